@@ -1,0 +1,1 @@
+"""The few words that everything speaks: effects, decisions, draws, fixed point, errors."""

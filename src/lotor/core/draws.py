@@ -1,0 +1,69 @@
+"""The random draws that decide arms: functions of a key and a place, never of an order of calls."""
+
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.fixed_point import Floats
+
+Words: TypeAlias = NDArray[np.uint64]
+
+_TIES = 0
+_UNIFORMS = 1
+
+
+class WordSource(Protocol):
+    """Pseudo-random 64-bit words, one for each arm of a party, at a place (label, t, l)."""
+
+    def words(self, label: int, t: int, l: int) -> Words: ...
+
+
+def to_uniform(words: Words) -> Floats:
+    """Map words to (0, 1); never 0 or 1, so that logarithms and quantiles are finite.
+
+    52 bits and a half: with one bit more the largest would round to 1.
+    """
+    uniform: Floats = ((words >> np.uint64(12)) + 0.5) * 2.0**-52
+    return uniform
+
+
+class Draws:
+    """A policy's randomness at one (t, l): its own, one value for each arm, and the shared coin.
+
+    `own` belongs to the owner alone; `shared` is the same at all owners and at nobody else.
+    """
+
+    __slots__ = ("_l", "_own", "_shared", "_t")
+
+    def __init__(self, own: WordSource, shared: WordSource) -> None:
+        self._own = own
+        self._shared = shared
+        self._t = 0
+        self._l = 0
+
+    def at(self, t: int, l: int) -> "Draws":
+        """Move to round t, iteration l."""
+        self._t = t
+        self._l = l
+        return self
+
+    def ties(self) -> Words:
+        """What decides between arms of equal score."""
+        return self._own.words(_TIES, self._t, self._l)
+
+    def uniform(self, stream: int = 0) -> Floats:
+        """A uniform draw from (0, 1) for each arm; streams are independent of each other."""
+        return to_uniform(self._own.words(_UNIFORMS + stream, self._t, self._l))
+
+    def gumbel(self, stream: int = 0) -> Floats:
+        """A standard Gumbel draw for each arm.
+
+        The argmax of log(w_i) + gumbel_i is arm i with probability w_i / sum(w).
+        """
+        gumbel: Floats = -np.log(-np.log(self.uniform(stream)))
+        return gumbel
+
+    def coin(self, stream: int = 0) -> float:
+        """A uniform draw from (0, 1) that is the same at every owner."""
+        return float(to_uniform(self._shared.words(stream, self._t, self._l))[0])

@@ -1,0 +1,62 @@
+"""What a party may ask of the runtime. A party is a generator that yields these and has no other IO.
+
+    bits = yield Receive("controller", PullingBits)
+
+`Send` and `Checkpoint` hand back nothing, `Receive` the message, `Pull` the reward.
+"""
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Base of all messages. A subclass's `tag` names protocol, wire version and kind.
+
+    Fields whose width could tell something are `bytes` of a width fixed for the run.
+    """
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """One choice of an arm. `id` names it for ever, so that a repeated pull can be recognised."""
+
+    run: str
+    round: int
+    arm: int
+    id: str
+    context: tuple[float, ...] | None = None
+
+
+class Send(msgspec.Struct, frozen=True):
+    """Deliver `message` to the party named `to`."""
+
+    to: str
+    message: Message
+
+
+class Receive(msgspec.Struct, frozen=True):
+    """Wait for the next message of `sender`, which must be of this `kind`."""
+
+    sender: str
+    kind: type[Message]
+
+
+class Pull(msgspec.Struct, frozen=True):
+    """Ask the environment for the reward of a decision."""
+
+    decision: Decision
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A round boundary: `snapshot()` writes down all that the party needs to go on from here."""
+
+    snapshot: Callable[[], bytes]
+
+
+Effect: TypeAlias = Send | Receive | Pull | Checkpoint
+
+# What is sent in depends on the effect that was yielded, which no type of Python can say.
+Steps: TypeAlias = Generator[Effect, Any, T]

@@ -1,0 +1,75 @@
+"""Scores and rewards as integers, so that secure and plain compare literally the same numbers."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.errors import InputError, PolicyError
+
+Floats: TypeAlias = NDArray[np.float64]
+Scores: TypeAlias = NDArray[np.int64]
+
+SCORE_FRACTION_BITS = 40
+SCORE_BITS = 63
+SCORE_LIMIT = 2.0 ** (SCORE_BITS - SCORE_FRACTION_BITS)
+_SCORE_SCALE = np.float64(2.0**SCORE_FRACTION_BITS)
+
+REWARD_FRACTION_BITS = 32
+REWARD_ONE = 1 << REWARD_FRACTION_BITS
+# n·2^32 and every sum of rewards stay within 63 bits.
+MAXIMAL_BUDGET = (1 << 31) - 1
+
+
+def to_scores(values: Floats) -> Scores:
+    """Round scores to multiples of 2^-40; refuse what is negative, not finite or above 2^23.
+
+    >>> to_scores(np.array([0.5, 1.0])) / 2**40
+    array([0.5, 1. ])
+    """
+    # argmin stops at a nan, so that two cheap searches check the whole vector.
+    low, high = values.item(values.argmin()), values.item(values.argmax())
+    if not (low >= 0.0 and high < SCORE_LIMIT):
+        raise PolicyError(
+            f"a score lies outside [0, {SCORE_LIMIT:.0f}) or is not a number "
+            f"(lowest {low}, highest {high}): shift the policy's scores by a constant, "
+            "which changes no choice, or rescale them"
+        )
+    scores: Scores = np.rint(values * _SCORE_SCALE).astype(np.int64)
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class RewardScale:
+    """The public range of rewards, mapped to integers from 0 to 2^32.
+
+    >>> scale = RewardScale(-10, 10)
+    >>> scale.to_fixed(5.0) / REWARD_ONE
+    0.75
+    >>> scale.total(scale.to_fixed(5.0) + scale.to_fixed(-10.0), pulls=2)
+    -5.0
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
+            raise InputError(
+                f"reward_range ({self.low}, {self.high}) is empty or not finite: "
+                "give the lowest and the highest possible reward"
+            )
+
+    def to_fixed(self, reward: float) -> int:
+        if not self.low <= reward <= self.high:
+            raise InputError(
+                f"reward {reward} lies outside the public reward_range "
+                f"({self.low}, {self.high}): widen the range or fix the pull function"
+            )
+        return round((reward - self.low) / (self.high - self.low) * REWARD_ONE)
+
+    def total(self, fixed: int, pulls: int) -> float:
+        """A sum of `pulls` fixed-point rewards in the user's unit."""
+        return pulls * self.low + (self.high - self.low) * (fixed / REWARD_ONE)
