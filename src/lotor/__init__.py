@@ -1,0 +1,43 @@
+"""Lotor: several organisations make the choice that pays best, and none of them shows its data.
+
+>>> import lotor
+>>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
+>>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+>>> secure = lotor.run(samba, arms, budget=100, seed=7)
+>>> plain = lotor.run(samba.plain(), arms, budget=100, seed=7)
+>>> secure.reward == plain.reward and secure.arms == plain.arms
+True
+"""
+
+from lotor.core.effects import Decision
+from lotor.core.errors import LotorError
+from lotor.core.version import VERSION as __version__
+from lotor.environments import BernoulliArms, CallbackArms, RatingArms
+from lotor.policies import (
+    UCB,
+    EpsilonGreedy,
+    Pursuit,
+    ReinforcementComparison,
+    Softmax,
+    ThompsonSampling,
+)
+from lotor.protocols.samba import Samba
+from lotor.runtime import Result, run
+
+__all__ = [
+    "UCB",
+    "BernoulliArms",
+    "CallbackArms",
+    "Decision",
+    "EpsilonGreedy",
+    "LotorError",
+    "Pursuit",
+    "RatingArms",
+    "ReinforcementComparison",
+    "Result",
+    "Samba",
+    "Softmax",
+    "ThompsonSampling",
+    "__version__",
+    "run",
+]

@@ -1,0 +1,5 @@
+"""The command line: thin."""
+
+from lotor.cli.main import main
+
+__all__ = ["main"]

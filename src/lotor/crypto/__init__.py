@@ -1,0 +1,1 @@
+"""Primitives, each small, each checked against known answers."""

@@ -1,0 +1,36 @@
+"""Bandit algorithms in the clear, one a file. `Policy` is the base of your own (docs/policies.md)."""
+
+from lotor.core.draws import Draws
+from lotor.core.fixed_point import REWARD_ONE, Floats
+from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy
+from lotor.policies.catalogue import CATALOGUE, from_text, to_text
+from lotor.policies.epsilon_greedy import EpsilonGreedy
+from lotor.policies.genericity import Genericity, check_genericity
+from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
+from lotor.policies.pursuit import Pursuit
+from lotor.policies.reinforcement_comparison import ReinforcementComparison
+from lotor.policies.softmax import Softmax
+from lotor.policies.thompson_sampling import ThompsonSampling
+from lotor.policies.ucb import UCB
+
+__all__ = [
+    "ABOVE_LOWEST_GUMBEL",
+    "CATALOGUE",
+    "REWARD_ONE",
+    "UCB",
+    "ArmSnapshot",
+    "ArmStates",
+    "Bits",
+    "Draws",
+    "EpsilonGreedy",
+    "Floats",
+    "Genericity",
+    "Policy",
+    "Pursuit",
+    "ReinforcementComparison",
+    "Softmax",
+    "ThompsonSampling",
+    "check_genericity",
+    "from_text",
+    "to_text",
+]

@@ -1,0 +1,46 @@
+"""What the texts of the command line's options mean."""
+
+from pathlib import Path
+
+from lotor.core.errors import InputError
+from lotor.environments import LOOKALIKES, BernoulliArms, Environment, RatingArms, lookalike
+from lotor.policies import from_text
+from lotor.protocols.samba import Samba
+
+ARMS_HELP = (
+    "Where rewards come from: 'movielens-like', 'jester-like', 'movielens:PATH' (u.data), "
+    "'jester:PATH' (csv), or means such as '0.9,0.5,0.1'."
+)
+
+
+DEFAULT_K = 10
+
+
+def environment_from(arms: str, k: int | None, **file_options: object) -> Environment:
+    """The environment that `--arms` and its companions describe; what would be ignored is refused."""
+    given = {name: value for name, value in file_options.items() if value is not None}
+    kind, _, path = arms.partition(":")
+    if kind in ("movielens", "jester") and path:
+        load = RatingArms.movielens if kind == "movielens" else RatingArms.jester
+        return load(Path(path), k=k or DEFAULT_K, **given)  # type: ignore[arg-type]
+    if given:
+        names = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise InputError(f"{names} belong to rating files, and --arms {arms} is none")
+    if arms in LOOKALIKES:
+        return lookalike(arms, DEFAULT_K if k is None else k)
+    if k is not None:
+        raise InputError("--k goes with a named source of arms; a list of means has its own length")
+    try:
+        means = [float(part) for part in arms.split(",")]
+    except ValueError:
+        raise InputError(
+            f"--arms {arms!r} is neither {', '.join(LOOKALIKES)}, movielens:PATH, jester:PATH, "
+            "nor a list of means such as 0.9,0.5,0.1"
+        ) from None
+    return BernoulliArms(means)
+
+
+def samba_from(policy: str, **options: object) -> Samba:
+    """A SAMBA with the options that were given."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return Samba(from_text(policy), **given)  # type: ignore[arg-type]

@@ -1,0 +1,100 @@
+"""Tables for people: a run, a comparison, what leaks."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from lotor.protocols.samba.leakage import MEASURED
+from lotor.runtime import Result
+
+BAR = 24
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+
+
+def show_result(out: Console, result: Result) -> None:
+    """One run: the total, and what each participant spent."""
+    options = ", ".join(f"{name} {value}" for name, value in result.options.items())
+    out.print(f"[bold]{result.protocol}[/bold] ({options})")
+    out.print(
+        f"total reward [bold]{result.reward:g}[/bold] of {result.budget} pulls over {result.k} "
+        f"arms, seed {result.seed}, {result.seconds:.2f} s\n"
+    )
+    show_costs(out, result)
+
+
+def show_costs(out: Console, result: Result) -> None:
+    table = _table("What each participant spent")
+    table.add_column("participant")
+    for heading in ("CPU s", "messages sent", "bytes sent"):
+        table.add_column(heading, justify="right")
+    table.add_column("share of CPU")
+    whole = result.cpu_seconds or 1.0
+    for name, cost in _grouped(result).items():
+        bar = "█" * max(1, round(BAR * cost[0] / whole))
+        table.add_row(name, f"{cost[0]:.3f}", f"{cost[1]:,}", f"{cost[2]:,}", bar)
+    out.print(table)
+
+
+def _grouped(result: Result) -> dict[str, tuple[float, int, int]]:
+    """Many owners as one line, so that the table fits a screen."""
+    owners = [name for name in result.parties if name.startswith("owner-")]
+    rows: dict[str, tuple[float, int, int]] = {}
+    for name, cost in result.parties.items():
+        key = f"{len(owners)} owners" if len(owners) > 4 and name in owners else name
+        cpu, sent, size = rows.get(key, (0.0, 0, 0))
+        rows[key] = (
+            cpu + cost.cpu_seconds,
+            sent + cost.messages_sent,
+            size + cost.bytes_sent,
+        )
+    return rows
+
+
+def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
+    """Secure beside plain, on the same seed."""
+    secure, _ = pairs[0]
+    table = _table(
+        f"Secure beside plain: {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
+    )
+    table.add_column("policy")
+    for heading in ("reward", "same arms", "plain CPU", "secure CPU", "overhead", "sent"):
+        table.add_column(heading, justify="right")
+    for secure, plain in pairs:
+        same = secure.arms == plain.arms and secure.reward == plain.reward
+        table.add_row(
+            str(secure.options["policy"]),
+            f"{secure.reward:g}" if same else f"{plain.reward:g} / {secure.reward:g}",
+            "all" if same else "NO",
+            f"{plain.cpu_seconds:.2f} s",
+            f"{secure.cpu_seconds:.2f} s",
+            f"{secure.cpu_seconds / max(plain.cpu_seconds, 1e-9):.0f}x",
+            f"{secure.bytes_sent / 1e6:.1f} MB",
+            style=None if same else "red",
+        )
+    out.print(table)
+
+
+def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:
+    """Counted operations beside those of the paper's theorem."""
+    table = _table("Cryptographic operations")
+    table.add_column("operation")
+    table.add_column("counted", justify="right")
+    table.add_column("Theorem 4", justify="right")
+    for name, count in sorted(result.operations.items()):
+        known = f"{expected[name]:,}" if name in expected else "not counted there"
+        table.add_row(name.replace("_", " "), f"{count:,}", known)
+    out.print(table)
+
+
+def show_leakage(out: Console) -> None:
+    """What the paper says each role learns, and what was measured."""
+    table = _table("Who learns what (honest but curious; details in SECURITY.md)")
+    table.add_column("role")
+    table.add_column("the paper says")
+    table.add_column("measured")
+    for role, finding in MEASURED.items():
+        table.add_row(role, finding.paper, finding.measured)
+    out.print(table)

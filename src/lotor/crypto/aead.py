@@ -1,0 +1,81 @@
+"""AES-256-GCM for many small messages of one key: random nonces drawn in bulk, and a limit.
+
+A sealed message is nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import repeat
+from operator import add
+from struct import Struct
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from lotor.core.errors import CryptoError, InputError, IntegrityError
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+OVERHEAD = NONCE_BYTES + 16
+# NIST SP 800-38D, section 8.3: with random 96-bit nonces, at most 2^32 messages under one key.
+MESSAGE_LIMIT = 1 << 32
+
+
+@cache
+def _fields(count: int, *widths: int) -> Callable[[bytes], tuple[bytes, ...]]:
+    """Cuts bytes into `count` groups of fields of these widths, in one call."""
+    return Struct("".join(f"{width}s" for width in widths) * count).unpack
+
+
+class Aead:
+    """One AES-256-GCM key. `sealed` and `opened` count its messages.
+
+    >>> aead = Aead(os.urandom(32))
+    >>> aead.open(aead.seal([b"0", b"1"], b"round 7"), 1, b"round 7")
+    [b'0', b'1']
+    """
+
+    def __init__(self, key: bytes, *, sealed: int = 0) -> None:
+        if len(key) != KEY_BYTES:
+            raise InputError(f"an AES-256 key has {KEY_BYTES} bytes, not {len(key)}")
+        self._cipher = AESGCM(key)
+        self.sealed = sealed
+        self.opened = 0
+
+    def __repr__(self) -> str:
+        return f"<Aead: {self.sealed} sealed, {self.opened} opened>"
+
+    def operations(self) -> dict[str, int]:
+        return {"aes_gcm_encryptions": self.sealed, "aes_gcm_decryptions": self.opened}
+
+    def seal(self, plaintexts: Sequence[bytes], bound: bytes) -> bytes:
+        """Encrypt each plaintext under a nonce of its own, bound to its place; concatenated."""
+        if self.sealed + len(plaintexts) > MESSAGE_LIMIT:
+            raise CryptoError(
+                "this AES-GCM key has sealed 2^32 messages, the most that random nonces allow: "
+                "split the budget into several runs, each has a key of its own"
+            )
+        self.sealed += len(plaintexts)
+        nonces = _fields(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
+        sealed = map(self._cipher.encrypt, nonces, plaintexts, repeat(bound))
+        return b"".join(map(add, nonces, sealed))
+
+    def open(self, sealed: bytes, width: int, bound: bytes) -> list[bytes]:
+        """Decrypt a concatenation of messages whose plaintexts have `width` bytes each."""
+        step = width + OVERHEAD
+        if len(sealed) % step:
+            raise IntegrityError(
+                f"sealed messages of {step} bytes each cannot add up to {len(sealed)} bytes: "
+                "the message was cut or comes from another version"
+            )
+        parts = _fields(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
+        try:
+            plaintexts = list(map(self._cipher.decrypt, parts[::2], parts[1::2], repeat(bound)))
+        except InvalidTag:
+            raise IntegrityError(
+                "a sealed message does not open: it was altered, or made under another key, "
+                "for another run, round or direction"
+            ) from None
+        self.opened += len(plaintexts)
+        return plaintexts

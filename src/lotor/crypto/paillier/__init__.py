@@ -1,0 +1,35 @@
+"""Paillier's additively homomorphic encryption, with g = n + 1.
+
+Whoever holds the public key can encrypt integers, add ciphertexts and multiply them by plain
+integers; only the private key decrypts. A message m becomes (1 + m·n)·r^n mod n², with r drawn
+from the operating system. Plaintexts are signed, from -(n//2) to n//2; sums and products beyond
+wrap around unnoticed, so callers keep theirs within.
+
+    >>> key = generate_keypair(2048)
+    >>> a, b = key.public.encrypt(20), key.public.encrypt(-6)
+    >>> key.decrypt((a + b) * 3)
+    42
+    >>> received = Ciphertext.from_bytes((a + b).to_bytes(), key.public)
+    >>> key.decrypt(received)
+    14
+
+A ciphertext leaves only through `to_bytes` and `to_json`, which re-randomise whatever is not
+fresh: no two outputs can be linked, and none tells how it was computed. What is not protected:
+anybody can turn a ciphertext into another valid one, so authenticate the channel; and running
+times are not constant.
+
+Reference: P. Paillier, Public-key cryptosystems based on composite degree residuosity classes,
+EUROCRYPT 1999; ISO/IEC 18033-6.
+"""
+
+from lotor.crypto.paillier.private import PrivateKey, generate_keypair
+from lotor.crypto.paillier.public import SECURE_BITS, Ciphertext, InsecureKeyWarning, PublicKey
+
+__all__ = [
+    "SECURE_BITS",
+    "Ciphertext",
+    "InsecureKeyWarning",
+    "PrivateKey",
+    "PublicKey",
+    "generate_keypair",
+]

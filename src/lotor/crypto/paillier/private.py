@@ -1,0 +1,156 @@
+"""What only the key's owner can do: make the key and decrypt."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import gmpy2
+from gmpy2 import gcd, invert, mpz, powmod
+
+from lotor.core.errors import FormatError, InputError
+from lotor.crypto.paillier.encoding import (
+    PRIVATE_KEY,
+    Record,
+    record_from_bytes,
+    record_from_json,
+)
+from lotor.crypto.paillier.public import (
+    SECURE_BITS,
+    SMALLEST_BITS,
+    Ciphertext,
+    PublicKey,
+    check_names,
+    check_size,
+)
+
+KEY_BITS = (2048, 3072, 4096)
+# GMP counts its Baillie-PSW test as 24 rounds and adds one Miller-Rabin test for each further one.
+_PRIMALITY_ROUNDS = 40
+
+
+def generate_keypair(bits: int = 3072, *, insecure_bits: int | None = None) -> "PrivateKey":
+    """Make a key of 2048, 3072 or 4096 bits; its public half is `.public`.
+
+    `insecure_bits` makes a smaller one instead, for tests and teaching, and warns.
+    """
+    if insecure_bits is not None:
+        if insecure_bits % 2 or not SMALLEST_BITS <= insecure_bits < SECURE_BITS:
+            raise InputError(
+                f"insecure_bits={insecure_bits} is not an even number from {SMALLEST_BITS} to "
+                f"{SECURE_BITS - 2}: correct it, or pass bits for a real key"
+            )
+        bits = insecure_bits
+    elif bits not in KEY_BITS:
+        raise InputError(
+            f"bits={bits} is not a Paillier key size: choose one of {KEY_BITS} "
+            "(tests and teaching can pass insecure_bits)"
+        )
+    p = q = random_prime(bits // 2)
+    while q == p:
+        q = random_prime(bits // 2)
+    return PrivateKey(p, q)
+
+
+def random_prime(bits: int) -> mpz:
+    """Uniform among the primes of that many bits whose two highest bits are set.
+
+    The product of two such primes has exactly 2·bits bits.
+    """
+    highest_two = mpz(3) << (bits - 2)
+    while True:
+        candidate = highest_two | secrets.randbits(bits - 2) | 1
+        if is_prime(candidate):
+            return candidate
+
+
+def is_prime(candidate: mpz) -> bool:
+    return bool(gmpy2.is_prime(candidate, _PRIMALITY_ROUNDS))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrivateKey:
+    """The two primes of n; equal when the public halves are.
+
+    `generate_keypair` and `from_bytes` make them.
+    """
+
+    p: mpz = field(compare=False)
+    q: mpz = field(compare=False)
+    public: PublicKey = field(init=False)
+    _p_squared: mpz = field(init=False, compare=False)
+    _q_squared: mpz = field(init=False, compare=False)
+    _p_inverse: mpz = field(init=False, compare=False)
+    _q_inverse: mpz = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        p, q = mpz(self.p), mpz(self.q)
+        n = p * q
+        if (
+            p == q
+            or p.bit_length() != q.bit_length()
+            or not (is_prime(p) and is_prime(q))
+            or gcd(n, (p - 1) * (q - 1)) != 1
+        ):
+            raise InputError(
+                "p and q are not two different primes of the same size: they were altered or "
+                "not made for Paillier; use generate_keypair"
+            )
+        constants = {
+            "p": p,
+            "q": q,
+            "public": PublicKey(n),
+            "_p_squared": p * p,
+            "_q_squared": q * q,
+            "_p_inverse": invert(p, q),
+            "_q_inverse": invert(q, p),
+        }
+        for name, value in constants.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"PrivateKey(fingerprint={self.public.fingerprint})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a PrivateKey is not pickled or copied: use to_bytes and from_bytes")
+
+    def decrypt(self, ciphertext: Ciphertext) -> int:
+        """The signed plaintext, from -(n//2) to n//2."""
+        public = self.public
+        public._check_same(ciphertext.public_key)
+        value = ciphertext._value
+        public._check_value(value)
+        p, q = self.p, self.q
+        # c^(p-1) = 1 + (p-1)·m·n = 1 - m·q·p (mod p²), and the same for q.
+        m_p = (1 - powmod(value, p - 1, self._p_squared)) // p * self._q_inverse % p
+        m_q = (1 - powmod(value, q - 1, self._q_squared)) // q * self._p_inverse % q
+        m = m_q + q * ((m_p - m_q) * self._q_inverse % p)
+        return int(m if 2 * m < public.n else m - public.n)
+
+    def to_bytes(self) -> bytes:
+        """Serialise, unencrypted: whoever reads these bytes can decrypt."""
+        return self._record().to_bytes()
+
+    def to_json(self) -> str:
+        """Serialise, unencrypted: whoever reads this text can decrypt."""
+        return self._record().to_json()
+
+    def _record(self) -> Record:
+        return Record(PRIVATE_KEY, self.public.bits, self.public.fingerprint, (self.p, self.q))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, minimum_bits: int = SECURE_BITS) -> "PrivateKey":
+        return cls._from_record(record_from_bytes(PRIVATE_KEY, data), minimum_bits)
+
+    @classmethod
+    def from_json(cls, text: str, *, minimum_bits: int = SECURE_BITS) -> "PrivateKey":
+        return cls._from_record(record_from_json(PRIVATE_KEY, text), minimum_bits)
+
+    @classmethod
+    def _from_record(cls, record: Record, minimum_bits: int) -> "PrivateKey":
+        check_size(record, minimum_bits)
+        try:
+            key = cls(*record.numbers)
+        except InputError as error:
+            raise FormatError(f"this serialised private key is unusable: {error}") from None
+        check_names(record, key.public)
+        return key

@@ -1,0 +1,161 @@
+"""Bernoulli arms whose means come from a file of ratings that the user has."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from lotor.core.errors import DataError, InputError
+from lotor.environments.bernoulli import BernoulliArms
+from lotor.environments.rating_files import (
+    FilePath,
+    RatingCounts,
+    count_jester,
+    count_movielens,
+    read_verified,
+)
+
+Choose: TypeAlias = Literal["top", "first"]
+Per: TypeAlias = Literal["ratings", "users"]
+
+MOVIELENS_100K_SHA256 = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490"
+
+_MOVIELENS_SOURCE = "https://grouplens.org/datasets/movielens/100k/"
+_MOVIELENS_TERMS = (
+    "MovieLens, GroupLens Research, University of Minnesota: for research. Acknowledge the data "
+    "set in publications (Harper and Konstan, 2015, doi:10.1145/2827872); do not pass the data "
+    "on without separate permission; no commercial use without permission from GroupLens; do not "
+    "suggest that the university or GroupLens endorses you. The README beside the data prevails."
+)
+_JESTER_SOURCE = "https://eigentaste.berkeley.edu/dataset/"
+_JESTER_TERMS = (
+    "Jester, Ken Goldberg, UC Berkeley: free for research that cites Goldberg, Roeder, Gupta and "
+    "Perkins, Eigentaste: a constant time collaborative filtering algorithm, Information "
+    "Retrieval 4(2), 133-151, 2001."
+)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RatingArms(BernoulliArms):
+    r"""An arm is an item; its mean is the share of its ratings at or above a threshold.
+
+    This is the preprocessing of SAMBA's experiments (Ciucanu et al., 2022; after Kohli et al.,
+    2013). `items[i]` is the id of arm i's item. Both constructors take the same options:
+
+    - `choose`: the k items of largest mean, best first (`"top"`), or of lowest id (`"first"`);
+    - `minimum_ratings`: items with fewer are left out: one that a single user liked has mean 1;
+    - `per="users"` divides by the number of users instead, so that unpopular items look bad. It
+      is here only to reproduce the published figures of SAMBA, whose program did so;
+    - `sha256`: the digest that the file must have.
+
+    Every load writes the file's digest and its owner's terms to stderr.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "jester.csv")
+    ...     _ = path.write_text("2,-3.1,5.0\n2,6.0,7.5\n")
+    ...     arms = RatingArms.jester(path, k=2, minimum_ratings=1)
+    >>> arms.items, arms.means
+    ((2, 1), (1.0, 0.5))
+    """
+
+    items: tuple[int, ...]
+    terms: str = field(repr=False)
+
+    def __init__(self, means: Sequence[float], items: Sequence[int], terms: str) -> None:
+        # A dataclass with slots is a new class, which super() without arguments does not know.
+        BernoulliArms.__init__(self, means)
+        if len(items) != self.k:
+            raise InputError(f"{self.k} means but {len(items)} items: give one item for each mean")
+        object.__setattr__(self, "items", tuple(items))
+        object.__setattr__(self, "terms", terms)
+
+    @classmethod
+    def movielens(
+        cls,
+        path: FilePath,
+        *,
+        k: int,
+        threshold: float = 4,
+        minimum_ratings: int = 20,
+        choose: Choose = "top",
+        per: Per = "ratings",
+        sha256: str | None = None,
+    ) -> "RatingArms":
+        """From `u.data` of MovieLens 100K: user, item, rating and time, separated by tabs.
+
+        Without `sha256` the file must be the published one; give another version's own digest.
+        """
+        selection = _Selection(k, minimum_ratings, choose, per)
+        expected = MOVIELENS_100K_SHA256 if sha256 is None else sha256
+        data, digest = read_verified(path, expected, _MOVIELENS_SOURCE)
+        means = selection.means(path, count_movielens(path, data, threshold))
+        _notice(path, digest, _MOVIELENS_TERMS)
+        return cls(list(means.values()), list(means), _MOVIELENS_TERMS)
+
+    @classmethod
+    def jester(
+        cls,
+        path: FilePath,
+        *,
+        k: int,
+        threshold: float = 4.5,
+        minimum_ratings: int = 20,
+        choose: Choose = "top",
+        per: Per = "ratings",
+        sha256: str | None = None,
+    ) -> "RatingArms":
+        """From a Jester table saved as comma-separated values, one row per user.
+
+        A row is the number of jokes rated, then a rating from -10 to 10 of each joke, 99 if none.
+        No digest is published: without `sha256` any file is accepted, and the notice tells its
+        digest so that it can be pinned.
+        """
+        selection = _Selection(k, minimum_ratings, choose, per)
+        data, digest = read_verified(path, sha256, _JESTER_SOURCE)
+        means = selection.means(path, count_jester(path, data, threshold))
+        _notice(path, digest, _JESTER_TERMS)
+        return cls(list(means.values()), list(means), _JESTER_TERMS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """Which items become arms, and what their means are shares of."""
+
+    k: int
+    minimum_ratings: int
+    choose: Choose
+    per: Per
+
+    def __post_init__(self) -> None:
+        for name, count in (("k", self.k), ("minimum_ratings", self.minimum_ratings)):
+            if not isinstance(count, int | np.integer) or count < 1:
+                raise InputError(f"{name} is {count!r}: give a whole number from 1 up")
+        if self.choose not in ("top", "first"):
+            raise InputError(f"choose is {self.choose!r}: give 'top' or 'first'")
+        if self.per not in ("ratings", "users"):
+            raise InputError(f"per is {self.per!r}: give 'ratings' or 'users'")
+
+    def means(self, path: FilePath, counts: RatingCounts) -> dict[int, float]:
+        """The chosen items' means, in the order of the arms."""
+        means = {
+            item: counts.liked[item] / (counts.users if self.per == "users" else rated)
+            for item, rated in sorted(counts.rated.items())
+            if rated >= self.minimum_ratings
+        }
+        if len(means) < self.k:
+            raise DataError(
+                f"{path} has {len(means)} items with at least {self.minimum_ratings} ratings, "
+                f"fewer than the {self.k} arms asked for: lower k or minimum_ratings"
+            )
+        items = list(means)
+        if self.choose == "top":
+            # Sorting is stable: of equal means the lower id comes first.
+            items.sort(key=means.__getitem__, reverse=True)
+        return {item: means[item] for item in items[: self.k]}
+
+
+def _notice(path: FilePath, digest: str, terms: str) -> None:
+    sys.stderr.write(f"{path}: sha256 {digest}\n{terms}\n")

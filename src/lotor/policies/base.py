@@ -1,0 +1,100 @@
+"""What a policy is: how a party scores its own arms. State and randomness are passed in."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.draws import Draws
+from lotor.core.fixed_point import REWARD_ONE, Floats
+
+Bits: TypeAlias = NDArray[np.bool_]
+
+
+class ArmSnapshot(msgspec.Struct, frozen=True):
+    """Arm states written down."""
+
+    k: int
+    n: list[int]
+    s: list[int]
+    own: dict[str, list[float]]
+
+    def __repr__(self) -> str:
+        return f"<ArmSnapshot of {len(self.n)} arms>"
+
+
+class ArmStates:
+    """The local variables of some arms, as vectors: n (pulls), s (sum of rewards) and the mean.
+
+    `k` is the public number of arms of the whole run, `len(arms)` how many are held here, and
+    `own` whatever vectors a policy keeps besides (Pursuit's p).
+    """
+
+    __slots__ = ("k", "mean", "n", "own", "s")
+
+    def __init__(self, held: int, k: int) -> None:
+        self.k = k
+        self.n: NDArray[np.int64] = np.zeros(held, dtype=np.int64)
+        self.s: NDArray[np.int64] = np.zeros(held, dtype=np.int64)
+        self.mean: Floats = np.zeros(held)
+        self.own: dict[str, Floats] = {}
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    def add(self, i: int, reward: int) -> None:
+        """Count one pull of arm i; `reward` is in units of 2^-32."""
+        n = self.n.item(i) + 1
+        s = self.s.item(i) + reward
+        self.n[i] = n
+        self.s[i] = s
+        self.mean[i] = s / (n * REWARD_ONE)
+
+    def snapshot(self) -> ArmSnapshot:
+        own = {name: vector.tolist() for name, vector in self.own.items()}
+        return ArmSnapshot(self.k, self.n.tolist(), self.s.tolist(), own)
+
+    @classmethod
+    def restore(cls, snapshot: ArmSnapshot) -> "ArmStates":
+        arms = cls(len(snapshot.n), snapshot.k)
+        arms.n[:] = snapshot.n
+        arms.s[:] = snapshot.s
+        # As `add` computes it, from exact integers: a vector division would first round them.
+        pairs = zip(snapshot.s, snapshot.n, strict=True)
+        arms.mean[:] = [s / (n * REWARD_ONE) if n else 0.0 for s, n in pairs]
+        arms.own = {name: np.array(vector) for name, vector in snapshot.own.items()}
+        return arms
+
+
+class Policy:
+    """Base of all policies: a frozen dataclass of parameters with pure methods.
+
+    One round asks, in this order and `iterations` times (the paper's nb_A): `score` at each
+    owner, `select` over the scores of all arms, `observe` at each owner. The arm that the last
+    iteration selected is pulled, and its owner calls `learn`.
+    """
+
+    __slots__ = ()
+
+    iterations: ClassVar[int] = 1
+
+    def start(self, arms: ArmStates) -> None:
+        """Add the policy's own variables to arms that have not been pulled yet."""
+
+    @abstractmethod
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
+        """A score in [0, 2^23) for each arm held here, from nothing but that arm's variables."""
+
+    def select(self, values: Sequence[int], t: int, l: int) -> int:  # noqa: ARG002
+        """The position of the selected arm among masked and permuted scores, no two of them equal."""
+        return values.index(max(values))
+
+    def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:
+        """Take note of which of the arms held here iteration l selected."""
+
+    def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:  # noqa: ARG002
+        """Take note of a reward (in units of 2^-32) of arm i."""
+        arms.add(i, reward)

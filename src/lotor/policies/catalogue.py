@@ -1,0 +1,75 @@
+"""Policies by name: one text form for the command line, messages and results.
+
+ucb        softmax:tau=0.02        epsilon-greedy:epsilon=1/log2
+"""
+
+from dataclasses import fields
+
+from lotor.core.errors import InputError
+from lotor.policies.base import Policy
+from lotor.policies.epsilon_greedy import EpsilonGreedy
+from lotor.policies.pursuit import Pursuit
+from lotor.policies.reinforcement_comparison import ReinforcementComparison
+from lotor.policies.softmax import Softmax
+from lotor.policies.thompson_sampling import ThompsonSampling
+from lotor.policies.ucb import UCB
+
+CATALOGUE: dict[str, type[Policy]] = {
+    "epsilon-greedy": EpsilonGreedy,
+    "pursuit": Pursuit,
+    "reinforcement-comparison": ReinforcementComparison,
+    "softmax": Softmax,
+    "thompson-sampling": ThompsonSampling,
+    "ucb": UCB,
+}
+_NAMES = {kind: name for name, kind in CATALOGUE.items()}
+
+
+def to_text(policy: Policy) -> str:
+    """The name of a policy with all its parameters.
+
+    >>> to_text(Softmax(tau=0.02))
+    'softmax:tau=0.02'
+    """
+    kind = type(policy)
+    name = _NAMES.get(kind, f"{kind.__module__}.{kind.__qualname__}")
+    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))  # type: ignore[arg-type]
+    parameters = ",".join(f"{key}={_value_text(value)}" for key, value in values)
+    return f"{name}:{parameters}" if parameters else name
+
+
+def _value_text(value: object) -> str:
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+    return str(value)
+
+
+def from_text(text: str) -> Policy:
+    """The policy that a text names.
+
+    >>> from_text("pursuit:beta=0.2")
+    Pursuit(beta=0.2)
+    """
+    name, _, rest = text.partition(":")
+    kind = CATALOGUE.get(name)
+    if kind is None:
+        raise InputError(f"no policy is called {name!r}: choose one of {', '.join(CATALOGUE)}")
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    parameters: dict[str, float | str] = {}
+    for part in filter(None, rest.split(",")):
+        key, _, value = part.partition("=")
+        if key not in known:
+            takes = f"takes {', '.join(known)}" if known else "takes no parameters"
+            raise InputError(f"policy {name} has no parameter {key!r}: it {takes}")
+        parameters[key] = _number_or_text(value)
+    try:
+        return kind(**parameters)
+    except TypeError:
+        raise InputError(f"policy {name} needs numbers as parameters, not {rest!r}") from None
+
+
+def _number_or_text(value: str) -> float | str:
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -1,0 +1,52 @@
+"""Pursuit."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lotor.core.draws import Draws
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import Floats
+from lotor.policies.base import ArmStates, Bits, Policy
+from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
+
+# Some arm has p >= 1/K and so scores at least -ln K - 3.61; an arm with ln p < -64 scores at most
+# -27.2. Raising p to e^-64 thus never changes the selected arm while K < e^23.
+_LOWEST_LOG_P = -64.0
+_LOWEST_P = np.exp(_LOWEST_LOG_P)
+
+
+@dataclass(frozen=True, slots=True)
+class Pursuit(Policy):
+    """Move the pull probabilities towards the arm with the best mean (Thathachar and Sastry, 1985).
+
+    The first iteration finds the arm with the best mean, the second pulls an arm with
+    probability p_i.
+
+    >>> import lotor
+    >>> arms = lotor.BernoulliArms([0.9, 0.1])
+    >>> lotor.run(lotor.Pursuit(beta=0.1), arms, budget=100, seed=1).arms.count(0) > 60
+    True
+    """
+
+    beta: float = 0.1
+    iterations: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.beta <= 1.0:
+            raise InputError(f"beta is a learning rate, {self.beta} is not in (0, 1]")
+
+    def start(self, arms: ArmStates) -> None:
+        arms.own["p"] = np.full(len(arms), 1.0 / arms.k)
+
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+        if l == 1:
+            return arms.mean
+        log_p = np.log(np.maximum(arms.own["p"], _LOWEST_P))
+        return log_p - _LOWEST_LOG_P + draw.gumbel() + ABOVE_LOWEST_GUMBEL
+
+    def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:  # noqa: ARG002
+        if l == 1:
+            p = arms.own["p"]
+            p += self.beta * (bits - p)

@@ -1,0 +1,33 @@
+"""Softmax, also called Boltzmann exploration."""
+
+from dataclasses import dataclass
+
+from lotor.core.draws import Draws
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import SCORE_LIMIT, Floats
+from lotor.policies.base import ArmStates, Policy
+from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
+
+
+@dataclass(frozen=True, slots=True)
+class Softmax(Policy):
+    """Pull arm i with probability proportional to exp(mean_i / tau) (Sutton and Barto, 1998).
+
+    >>> import lotor
+    >>> arms = lotor.BernoulliArms([0.9, 0.1])
+    >>> lotor.run(lotor.Softmax(tau=0.1), arms, budget=100, seed=1).arms.count(0) > 80
+    True
+    """
+
+    tau: float = 0.06
+
+    def __post_init__(self) -> None:
+        # mean/tau plus a Gumbel draw must stay below the largest score.
+        if not 2.0 / SCORE_LIMIT <= self.tau < float("inf"):
+            raise InputError(
+                f"tau is a temperature, {self.tau} is not: "
+                f"give a finite number of at least {2.0 / SCORE_LIMIT:.1e}"
+            )
+
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+        return arms.mean / self.tau + draw.gumbel() + ABOVE_LOWEST_GUMBEL

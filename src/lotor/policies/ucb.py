@@ -1,0 +1,24 @@
+"""UCB."""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from lotor.core.draws import Draws
+from lotor.core.fixed_point import Floats
+from lotor.policies.base import ArmStates, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class UCB(Policy):
+    """Upper confidence bound (Auer, Cesa-Bianchi and Fischer, 2002): mean + sqrt(2 ln t / n).
+
+    >>> import lotor
+    >>> arms = lotor.BernoulliArms([0.9, 0.1])
+    >>> lotor.run(lotor.UCB(), arms, budget=100, seed=1).arms.count(0) > 60
+    True
+    """
+
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+        return arms.mean + np.sqrt(2.0 * log(t) / arms.n)

@@ -1,0 +1,65 @@
+"""What a protocol hands to the runtime: parties, and where their inputs come from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol as Interface
+
+from lotor.core.effects import Decision, Steps
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.crypto.prf import derive_key
+
+RUN_ID_BYTES = 16
+
+
+class Party(Interface):
+    """One participant of a run."""
+
+    def steps(self) -> Steps[object]:
+        """All that it does, as effects; what it returns is its own output."""
+
+    def operations(self) -> Mapping[str, int]:
+        """How many cryptographic operations of each kind it has done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is public about one execution, and the seed that decides arms in a simulation."""
+
+    id: str
+    k: int
+    budget: int
+    scale: RewardScale
+    seed: int
+
+    def __post_init__(self) -> None:
+        if not self.k <= self.budget <= MAXIMAL_BUDGET:
+            raise InputError(
+                f"a budget of {self.budget} does not fit {self.k} arms: each arm is pulled once "
+                f"to begin with, so give at least {self.k} (and at most {MAXIMAL_BUDGET})"
+            )
+
+    def draw_key(self, purpose: str) -> bytes:
+        """A simulation's key for decision draws: the same for plain and secure, whatever the layout."""
+        return derive_key(f"seed {self.seed}".encode(), purpose)
+
+    def decision(self, t: int, arm: int) -> Decision:
+        return Decision(self.id, t, arm, f"{self.id}/{arm}/{t}")
+
+
+class Protocol(Interface):
+    """A policy made into parties."""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+
+    @property
+    def learner(self) -> str:
+        """The party whose output is the total reward."""
+
+    def options(self) -> Mapping[str, object]:
+        """All that was chosen, for the record."""
+
+    def parties(self, run: Run) -> Mapping[str, Party]:
+        """Fresh parties for one run within one process."""

@@ -1,0 +1,90 @@
+"""A policy with no cryptography: SAMBA's Figure 3, one agent that holds all arms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lotor.core.draws import Draws
+from lotor.core.effects import Pull, Steps
+from lotor.core.fixed_point import Scores, to_scores
+from lotor.crypto.prf import Prf
+from lotor.policies import ArmStates, Policy, to_text
+from lotor.protocols.party import Party, Run
+
+
+def selects_maximum(policy: Policy) -> bool:
+    """Whether the arm of the largest score is selected, which has a fast path."""
+    return type(policy).select is Policy.select
+
+
+def observes(policy: Policy) -> bool:
+    """Whether the policy uses the bits of an iteration for anything but the pull."""
+    return type(policy).observe is not Policy.observe
+
+
+class Agent:
+    """The learning agent of Figure 3."""
+
+    def __init__(self, policy: Policy, run: Run) -> None:
+        self._policy = policy
+        self._run = run
+        self._draws = Draws(
+            Prf(run.draw_key("owner"), range(run.k)), Prf(run.draw_key("coin"), [0])
+        )
+        self._arms = ArmStates(run.k, run.k)
+        policy.start(self._arms)
+
+    def operations(self) -> Mapping[str, int]:
+        return {}
+
+    def steps(self) -> Steps[float]:
+        policy, run, arms, draws = self._policy, self._run, self._arms, self._draws
+        to_fixed = run.scale.to_fixed
+        watches = observes(policy)
+        for i in range(run.k):
+            reward = yield Pull(run.decision(i + 1, i))
+            policy.learn(arms, i, to_fixed(reward), draws.at(i + 1, 0))
+        for t in range(run.k + 1, run.budget + 1):
+            for l in range(1, policy.iterations + 1):
+                draws.at(t, l)
+                winner = self._select(to_scores(policy.score(arms, t, l, draws)), t, l)
+                if watches:
+                    policy.observe(arms, t, l, np.arange(run.k) == winner)
+            reward = yield Pull(run.decision(t, winner))
+            policy.learn(arms, winner, to_fixed(reward), draws.at(t, 0))
+        return run.scale.total(int(arms.s.sum()), run.budget)
+
+    def _select(self, scores: Scores, t: int, l: int) -> int:
+        """SelectArm on scores whose ties are decided by the arms' own tie draws."""
+        if not selects_maximum(self._policy):
+            ties = self._draws.ties().tolist()
+            values = [v << 64 | u for v, u in zip(scores.tolist(), ties, strict=True)]
+            return self._policy.select(values, t, l)
+        winner = int(scores.argmax())
+        tied = scores == scores[winner]
+        if np.count_nonzero(tied) > 1:
+            candidates = np.flatnonzero(tied)
+            winner = int(candidates[self._draws.ties()[candidates].argmax()])
+        return winner
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Run a policy in the clear, by one agent."""
+
+    policy: Policy
+
+    @property
+    def name(self) -> str:
+        return "plain"
+
+    @property
+    def learner(self) -> str:
+        return "agent"
+
+    def options(self) -> Mapping[str, object]:
+        return {"policy": to_text(self.policy)}
+
+    def parties(self, run: Run) -> Mapping[str, Party]:
+        return {"agent": Agent(self.policy, run)}

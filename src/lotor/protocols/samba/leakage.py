@@ -1,0 +1,148 @@
+"""Who may see what, who holds which key, and what was measured: SAMBA's leakage as data.
+
+`FIGURE_7` is the paper's claim. `MEASURED` is what each role's exact view really gave away when it
+was attacked; where the two differ, believe the measurement. `MESSAGES` says how each field of each
+message is protected; the tests hold recorded views against all of it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lotor.core.effects import Message
+from lotor.protocols.samba import messages
+
+OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
+ROLES = (OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK)
+
+
+class Sight(StrEnum):
+    """In what form a role meets a piece of data."""
+
+    CLEAR = "in clear"
+    WHEN_PULLED = "in clear, when its own arm is pulled"
+    MASKED = "masked"
+    PERMUTED = "permuted"
+    AES_GCM = "under AES-GCM"
+    PAILLIER = "under Paillier"
+    NOTHING = "not at all"
+
+
+_C, _W, _M, _P, _A, _E, _N = Sight
+
+FIGURE_7: dict[str, dict[str, Sight]] = {
+    datum: dict(zip(ROLES, sights, strict=True))
+    for datum, sights in {
+        "cumulative reward": (_N, _C, _N, _E, _E),
+        "sum and pulls of an owner's arm": (_C, _N, _M, _E, _E),
+        "sum and pulls of another owner's arm": (_N, _N, _M, _E, _E),
+        "arm pulled in a round": (_W, _N, _P, _A, _A),
+        "reward of a round": (_W, _N, _N, _N, _N),
+    }.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a role's view gave away: in a sentence, and by what evidence."""
+
+    sees: str
+    paper: str
+    measured: str
+    evidence: str
+
+
+MEASURED: dict[str, Finding] = {
+    COMP: Finding(
+        sees="N, the policy, and in each iteration the permuted list of masked scores",
+        paper="nothing: masks and permutations change in each iteration",
+        measured=(
+            "everything but the owners' names: counts, sums and rewards of all arms, since "
+            "ratios of scores survive the mask"
+        ),
+        evidence=(
+            "From the paper's lists, a tracker of the possible states recovered every count and "
+            "reward for UCB and Softmax, 99.9 % for Pursuit, 97 to 99 % for epsilon-greedy, a "
+            "part for Thompson. A test repeats it here for UCB; the same holds wherever means "
+            "are sent (epsilon-greedy, Pursuit's first iteration). Softmax and Pursuit's second "
+            "iteration now carry the owners' own noise and were not attacked again. Exploring "
+            "rounds of epsilon-greedy can be told apart. With public guesses of the means the "
+            "names fall too (80 % of rounds at K = 10 and guesses within 0.01)."
+        ),
+    ),
+    CONTROLLER: Finding(
+        sees="one ciphertext for each arm and direction, the permutations, Paillier ciphertexts",
+        paper="nothing",
+        measured="nothing: all messages of a kind have one length, exploring rounds included",
+        evidence="A test records its view: no clear value, one length a kind.",
+    ),
+    OWNER: Finding(
+        sees="its own data, the masks and the coin, its own bits, the AES key shared with Comp",
+        paper="nothing of other owners",
+        measured="nothing of others, but with two arms the other one's pulls",
+        evidence=(
+            "The AES key opens all owners' ciphertexts, and the mask is known to all owners: an "
+            "owner that can tap the links between others and Controller reads their scores and "
+            "bits. The links need a protection of their own (TLS)."
+        ),
+    ),
+    CUSTOMER: Finding(
+        sees="the total R",
+        paper="R",
+        measured="R, and from R/N about the best mean",
+        evidence="Inherent in the result.",
+    ),
+    NETWORK: Finding(
+        sees="what Controller sees, less the permutations",
+        paper="nothing",
+        measured="nothing but N, K, the policy and the timing of rounds",
+        evidence="A test records all messages: no clear value, one length a kind.",
+    ),
+}
+
+KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "AES key": ("scores and bits; made by Comp, sealed to each owner", (OWNER, COMP)),
+    "mask key": ("alpha of each iteration; made by the first owner", (OWNER,)),
+    "coin key": ("exploration; made by the first owner", (OWNER,)),
+    "own key": ("ties, Thompson and Gumbel samples; each owner's alone", (OWNER,)),
+    "permutation key": ("sigma of each iteration", (CONTROLLER,)),
+    "Paillier private key": ("the total", (CUSTOMER,)),
+}
+
+
+class Protection(StrEnum):
+    """How a field of a message is protected."""
+
+    PUBLIC = "public"
+    SIGNED = "public, signed by its maker"
+    SEALED = "HPKE, to one owner"
+    AES_GCM = "AES-GCM, owners and Comp"
+    PAILLIER = "Paillier, to the customer"
+
+
+_SEALED_CORE = {"place": Protection.PUBLIC, "sealed": Protection.AES_GCM}
+
+MESSAGES: dict[type[Message], dict[str, Protection]] = {
+    messages.Order: {"terms": Protection.SIGNED, "signatures": Protection.PUBLIC},
+    messages.Setup: {"terms": Protection.SIGNED, "signature": Protection.PUBLIC},
+    messages.Offer: {
+        "public": Protection.SIGNED,
+        "for_comp": Protection.PUBLIC,
+        "for_first_owner": Protection.PUBLIC,
+    },
+    messages.Offers: {"offers": Protection.SIGNED},
+    messages.SealedKeys: {"keys": Protection.SEALED},
+    messages.SealedKey: {
+        "owner": Protection.PUBLIC,
+        "sealed": Protection.SEALED,
+        "signature": Protection.PUBLIC,
+    },
+    messages.MaskedScores: _SEALED_CORE,
+    messages.PermutedScores: _SEALED_CORE,
+    messages.PermutedBits: _SEALED_CORE,
+    messages.PullingBits: _SEALED_CORE,
+    messages.WinningPosition: _SEALED_CORE,
+    # A position under a fresh secret permutation names no arm.
+    messages.Positions: {**_SEALED_CORE, "positions": Protection.PUBLIC},
+    messages.PartialSums: {"sums": Protection.PAILLIER},
+    messages.Total: {"total": Protection.PAILLIER},
+}

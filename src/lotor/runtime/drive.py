@@ -1,0 +1,120 @@
+"""Drives all parties of a run in one process, by one loop."""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import thread_time
+
+from lotor.core.effects import Decision, Effect, Message, Pull, Receive, Send
+from lotor.core.errors import LotorError, ProtocolError, StalledError
+from lotor.protocols.party import Party
+from lotor.runtime.recorder import Exchange, Recorder
+from lotor.runtime.wire import decode, encode
+from lotor.transport import Transport
+
+
+@dataclass(slots=True)
+class Seat:
+    """A party with the generator that it is, what it waits for, and what it has cost."""
+
+    name: str
+    party: Party
+    waits_for: Receive | None = None
+    finished: bool = False
+    output: object = None
+    cpu_seconds: float = 0.0
+    messages_sent: int = 0
+    bytes_sent: int = 0
+
+
+def drive(
+    parties: Mapping[str, Party],
+    transport: Transport,
+    pull: Callable[[Decision], float],
+    recorder: Recorder | None = None,
+) -> dict[str, Seat]:
+    """Run every party to its end and say what each returned and cost."""
+    return _Loop(parties, transport, pull, recorder).run()
+
+
+class _Loop:
+    def __init__(
+        self,
+        parties: Mapping[str, Party],
+        transport: Transport,
+        pull: Callable[[Decision], float],
+        recorder: Recorder | None,
+    ) -> None:
+        self._seats = {name: Seat(name, party) for name, party in parties.items()}
+        self._steps = {name: party.steps() for name, party in parties.items()}
+        self._ready = deque(self._seats.values())
+        self._transport = transport
+        self._pull = pull
+        self._recorder = recorder
+
+    def run(self) -> dict[str, Seat]:
+        try:
+            now = thread_time()
+            while self._ready:
+                seat = self._ready.popleft()
+                self._advance(seat)
+                before, now = now, thread_time()
+                seat.cpu_seconds += now - before
+        finally:
+            for steps in self._steps.values():
+                steps.close()
+        self._refuse_stall()
+        return self._seats
+
+    def _advance(self, seat: Seat) -> None:
+        """Let one party run until it waits for a message that is not there, or ends."""
+        name, step = seat.name, self._steps[seat.name].send
+        receive, pull = self._transport.receive, self._pull
+        effect: Effect | None = seat.waits_for
+        try:
+            while True:
+                kind = type(effect)
+                if kind is Receive:
+                    payload = receive(name, effect.sender)
+                    if payload is None:
+                        seat.waits_for = effect
+                        return
+                    effect = step(decode(payload, effect, name))
+                elif kind is Send:
+                    self._send(seat, effect.to, effect.message)
+                    effect = step(None)
+                elif kind is Pull:
+                    reward = pull(effect.decision)
+                    if self._recorder is not None:
+                        self._recorder.pulls.append((name, effect.decision, reward))
+                    effect = step(reward)
+                else:
+                    effect = step(None)
+        except StopIteration as end:
+            seat.waits_for, seat.finished, seat.output = None, True, end.value
+        except LotorError as error:
+            error.add_note(f"(raised at {name})")
+            raise
+
+    def _send(self, seat: Seat, to: str, message: Message) -> None:
+        target = self._seats.get(to)
+        if target is None:
+            raise ProtocolError(f"{seat.name} sends to {to}, who takes no part in this run")
+        payload = encode(message)
+        seat.messages_sent += 1
+        seat.bytes_sent += len(payload)
+        if self._recorder is not None:
+            self._recorder.exchanges.append(Exchange(seat.name, to, message, payload))
+        self._transport.send(seat.name, to, payload)
+        waits_for = target.waits_for
+        if waits_for is not None and waits_for.sender == seat.name:
+            self._ready.append(target)
+
+    def _refuse_stall(self) -> None:
+        waits = [
+            f"{seat.name} waits for {seat.waits_for.kind.__name__} from {seat.waits_for.sender}"
+            for seat in self._seats.values()
+            if seat.waits_for is not None
+        ]
+        if waits:
+            raise StalledError(f"nobody can go on: {'; '.join(waits)}")

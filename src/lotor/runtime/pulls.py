@@ -1,0 +1,73 @@
+"""Asking the environment: checked rewards, plain or awaited, and errors that name the decision."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from inspect import isawaitable
+from numbers import Real
+
+from lotor.core.effects import Decision
+from lotor.core.errors import LotorError, PullError
+from lotor.core.fixed_point import RewardScale
+
+
+class Puller:
+    """Calls a pull function and, where the answer is awaitable, awaits it.
+
+    That happens in a thread of its own, so that it works inside a notebook's running loop too.
+    """
+
+    def __init__(
+        self, pull: Callable[[Decision], float | Awaitable[float]], scale: RewardScale
+    ) -> None:
+        self._pull = pull
+        self._low, self._high = scale.low, scale.high
+        self._awaiter: _Awaiter | None = None
+
+    def __call__(self, decision: Decision) -> float:
+        try:
+            answer = self._pull(decision)
+            if type(answer) is not float and isawaitable(answer):
+                self._awaiter = self._awaiter or _Awaiter()
+                answer = self._awaiter.wait(answer)
+        except LotorError:
+            raise
+        except Exception as error:
+            raise PullError(
+                f"the pull of arm {decision.arm} in round {decision.round} failed "
+                f"({type(error).__name__}; decision {decision.id}): mend the pull function"
+            ) from error
+        if not _is_number(answer) or not self._low <= answer <= self._high:
+            # The reward itself is the owner's secret and stays out of the message.
+            raise PullError(
+                f"the pull of arm {decision.arm} in round {decision.round} answered what is no "
+                f"number in the public reward_range ({self._low}, {self._high}) "
+                f"(decision {decision.id}): mend the pull function or widen the range"
+            )
+        return float(answer)
+
+    def close(self) -> None:
+        if self._awaiter is not None:
+            self._awaiter.close()
+
+
+def _is_number(answer: object) -> bool:
+    return type(answer) is float or isinstance(answer, Real)
+
+
+class _Awaiter:
+    """One event loop, kept for the whole run, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lotor-pull")
+        self._runner = asyncio.Runner()
+
+    def wait(self, answer: Awaitable[float]) -> float:
+        async def awaited() -> float:
+            return await answer
+
+        return self._thread.submit(lambda: self._runner.run(awaited())).result()
+
+    def close(self) -> None:
+        self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()

@@ -1,0 +1,54 @@
+"""What a run gives back."""
+
+import msgspec
+
+from lotor.core.errors import FormatError
+
+
+class PartyCost(msgspec.Struct, frozen=True):
+    """What one party spent."""
+
+    cpu_seconds: float
+    messages_sent: int
+    bytes_sent: int
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a run and all that is needed to do it again.
+
+    `arms` is the trajectory, one arm a round (simulation only; None when it was switched off).
+    `operations` counts as the papers' complexity theorems do.
+    """
+
+    reward: float
+    arms: list[int] | None
+    parties: dict[str, PartyCost]
+    operations: dict[str, int]
+    seconds: float
+    run: str
+    version: str
+    protocol: str
+    options: dict[str, str | int | float | bool | None]
+    seed: int
+    budget: int
+    k: int
+
+    def to_json(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> "Result":
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.DecodeError as error:
+            raise FormatError(f"this is not the JSON of a result: {error}") from None
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of all parties together."""
+        return sum(party.cpu_seconds for party in self.parties.values())
+
+    @property
+    def bytes_sent(self) -> int:
+        """By all parties together."""
+        return sum(party.bytes_sent for party in self.parties.values())

@@ -1,0 +1,113 @@
+"""`lotor.run`: any protocol, in one process."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from time import perf_counter
+
+from lotor.core.effects import Decision
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import RewardScale
+from lotor.core.version import VERSION
+from lotor.environments import Environment
+from lotor.policies import Policy
+from lotor.protocols.party import RUN_ID_BYTES, Protocol, Run
+from lotor.protocols.plain import Plain
+from lotor.runtime.drive import drive
+from lotor.runtime.pulls import Puller
+from lotor.runtime.recorder import Recorder
+from lotor.runtime.result import PartyCost, Result
+from lotor.transport import MemoryTransport
+
+Progress = Callable[[int, int], None]
+_REPORTS = 200
+
+
+def run(
+    protocol: Protocol | Policy,
+    environment: Environment,
+    *,
+    budget: int,
+    seed: int | None = None,
+    trajectory: bool = True,
+    progress: Progress | None = None,
+    recorder: Recorder | None = None,
+) -> Result:
+    """Run a protocol, or a policy in plain, on an environment within this process.
+
+    `seed` fixes what decides arms and the simulated rewards (a fresh one is drawn and recorded
+    when it is None); keys, masks, permutations and nonces always come from the operating system.
+    `progress` is called with (round, budget) now and then.
+
+    >>> import lotor
+    >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
+    >>> result = lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7)
+    >>> result.reward == lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7).reward
+    True
+    """
+    _check_whole("budget", budget)
+    if seed is None:
+        seed = secrets.randbits(48)
+    _check_whole("seed", seed)
+    if isinstance(protocol, Policy):
+        protocol = Plain(protocol)
+    scale = RewardScale(*environment.reward_range)
+    plan = Run(secrets.token_hex(RUN_ID_BYTES), environment.k, budget, scale, seed)
+    parties = protocol.parties(plan)
+    puller = Puller(environment.start(seed), scale)
+    log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
+    started = perf_counter()
+    try:
+        seats = drive(parties, MemoryTransport(), log, recorder)
+    finally:
+        puller.close()
+    operations: Counter[str] = Counter()
+    for party in parties.values():
+        operations.update(party.operations())
+    reward = seats[protocol.learner].output
+    assert isinstance(reward, float)
+    return Result(
+        reward=reward,
+        arms=log.arms,
+        parties={
+            name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)
+            for name, seat in seats.items()
+        },
+        operations=dict(operations),
+        seconds=perf_counter() - started,
+        run=plan.id,
+        version=VERSION,
+        protocol=protocol.name,
+        options=dict(protocol.options()),
+        seed=seed,
+        budget=budget,
+        k=plan.k,
+    )
+
+
+def _check_whole(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InputError(f"{name} is a whole number that is not negative, {value!r} is not")
+
+
+class _PullLog:
+    """Passes pulls on, keeps the trajectory and reports progress."""
+
+    def __init__(
+        self, pull: Puller, budget: int, *, trajectory: bool, progress: Progress | None
+    ) -> None:
+        self._pull = pull
+        self._budget = budget
+        self._progress = progress
+        self._every = max(1, budget // _REPORTS)
+        self._done = 0
+        self.arms: list[int] | None = [0] * budget if trajectory else None
+
+    def __call__(self, decision: Decision) -> float:
+        reward = self._pull(decision)
+        if self.arms is not None:
+            self.arms[decision.round - 1] = decision.arm
+        self._done += 1
+        if self._progress is not None and self._done % self._every == 0:
+            self._progress(self._done, self._budget)
+        return reward

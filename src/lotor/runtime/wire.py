@@ -1,0 +1,27 @@
+"""Messages to bytes and back: msgpack, typed, refused when they are of another kind."""
+
+from functools import cache
+
+import msgspec
+
+from lotor.core.effects import Message, Receive
+from lotor.core.errors import ProtocolError
+
+encode = msgspec.msgpack.Encoder().encode
+
+
+@cache
+def _decoder(kind: type[Message]) -> msgspec.msgpack.Decoder[Message]:
+    return msgspec.msgpack.Decoder(kind)
+
+
+def decode(payload: bytes, expected: Receive, receiver: str) -> Message:
+    """The message that `receiver` waits for, or an error that names who sent something else."""
+    try:
+        return _decoder(expected.kind).decode(payload)
+    except (msgspec.ValidationError, msgspec.DecodeError):
+        raise ProtocolError(
+            f"{receiver} waits for {expected.kind.__name__} from {expected.sender}, but got "
+            f"{len(payload)} bytes that are not one: the message was altered, or "
+            f"{expected.sender} runs another protocol or version"
+        ) from None
