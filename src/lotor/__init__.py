@@ -11,7 +11,7 @@ True
 
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
-from lotor.core.version import VERSION as __version__
+from lotor.core.version import VERSION
 from lotor.environments import BernoulliArms, CallbackArms, RatingArms
 from lotor.policies import (
     UCB,
@@ -23,6 +23,8 @@ from lotor.policies import (
 )
 from lotor.protocols.samba import Samba
 from lotor.runtime import Result, run
+
+__version__ = VERSION
 
 __all__ = [
     "UCB",

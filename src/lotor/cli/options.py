@@ -17,7 +17,7 @@ DEFAULT_K = 10
 
 
 def environment_from(arms: str, k: int | None, **file_options: object) -> Environment:
-    """The environment that `--arms` and its companions describe; what would be ignored is refused."""
+    """What `--arms` and its companions describe; an option without effect is refused."""
     given = {name: value for name, value in file_options.items() if value is not None}
     kind, _, path = arms.partition(":")
     if kind in ("movielens", "jester") and path:

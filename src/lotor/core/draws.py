@@ -18,14 +18,16 @@ class WordSource(Protocol):
 
     def words(self, label: int, t: int, l: int) -> Words: ...
 
+    def integers(self, label: int, t: int, l: int) -> tuple[int, ...]:
+        """The same as Python's integers."""
+
 
 def to_uniform(words: Words) -> Floats:
     """Map words to (0, 1); never 0 or 1, so that logarithms and quantiles are finite.
 
     52 bits and a half: with one bit more the largest would round to 1.
     """
-    uniform: Floats = ((words >> np.uint64(12)) + 0.5) * 2.0**-52
-    return uniform
+    return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 class Draws:
@@ -48,9 +50,9 @@ class Draws:
         self._l = l
         return self
 
-    def ties(self) -> Words:
-        """What decides between arms of equal score."""
-        return self._own.words(_TIES, self._t, self._l)
+    def ties(self) -> tuple[int, ...]:
+        """What decides between arms of equal score: the larger one wins."""
+        return self._own.integers(_TIES, self._t, self._l)
 
     def uniform(self, stream: int = 0) -> Floats:
         """A uniform draw from (0, 1) for each arm; streams are independent of each other."""

@@ -1,4 +1,4 @@
-"""What a party may ask of the runtime. A party is a generator that yields these and has no other IO.
+"""What a party may ask of the runtime: a party is a generator of these and has no other IO.
 
     bits = yield Receive("controller", PullingBits)
 

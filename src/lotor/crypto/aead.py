@@ -23,7 +23,7 @@ MESSAGE_LIMIT = 1 << 32
 
 
 @cache
-def _fields(count: int, *widths: int) -> Callable[[bytes], tuple[bytes, ...]]:
+def fields(count: int, *widths: int) -> Callable[[bytes], tuple[bytes, ...]]:
     """Cuts bytes into `count` groups of fields of these widths, in one call."""
     return Struct("".join(f"{width}s" for width in widths) * count).unpack
 
@@ -57,7 +57,7 @@ class Aead:
                 "split the budget into several runs, each has a key of its own"
             )
         self.sealed += len(plaintexts)
-        nonces = _fields(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
+        nonces = fields(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
         sealed = map(self._cipher.encrypt, nonces, plaintexts, repeat(bound))
         return b"".join(map(add, nonces, sealed))
 
@@ -69,7 +69,7 @@ class Aead:
                 f"sealed messages of {step} bytes each cannot add up to {len(sealed)} bytes: "
                 "the message was cut or comes from another version"
             )
-        parts = _fields(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
+        parts = fields(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
         try:
             plaintexts = list(map(self._cipher.decrypt, parts[::2], parts[1::2], repeat(bound)))
         except InvalidTag:

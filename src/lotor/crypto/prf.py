@@ -1,4 +1,4 @@
-"""Pseudo-random words at a place: AES-256 on the block label ‖ l ‖ t ‖ i, under a key of one purpose.
+"""Pseudo-random words at a place: AES-256 on the block label ‖ l ‖ t ‖ i under a purpose's key.
 
 No state and no order of calls: an owner of one arm and a process that hosts a hundred arms compute
 the same words, and a restarted party computes them again.
@@ -6,6 +6,7 @@ the same words, and a restarted party computes them again.
 
 import secrets
 from collections.abc import Sequence
+from struct import Struct
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -46,6 +47,7 @@ class Prf:
         halves = np.frombuffer(self._blocks, dtype=">u8").reshape(-1, 2)
         halves[:, 1] = indices
         self._places = halves[:, 0]
+        self._unpack = Struct(">" + "Q8x" * len(indices)).unpack
 
     def __repr__(self) -> str:
         return f"<Prf over {len(self._places)} indices>"
@@ -57,6 +59,10 @@ class Prf:
         self._places.fill((label << 56) | (l << _T_BITS) | t)
         return self._encrypt(self._blocks)
 
+    def integers(self, label: int, t: int, l: int) -> tuple[int, ...]:
+        """The first 64 bits of each block, as Python's integers."""
+        return self._unpack(self.blocks(label, t, l))
+
     def words(self, label: int, t: int, l: int) -> Words:
-        """The first 64 bits of each block."""
+        """The first 64 bits of each block, as an array."""
         return np.frombuffer(self.blocks(label, t, l), dtype=">u8")[::2].astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Bandit algorithms in the clear, one a file. `Policy` is the base of your own (docs/policies.md)."""
+"""Bandit algorithms in the clear, one a file; `Policy` is the base of your own."""
 
 from lotor.core.draws import Draws
 from lotor.core.fixed_point import REWARD_ONE, Floats

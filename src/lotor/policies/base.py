@@ -89,7 +89,7 @@ class Policy:
         """A score in [0, 2^23) for each arm held here, from nothing but that arm's variables."""
 
     def select(self, values: Sequence[int], t: int, l: int) -> int:  # noqa: ARG002
-        """The position of the selected arm among masked and permuted scores, no two of them equal."""
+        """The position of the selected arm among masked, permuted scores, all different."""
         return values.index(max(values))
 
     def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:

@@ -46,6 +46,9 @@ class _ProbeWords:
             dtype=np.uint64,
         )
 
+    def integers(self, label: int, t: int, l: int) -> tuple[int, ...]:
+        return tuple(self.words(label, t, l).tolist())
+
 
 class _Holder:
     """A party that holds some arms."""

@@ -40,7 +40,7 @@ class Run:
             )
 
     def draw_key(self, purpose: str) -> bytes:
-        """A simulation's key for decision draws: the same for plain and secure, whatever the layout."""
+        """A simulation's key for decision draws: the same for plain and every secure layout."""
         return derive_key(f"seed {self.seed}".encode(), purpose)
 
     def decision(self, t: int, arm: int) -> Decision:
@@ -58,7 +58,7 @@ class Protocol(Interface):
     def learner(self) -> str:
         """The party whose output is the total reward."""
 
-    def options(self) -> Mapping[str, object]:
+    def options(self) -> Mapping[str, str | int]:
         """All that was chosen, for the record."""
 
     def parties(self, run: Run) -> Mapping[str, Party]:

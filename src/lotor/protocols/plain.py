@@ -33,6 +33,7 @@ class Agent:
             Prf(run.draw_key("owner"), range(run.k)), Prf(run.draw_key("coin"), [0])
         )
         self._arms = ArmStates(run.k, run.k)
+        self._maximum = selects_maximum(policy)
         policy.start(self._arms)
 
     def operations(self) -> Mapping[str, int]:
@@ -57,15 +58,15 @@ class Agent:
 
     def _select(self, scores: Scores, t: int, l: int) -> int:
         """SelectArm on scores whose ties are decided by the arms' own tie draws."""
-        if not selects_maximum(self._policy):
-            ties = self._draws.ties().tolist()
-            values = [v << 64 | u for v, u in zip(scores.tolist(), ties, strict=True)]
-            return self._policy.select(values, t, l)
+        if not self._maximum:
+            pairs = zip(scores.tolist(), self._draws.ties(), strict=True)
+            return self._policy.select([v << 64 | u for v, u in pairs], t, l)
         winner = int(scores.argmax())
-        tied = scores == scores[winner]
-        if np.count_nonzero(tied) > 1:
-            candidates = np.flatnonzero(tied)
-            winner = int(candidates[self._draws.ties()[candidates].argmax()])
+        best = scores.item(winner)
+        later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
+        if len(later) and later.item(later.argmax()) == best:
+            tied = np.flatnonzero(scores == best).tolist()
+            winner = max(tied, key=self._draws.ties().__getitem__)
         return winner
 
 
@@ -83,7 +84,7 @@ class Plain:
     def learner(self) -> str:
         return "agent"
 
-    def options(self) -> Mapping[str, object]:
+    def options(self) -> Mapping[str, str | int]:
         return {"policy": to_text(self.policy)}
 
     def parties(self, run: Run) -> Mapping[str, Party]:

@@ -73,17 +73,16 @@ class _Loop:
         effect: Effect | None = seat.waits_for
         try:
             while True:
-                kind = type(effect)
-                if kind is Receive:
+                if isinstance(effect, Receive):
                     payload = receive(name, effect.sender)
                     if payload is None:
                         seat.waits_for = effect
                         return
                     effect = step(decode(payload, effect, name))
-                elif kind is Send:
+                elif isinstance(effect, Send):
                     self._send(seat, effect.to, effect.message)
                     effect = step(None)
-                elif kind is Pull:
+                elif isinstance(effect, Pull):
                     reward = pull(effect.decision)
                     if self._recorder is not None:
                         self._recorder.pulls.append((name, effect.decision, reward))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from inspect import isawaitable
+from math import nan
 from numbers import Real
 
 from lotor.core.effects import Decision
@@ -27,9 +28,8 @@ class Puller:
     def __call__(self, decision: Decision) -> float:
         try:
             answer = self._pull(decision)
-            if type(answer) is not float and isawaitable(answer):
-                self._awaiter = self._awaiter or _Awaiter()
-                answer = self._awaiter.wait(answer)
+            if type(answer) is not float:
+                answer = self._settle(answer)
         except LotorError:
             raise
         except Exception as error:
@@ -37,22 +37,25 @@ class Puller:
                 f"the pull of arm {decision.arm} in round {decision.round} failed "
                 f"({type(error).__name__}; decision {decision.id}): mend the pull function"
             ) from error
-        if not _is_number(answer) or not self._low <= answer <= self._high:
+        if not self._low <= answer <= self._high:
             # The reward itself is the owner's secret and stays out of the message.
             raise PullError(
                 f"the pull of arm {decision.arm} in round {decision.round} answered what is no "
                 f"number in the public reward_range ({self._low}, {self._high}) "
                 f"(decision {decision.id}): mend the pull function or widen the range"
             )
-        return float(answer)
+        return answer
+
+    def _settle(self, answer: object) -> float:
+        """Await what is awaitable; what is no number becomes nan, which no range holds."""
+        if isawaitable(answer):
+            self._awaiter = self._awaiter or _Awaiter()
+            answer = self._awaiter.wait(answer)
+        return float(answer) if isinstance(answer, Real) else nan
 
     def close(self) -> None:
         if self._awaiter is not None:
             self._awaiter.close()
-
-
-def _is_number(answer: object) -> bool:
-    return type(answer) is float or isinstance(answer, Real)
 
 
 class _Awaiter:
@@ -62,8 +65,8 @@ class _Awaiter:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lotor-pull")
         self._runner = asyncio.Runner()
 
-    def wait(self, answer: Awaitable[float]) -> float:
-        async def awaited() -> float:
+    def wait(self, answer: Awaitable[object]) -> object:
+        async def awaited() -> object:
             return await answer
 
         return self._thread.submit(lambda: self._runner.run(awaited())).result()

@@ -28,7 +28,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     version: str
     protocol: str
-    options: dict[str, str | int | float | bool | None]
+    options: dict[str, str | int]
     seed: int
     budget: int
     k: int

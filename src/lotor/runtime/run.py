@@ -4,6 +4,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from time import perf_counter
+from typing import cast
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
@@ -64,10 +65,8 @@ def run(
     operations: Counter[str] = Counter()
     for party in parties.values():
         operations.update(party.operations())
-    reward = seats[protocol.learner].output
-    assert isinstance(reward, float)
     return Result(
-        reward=reward,
+        reward=cast("float", seats[protocol.learner].output),
         arms=log.arms,
         parties={
             name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)

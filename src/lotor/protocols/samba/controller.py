@@ -1,13 +1,13 @@
 """Controller: relays, permutes, and adds up what it cannot read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
+from lotor.crypto.aead import fields
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PublicKey
 from lotor.crypto.prf import Prf, new_key
 from lotor.policies import Policy
@@ -29,6 +29,7 @@ from lotor.protocols.samba.messages import (
     WinningPosition,
 )
 from lotor.protocols.samba.wire import (
+    POSITION_WIDTH,
     SEALED_BIT,
     SEALED_POSITION,
     SEALED_SCORE,
@@ -46,7 +47,7 @@ class Memory(msgspec.Struct):
 
 
 class Controller:
-    """Figures 6 (b) and 9 (b). `holdings` says how many arms each owner has, in the order of arms."""
+    """Figures 6 (b) and 9 (b). `holdings`: how many arms each owner has, in the order of arms."""
 
     def __init__(
         self,
@@ -59,6 +60,9 @@ class Controller:
         self._policy = policy
         self._holdings = dict(holdings)
         self._k = sum(holdings.values())
+        ends = list(accumulate(holdings.values()))
+        starts = [0, *ends[:-1]]
+        self._arms = dict(zip(holdings, map(slice, starts, ends), strict=True))
         self._minimum_key_bits = minimum_key_bits
         self._additions = 0
         self._rerandomisations = 0
@@ -90,7 +94,7 @@ class Controller:
         return Memory(terms, new_key(), terms.k + 1)
 
     def _relay_keys(self) -> Steps[None]:
-        """Pass on the owners' public keys, and the keys that Comp and the first owner seal to them."""
+        """Pass on the owners' public keys, and what Comp and the first owner seal to them."""
         first, *others = self._holdings
         offers: dict[str, Offer] = {}
         for owner in self._holdings:
@@ -114,6 +118,7 @@ class Controller:
     def _core(self, memory: Memory) -> Steps[None]:
         permutations = Prf(memory.permutation_key, range(self._k))
         checkpoint = Checkpoint(lambda: msgspec.msgpack.encode(memory))
+        cut_scores = fields(self._k, SEALED_SCORE)
         hand_back = self._bits if memory.terms.selection == "bits" else self._positions
         for t in range(memory.t, memory.terms.budget + 1):
             memory.t = t
@@ -125,38 +130,36 @@ class Controller:
                     message: MaskedScores = yield Receive(owner, MaskedScores)  # step 2
                     expect(message, place, held * SEALED_SCORE, owner)
                     scores.append(message.sealed)
-                sigma = permutations.words(0, t, l).argsort()
-                permuted = _rows(b"".join(scores), SEALED_SCORE)[sigma].tobytes()
+                sigma = sorted(range(self._k), key=permutations.integers(0, t, l).__getitem__)
+                rows = cut_scores(b"".join(scores))
+                permuted = b"".join([rows[i] for i in sigma])
                 yield Send("comp", PermutedScores(place, permuted))  # step 3
                 yield from hand_back(place, sigma)
 
-    def _bits(self, place: bytes, sigma: NDArray[np.int64]) -> Steps[None]:
+    def _bits(self, place: bytes, sigma: list[int]) -> Steps[None]:
         """Steps 4 and 5: an encrypted bit for each arm."""
         answer: PermutedBits = yield Receive("comp", PermutedBits)  # step 4
         expect(answer, place, self._k * SEALED_BIT, "comp")
-        permuted = _rows(answer.sealed, SEALED_BIT)
-        bits = np.empty_like(permuted)
-        bits[sigma] = permuted
-        for owner, own in self._slices(bits):
-            yield Send(owner, PullingBits(place, own))  # step 5
+        bits = self._unpermuted(fields(self._k, SEALED_BIT)(answer.sealed), sigma)
+        for owner, arms in self._arms.items():
+            yield Send(owner, PullingBits(place, b"".join(bits[arms])))  # step 5
 
-    def _positions(self, place: bytes, sigma: NDArray[np.int64]) -> Steps[None]:
-        """Steps 4 and 5 of the position form: each owner compares its positions with the winner's."""
+    def _positions(self, place: bytes, sigma: list[int]) -> Steps[None]:
+        """Steps 4 and 5 of the position form: an owner compares its positions with the winner's."""
         answer: WinningPosition = yield Receive("comp", WinningPosition)  # step 4
         expect(answer, place, SEALED_POSITION, "comp")
-        positions = np.empty(self._k, dtype=">u4")
-        positions[sigma] = np.arange(self._k)
-        for owner, own in self._slices(positions):
+        numbers = [j.to_bytes(POSITION_WIDTH, "big") for j in range(self._k)]
+        positions = self._unpermuted(numbers, sigma)
+        for owner, arms in self._arms.items():
+            own = b"".join(positions[arms])
             yield Send(owner, Positions(place, own, answer.sealed))  # step 5
 
-    def _slices(self, rows: NDArray[np.generic]) -> list[tuple[str, bytes]]:
-        """Each owner's part of what is listed in the order of arms."""
-        parts = []
-        start = 0
-        for owner, held in self._holdings.items():
-            parts.append((owner, rows[start : start + held].tobytes()))
-            start += held
-        return parts
+    def _unpermuted(self, permuted: Sequence[bytes], sigma: list[int]) -> list[bytes]:
+        """sigma^-1: permuted[j] belongs to arm sigma[j]."""
+        arms = [b""] * self._k
+        for i, row in zip(sigma, permuted, strict=True):
+            arms[i] = row
+        return arms
 
     def _cumulative_reward(self, terms: Terms) -> Steps[None]:
         key = PublicKey.from_bytes(terms.customer_key, minimum_bits=self._minimum_key_bits)
@@ -172,8 +175,3 @@ class Controller:
         self._additions += len(sums) - 1
         self._rerandomisations += 1
         yield Send("customer", Total(total.rerandomise().to_bytes()))  # step 7
-
-
-def _rows(data: bytes, width: int) -> NDArray[np.void]:
-    """Ciphertexts of one width as an array that can be permuted."""
-    return np.frombuffer(data, dtype=np.dtype((np.void, width)))

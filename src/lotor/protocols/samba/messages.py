@@ -10,7 +10,7 @@ from lotor.core.effects import Message
 WIRE = "samba/1/"
 
 
-class Terms(Message, tag=WIRE + "terms"):
+class Terms(Message, frozen=True, tag=WIRE + "terms"):
     """What the customer orders: N, the policy A, and the key for the total."""
 
     run: str
@@ -23,21 +23,21 @@ class Terms(Message, tag=WIRE + "terms"):
     customer_key: bytes
 
 
-class Order(Message, tag=WIRE + "order"):
+class Order(Message, frozen=True, tag=WIRE + "order"):
     """Step 0, customer to Controller: the terms, signed for each owner and for Comp."""
 
     terms: Terms
     signatures: dict[str, bytes]
 
 
-class Setup(Message, tag=WIRE + "setup"):
+class Setup(Message, frozen=True, tag=WIRE + "setup"):
     """Step 1, Controller to Comp and to each owner."""
 
     terms: Terms
     signature: bytes
 
 
-class Offer(Message, tag=WIRE + "offer"):
+class Offer(Message, frozen=True, tag=WIRE + "offer"):
     """Owner to Controller: a public key that keys can be sealed to, signed for both sealers."""
 
     public: bytes
@@ -45,7 +45,7 @@ class Offer(Message, tag=WIRE + "offer"):
     for_first_owner: bytes
 
 
-class SignedOffer(Message, tag=WIRE + "signed-offer"):
+class SignedOffer(Message, frozen=True, tag=WIRE + "signed-offer"):
     """One owner's public key with its signature for the party that will seal to it."""
 
     owner: str
@@ -53,13 +53,13 @@ class SignedOffer(Message, tag=WIRE + "signed-offer"):
     signature: bytes
 
 
-class Offers(Message, tag=WIRE + "offers"):
+class Offers(Message, frozen=True, tag=WIRE + "offers"):
     """Controller to Comp, and to the first owner: whom to seal keys to."""
 
     offers: list[SignedOffer]
 
 
-class SealedKey(Message, tag=WIRE + "sealed-key"):
+class SealedKey(Message, frozen=True, tag=WIRE + "sealed-key"):
     """A key sealed to one owner and signed by its maker."""
 
     owner: str
@@ -67,48 +67,48 @@ class SealedKey(Message, tag=WIRE + "sealed-key"):
     signature: bytes
 
 
-class SealedKeys(Message, tag=WIRE + "sealed-keys"):
+class SealedKeys(Message, frozen=True, tag=WIRE + "sealed-keys"):
     """Comp, or the first owner, to Controller: a sealed key for each owner asked about."""
 
     keys: list[SealedKey]
 
 
-class MaskedScores(Message, tag=WIRE + "masked-scores"):
+class MaskedScores(Message, frozen=True, tag=WIRE + "masked-scores"):
     """Step 2, owner to Controller: Enc(masked v_i) for each of its arms."""
 
     place: bytes
     sealed: bytes
 
 
-class PermutedScores(Message, tag=WIRE + "permuted-scores"):
+class PermutedScores(Message, frozen=True, tag=WIRE + "permuted-scores"):
     """Step 3, Controller to Comp: the ciphertexts of all arms, permuted."""
 
     place: bytes
     sealed: bytes
 
 
-class PermutedBits(Message, tag=WIRE + "permuted-bits"):
+class PermutedBits(Message, frozen=True, tag=WIRE + "permuted-bits"):
     """Step 4, Comp to Controller: Enc(b) for each permuted arm."""
 
     place: bytes
     sealed: bytes
 
 
-class PullingBits(Message, tag=WIRE + "pulling-bits"):
+class PullingBits(Message, frozen=True, tag=WIRE + "pulling-bits"):
     """Step 5, Controller to owner: Enc(b_i) for each of its arms."""
 
     place: bytes
     sealed: bytes
 
 
-class WinningPosition(Message, tag=WIRE + "winning-position"):
+class WinningPosition(Message, frozen=True, tag=WIRE + "winning-position"):
     """Step 4 of the position form, Comp to Controller: Enc(the selected position)."""
 
     place: bytes
     sealed: bytes
 
 
-class Positions(Message, tag=WIRE + "positions"):
+class Positions(Message, frozen=True, tag=WIRE + "positions"):
     """Step 5 of the position form, Controller to owner: its arms' positions, and step 4's bytes."""
 
     place: bytes
@@ -116,13 +116,13 @@ class Positions(Message, tag=WIRE + "positions"):
     sealed: bytes
 
 
-class PartialSums(Message, tag=WIRE + "partial-sums"):
+class PartialSums(Message, frozen=True, tag=WIRE + "partial-sums"):
     """Step 6, owner to Controller: E(s_i) for each of its arms."""
 
     sums: list[bytes]
 
 
-class Total(Message, tag=WIRE + "total"):
+class Total(Message, frozen=True, tag=WIRE + "total"):
     """Step 7, Controller to customer: E(s_1 + … + s_K)."""
 
     total: bytes

@@ -7,8 +7,9 @@ import numpy as np
 
 from lotor.core.draws import Draws
 from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, to_scores
-from lotor.crypto.aead import Aead
+from lotor.crypto.aead import Aead, fields
 from lotor.crypto.paillier import SECURE_BITS, PublicKey
 from lotor.crypto.prf import KEY_BYTES, Prf, new_key
 from lotor.crypto.sealing import SealingKey
@@ -114,7 +115,7 @@ class Owner:
         return Memory(terms, self._own_key, coin_key, mask_key, aes_key, arms, terms.k + 1)
 
     def _owners_keys(self, sealing: SealingKey) -> Steps[tuple[bytes, bytes]]:
-        """The mask key and the coin key: the first owner makes them and seals them to the others."""
+        """The mask key and the coin key: the first owner seals them to the others."""
         if self._ring.identity.name == self._first_owner:
             mask_key, coin_key = new_key(), self._coin_key
             offers: Offers = yield Receive("controller", Offers)
@@ -142,7 +143,7 @@ class Owner:
         aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
         draws = Draws(Prf(memory.own_key, self._indices), Prf(memory.coin_key))
         mask, bindings = Mask(memory.mask_key), Bindings(terms.run)
-        decrypt = self._decrypt_bits if terms.selection == "bits" else self._decrypt_position
+        answer = self._by_bits if terms.selection == "bits" else self._by_position
         to_fixed = RewardScale(terms.low, terms.high).to_fixed
         watches = observes(policy)
 
@@ -161,25 +162,33 @@ class Owner:
                 masked = mask.apply(scores, draws.ties(), t, l)
                 sealed = aead.seal(masked, bindings.to_comp(place))
                 yield Send("controller", MaskedScores(place, sealed))  # step 2
-                bits = yield from decrypt(aead, place, bindings.to_owner(place))  # step 5
+                selected = yield from answer(aead, place, bindings.to_owner(place))  # step 5
                 if watches:
-                    policy.observe(arms, t, l, np.array(bits))
-            if True in bits:
-                i = bits.index(True)
-                reward: float = yield Pull(self._decision(t, self._indices[i]))
-                policy.learn(arms, i, to_fixed(reward), draws.at(t, 0))
+                    policy.observe(arms, t, l, np.arange(len(arms)) == selected)
+            if selected is not None:
+                reward: float = yield Pull(self._decision(t, self._indices[selected]))
+                policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))
 
-    def _decrypt_bits(self, aead: Aead, place: bytes, bound: bytes) -> Steps[list[bool]]:
+    def _by_bits(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
+        """Which of its arms is selected: the one whose bit is 1."""
         message: PullingBits = yield Receive("controller", PullingBits)
         expect(message, place, len(self._indices) * SEALED_BIT, "controller")
-        return [bit == b"\1" for bit in aead.open(message.sealed, BIT_WIDTH, bound)]
+        bits = aead.open(message.sealed, BIT_WIDTH, bound)
+        return bits.index(b"\1") if b"\1" in bits else None
 
-    def _decrypt_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[list[bool]]:
+    def _by_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
+        """Which of its arms is selected: the one at the winning position."""
         message: Positions = yield Receive("controller", Positions)
         expect(message, place, SEALED_POSITION, "controller")
         (winner,) = aead.open(message.sealed, POSITION_WIDTH, bound)
-        own = message.positions
-        return [own[i : i + POSITION_WIDTH] == winner for i in range(0, len(own), POSITION_WIDTH)]
+        positions = self._cut_positions(message)
+        return positions.index(winner) if winner in positions else None
+
+    def _cut_positions(self, message: Positions) -> tuple[bytes, ...]:
+        held = len(self._indices)
+        if len(message.positions) != held * POSITION_WIDTH:
+            raise ProtocolError(f"controller sent no position for each of {held} arms")
+        return fields(held, POSITION_WIDTH)(message.positions)
 
     def _decision(self, t: int, arm: int) -> Decision:
         run = self._ring.run

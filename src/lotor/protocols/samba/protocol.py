@@ -69,7 +69,7 @@ class Samba:
         """The same policy with no cryptography: the same arms and the same total."""
         return Plain(self.policy)
 
-    def options(self) -> Mapping[str, object]:
+    def options(self) -> Mapping[str, str | int]:
         return {
             "policy": to_text(self.policy),
             "key_bits": self.insecure_key_bits or self.key_bits,
