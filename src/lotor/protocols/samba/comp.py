@@ -23,9 +23,8 @@ from lotor.protocols.samba.messages import (
 )
 from lotor.protocols.samba.wire import (
     POSITION_WIDTH,
-    SEALED_SCORE,
     Bindings,
-    expect,
+    opened,
     place_of,
 )
 
@@ -78,8 +77,8 @@ class Comp:
             for l in range(1, self._policy.iterations + 1):
                 place = place_of(t, l)
                 scores: PermutedScores = yield Receive("controller", PermutedScores)  # step 3
-                expect(scores, place, terms.k * SEALED_SCORE, "controller")
-                values = aead.open(scores.sealed, mask.WIDTH, bindings.to_comp(place))
+                bound = bindings.to_comp(place)
+                values = opened(aead, scores, place, (terms.k, mask.WIDTH), bound, "controller")
                 winner = self._select(values, t, l)
                 if terms.selection == "bits":
                     bits = [b"\0"] * terms.k

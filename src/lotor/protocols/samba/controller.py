@@ -11,6 +11,7 @@ from lotor.crypto.aead import fields
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PublicKey
 from lotor.crypto.prf import Prf, new_key
 from lotor.policies import Policy
+from lotor.protocols.samba.keys import received_ciphertext
 from lotor.protocols.samba.messages import (
     MaskedScores,
     Offer,
@@ -168,7 +169,7 @@ class Controller:
             message: PartialSums = yield Receive(owner, PartialSums)  # step 6
             if len(message.sums) != held:
                 raise ProtocolError(f"{owner} sent {len(message.sums)} sums for {held} arms")
-            sums += [Ciphertext.from_bytes(data, key) for data in message.sums]
+            sums += [received_ciphertext(data, key, owner) for data in message.sums]
         total = sums[0]
         for partial in sums[1:]:
             total = total + partial

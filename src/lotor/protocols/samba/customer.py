@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.fixed_point import RewardScale
-from lotor.crypto.paillier import Ciphertext, PrivateKey
+from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
-from lotor.protocols.samba.keys import TERMS, KeyRing, terms_bytes
+from lotor.protocols.samba.keys import TERMS, KeyRing, received_ciphertext, terms_bytes
 from lotor.protocols.samba.messages import Order, Terms, Total
 
 
@@ -32,6 +32,6 @@ class Customer:
         yield Send("controller", Order(terms, signatures))  # step 0
 
         reply: Total = yield Receive("controller", Total)  # step 7
-        total = self._key.decrypt(Ciphertext.from_bytes(reply.total, self._key.public))
+        total = self._key.decrypt(received_ciphertext(reply.total, self._key.public, "controller"))
         self._decryptions += 1
         return RewardScale(terms.low, terms.high).total(total, terms.budget)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import CryptoError, ProtocolError
+from lotor.core.fixed_point import MAXIMAL_BUDGET
+from lotor.crypto.paillier import Ciphertext, PublicKey
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import Identity, place
 from lotor.policies import Policy, to_text
@@ -19,10 +21,22 @@ SEALING_KEY = "sealing key"
 AES_KEY = "AES key"
 OWNERS_KEYS = "owners' keys"
 
+SELECTIONS = ("bits", "position")
+
 
 def terms_bytes(terms: Terms) -> bytes:
     """What the customer signs."""
     return msgspec.msgpack.encode(terms)
+
+
+def received_ciphertext(data: bytes, key: PublicKey, sender: str) -> Ciphertext:
+    """A ciphertext under the customer's key, or an error that names who sent something else."""
+    try:
+        return Ciphertext.from_bytes(data, key)
+    except CryptoError as error:
+        raise ProtocolError(
+            f"{sender} sent no ciphertext under the customer's key: {error}"
+        ) from None
 
 
 @dataclass(slots=True)
@@ -50,6 +64,11 @@ class KeyRing:
                 f"customer ordered {terms.policy} in run {terms.run}, but {self.identity.name} "
                 f"was started for {to_text(policy)} in run {self.run}: start it again with the "
                 "ordered policy"
+            )
+        if not 1 <= terms.k <= terms.budget <= MAXIMAL_BUDGET or terms.selection not in SELECTIONS:
+            raise ProtocolError(
+                f"customer ordered {terms.budget} pulls of {terms.k} arms with selection "
+                f"{terms.selection!r}, which no run can do: order it again"
             )
         return terms
 

@@ -32,10 +32,8 @@ from lotor.protocols.samba.messages import (
 from lotor.protocols.samba.wire import (
     BIT_WIDTH,
     POSITION_WIDTH,
-    SEALED_BIT,
-    SEALED_POSITION,
     Bindings,
-    expect,
+    opened,
     place_of,
 )
 
@@ -172,15 +170,14 @@ class Owner:
     def _by_bits(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
         """Which of its arms is selected: the one whose bit is 1."""
         message: PullingBits = yield Receive("controller", PullingBits)
-        expect(message, place, len(self._indices) * SEALED_BIT, "controller")
-        bits = aead.open(message.sealed, BIT_WIDTH, bound)
+        shape = (len(self._indices), BIT_WIDTH)
+        bits = opened(aead, message, place, shape, bound, "controller")
         return bits.index(b"\1") if b"\1" in bits else None
 
     def _by_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
         """Which of its arms is selected: the one at the winning position."""
         message: Positions = yield Receive("controller", Positions)
-        expect(message, place, SEALED_POSITION, "controller")
-        (winner,) = aead.open(message.sealed, POSITION_WIDTH, bound)
+        (winner,) = opened(aead, message, place, (1, POSITION_WIDTH), bound, "controller")
         positions = self._cut_positions(message)
         return positions.index(winner) if winner in positions else None
 

@@ -13,6 +13,7 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.controller import Controller
 from lotor.protocols.samba.customer import Customer
+from lotor.protocols.samba.keys import SELECTIONS
 from lotor.protocols.samba.messages import Terms
 from lotor.protocols.samba.owner import Owner
 
@@ -52,7 +53,7 @@ class Samba:
                     f"{to_text(self.policy)} cannot run under SAMBA: {condition} "
                     f"(Theorem 1) fails, {reason}; run it in plain, or use another policy"
                 )
-        if self.selection not in ("bits", "position"):
+        if self.selection not in SELECTIONS:
             raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
         if self.owners < 1:
             raise InputError(f"{self.owners} owners cannot hold any arm: give at least 1")

@@ -3,12 +3,15 @@
 import struct
 from typing import Protocol as Interface
 
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto import aead
+from lotor.crypto.aead import Aead
 from lotor.protocols.samba import mask
 
 BIT_WIDTH = 1
 POSITION_WIDTH = 4
+_PLACE = struct.Struct(">QB")
+
 SEALED_SCORE = mask.WIDTH + aead.OVERHEAD
 SEALED_BIT = BIT_WIDTH + aead.OVERHEAD
 SEALED_POSITION = POSITION_WIDTH + aead.OVERHEAD
@@ -26,7 +29,7 @@ class Placed(Interface):
 
 def place_of(t: int, l: int) -> bytes:
     """Round t, iteration l."""
-    return struct.pack(">QB", t, l)
+    return _PLACE.pack(t, l)
 
 
 class Bindings:
@@ -49,9 +52,29 @@ class Bindings:
 def expect(message: Placed, place: bytes, width: int, sender: str) -> None:
     """Refuse a message of another round or width."""
     if message.place != place or len(message.sealed) != width:
-        t, l = struct.unpack(">QB", place)
         raise ProtocolError(
-            f"{sender} sent {type(message).__name__} of {len(message.sealed)} bytes for place "
-            f"{message.place.hex()}, but round {t}, iteration {l} needs {width} bytes for "
-            f"{place.hex()}: {sender} is out of step or runs another version"
+            f"{sender} sent {type(message).__name__} of {len(message.sealed)} bytes for "
+            f"{_named(message.place)}, but {width} bytes for {_named(place)} are due: "
+            f"{sender} is out of step or runs another version"
         )
+
+
+def opened(
+    cipher: Aead, message: Placed, place: bytes, shape: tuple[int, int], bound: bytes, sender: str
+) -> list[bytes]:
+    """The plaintexts of a message: `shape` is how many, and how wide each is."""
+    count, width = shape
+    expect(message, place, count * (width + aead.OVERHEAD), sender)
+    try:
+        return cipher.open(message.sealed, width, bound)
+    except IntegrityError as error:
+        raise IntegrityError(
+            f"{type(message).__name__} from {sender} in {_named(place)}: {error}"
+        ) from None
+
+
+def _named(place: bytes) -> str:
+    if len(place) != _PLACE.size:
+        return "no place at all"
+    t, l = _PLACE.unpack(place)
+    return f"round {t}, iteration {l}"
