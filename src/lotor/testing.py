@@ -102,8 +102,7 @@ class _Trial:
         for t in range(1, _ROUNDS + 1):
             winner = (t - 1) % _ARMS
             for l in range(1, policy.iterations + 1) if t > _ARMS else ():
-                winner = int(self._score(self._arms, t, l).argmax())
-                self._check_pure(t, l)
+                winner = int(self._pure_score(t, l).argmax())
                 self._score(self._arms, MAXIMAL_BUDGET, l)
                 policy.observe(self._arms, t, l, np.arange(_ARMS) == winner)
             # Arm 0 pays nothing and arm 1 everything: the ends of the range of means.
@@ -124,7 +123,7 @@ class _Trial:
             )
         return to_scores(scores)
 
-    def _check_pure(self, t: int, l: int) -> None:
+    def _pure_score(self, t: int, l: int) -> Scores:
         before = _written(self._arms)
         scores = self._score(self._arms, t, l)
         if _written(self._arms) != before:
@@ -143,6 +142,7 @@ class _Trial:
                 f"the scores at round {t} change when the arms are written down and restored: "
                 "keep a policy's variables in arms.own, as vectors of float64"
             )
+        return scores
 
     def _learn(self, t: int, i: int, reward: int) -> None:
         arms = self._arms

@@ -133,8 +133,12 @@ def run_command(
 
 
 def _run(protocol: Protocol, environment: Environment, budget: int, seed: int | None) -> Result:
-    with progress_bar(protocol.name) as report:
-        return lotor.run(protocol, environment, budget=budget, seed=seed, progress=report)
+    try:
+        with progress_bar(protocol.name) as report:
+            return lotor.run(protocol, environment, budget=budget, seed=seed, progress=report)
+    except KeyboardInterrupt:
+        typer.echo("lotor: interrupted; nothing was kept", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 def _same(secure: Result, plain: Result) -> bool:
@@ -234,6 +238,3 @@ def main() -> None:
     except LotorError as error:
         typer.echo(f"lotor: {error}", err=True)
         sys.exit(EXIT_INPUT if isinstance(error, InputError) else EXIT_FAILED)
-    except KeyboardInterrupt:
-        typer.echo("lotor: interrupted; nothing was kept", err=True)
-        sys.exit(EXIT_INTERRUPTED)

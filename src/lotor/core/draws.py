@@ -68,4 +68,5 @@ class Draws:
 
     def coin(self, stream: int = 0) -> float:
         """A uniform draw from (0, 1) that is the same at every owner."""
-        return float(to_uniform(self._shared.words(stream, self._t, self._l))[0])
+        (word,) = self._shared.integers(stream, self._t, self._l)
+        return ((word >> 12) + 0.5) * 2.0**-52

@@ -3,7 +3,7 @@
 ucb        softmax:tau=0.02        epsilon-greedy:epsilon=1/log2
 """
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 from lotor.core.errors import InputError
 from lotor.policies.base import Policy
@@ -32,10 +32,13 @@ def to_text(policy: Policy) -> str:
     'softmax:tau=0.02'
     """
     kind = type(policy)
-    name = _NAMES.get(kind, f"{kind.__module__}.{kind.__qualname__}")
-    values = ((field.name, getattr(policy, field.name)) for field in fields(policy))  # type: ignore[arg-type]
+    title = _NAMES.get(kind, f"{kind.__module__}.{kind.__qualname__}")
+    names: list[str] = []
+    if is_dataclass(policy):
+        names = [field.name for field in fields(policy)]
+    values = ((name, getattr(policy, name)) for name in names)
     parameters = ",".join(f"{key}={_value_text(value)}" for key, value in values)
-    return f"{name}:{parameters}" if parameters else name
+    return f"{title}:{parameters}" if parameters else title
 
 
 def _value_text(value: object) -> str:
@@ -61,6 +64,8 @@ def from_text(text: str) -> Policy:
         if key not in known:
             takes = f"takes {', '.join(known)}" if known else "takes no parameters"
             raise InputError(f"policy {name} has no parameter {key!r}: it {takes}")
+        if key in parameters:
+            raise InputError(f"policy {name} got two values of {key}: give one")
         parameters[key] = _number_or_text(value)
     try:
         return kind(**parameters)

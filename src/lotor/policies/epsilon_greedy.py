@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log, log2
 
 from lotor.core.draws import Draws
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, PolicyError
 from lotor.core.fixed_point import Floats
 from lotor.policies.base import ArmStates, Policy
 
@@ -48,4 +48,7 @@ class EpsilonGreedy(Policy):
         return self.epsilon(t) if callable(self.epsilon) else self.epsilon
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
-        return draw.uniform() if draw.coin() <= self.probability(t) else arms.mean
+        epsilon = self.probability(t)
+        if not epsilon >= 0.0:
+            raise PolicyError(f"epsilon in round {t} is {epsilon}: let the schedule give numbers")
+        return draw.uniform() if draw.coin() <= epsilon else arms.mean

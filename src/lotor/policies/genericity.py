@@ -102,7 +102,7 @@ def _locality(policy: Policy) -> str | None:
     except LotorError:
         raise
     except Exception as error:
-        return f"an arm alone cannot be scored: {type(error).__name__}: {error}"
+        return f"arms cannot be scored together and alone: {type(error).__name__}: {error}"
     return None
 
 
@@ -110,10 +110,11 @@ def _obliviousness(policy: Policy) -> str | None:
     """Select from lists as they are, permuted, and masked: the same arm must win."""
     rng = np.random.default_rng(2)
     for case in range(_LISTS):
-        scores = rng.random(6) * rng.choice([1.0, 8.0])
+        # Scores and masks of every size, so that a threshold anywhere shows.
+        scores = rng.random(6) * 2.0 ** rng.integers(-8, 4)
         values = [int(v) << 64 | int(rng.integers(1 << 62)) for v in to_scores(scores)]
         order = [int(j) for j in rng.permutation(len(values))]
-        mask = (1 << 64) + int(rng.integers(1 << 62))
+        mask = 1 << int(rng.integers(64, 96)) | int(rng.integers(1 << 62))
         permuted = [values[j] for j in order]
         masked = [value * mask >> 64 for value in values]
         for t in (101 + case, 102 + case):
@@ -133,8 +134,9 @@ def _obliviousness(policy: Policy) -> str | None:
 def _selector(policy: Policy, t: int, l: int) -> Callable[[list[int]], int | None]:
     def select(values: list[int]) -> int | None:
         try:
-            return policy.select(values, t, l)
+            position = int(policy.select(values, t, l))
         except (ValueError, IndexError, TypeError):
             return None
+        return position if 0 <= position < len(values) else None
 
     return select

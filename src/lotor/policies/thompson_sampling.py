@@ -1,14 +1,22 @@
 """Thompson sampling."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from scipy.special import betaincinv
+from functools import cache
 
 from lotor.core.draws import Draws
 from lotor.core.fixed_point import REWARD_ONE, Floats
 from lotor.policies.base import ArmStates, Policy
 
 _SAMPLE, _TOSS = 0, 1
+
+
+@cache
+def _beta_quantile() -> Callable[[Floats, Floats, Floats], Floats]:
+    """scipy takes longer to import than all the rest, so that it waits until it is needed."""
+    from scipy.special import betaincinv  # noqa: PLC0415
+
+    return betaincinv  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +37,8 @@ class ThompsonSampling(Policy):
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
         successes = arms.own["successes"]
-        sample: Floats = betaincinv(
-            successes + 1.0, arms.n - successes + 1.0, draw.uniform(_SAMPLE)
-        )
-        return sample
+        failures = arms.n - successes
+        return _beta_quantile()(successes + 1.0, failures + 1.0, draw.uniform(_SAMPLE))
 
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
         arms.add(i, reward)

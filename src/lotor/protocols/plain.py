@@ -60,7 +60,7 @@ class Agent:
         """SelectArm on scores whose ties are decided by the arms' own tie draws."""
         if not self._maximum:
             pairs = zip(scores.tolist(), self._draws.ties(), strict=True)
-            return self._policy.select([v << 64 | u for v, u in pairs], t, l)
+            return int(self._policy.select([v << 64 | u for v, u in pairs], t, l))
         winner = int(scores.argmax())
         best = scores.item(winner)
         later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it

@@ -94,4 +94,4 @@ class Comp:
         """SelectArm: of equal width and big-endian, the bytes compare like the masked scores."""
         if selects_maximum(self._policy):
             return values.index(max(values))
-        return self._policy.select([int.from_bytes(value, "big") for value in values], t, l)
+        return int(self._policy.select([int.from_bytes(value, "big") for value in values], t, l))

@@ -1,0 +1,60 @@
+"""A test plays Comp: what the mask hides, and what it does not."""
+
+from math import gcd
+
+import pytest
+
+import lotor
+from helpers import Outcome, run_openly
+from lotor.protocols.samba import mask
+from lotor.protocols.samba.comp import Comp
+from lotor.protocols.samba.messages import PermutedScores
+from lotor.protocols.samba.wire import Bindings
+from tracker import track
+
+pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+
+
+def seen_by_comp(outcome: Outcome) -> list[list[int]]:
+    """The lists of masked scores that Comp decrypts."""
+    comp = outcome.parties["comp"]
+    assert isinstance(comp, Comp)
+    assert comp._aead is not None
+    lists = []
+    for exchange in outcome.recorder.received("comp"):
+        message = exchange.message
+        if isinstance(message, PermutedScores):
+            bound = Bindings(outcome.run.id).to_comp(message.place)
+            values = comp._aead.open(message.sealed, mask.WIDTH, bound)
+            lists.append([int.from_bytes(value, "big") for value in values])
+    return lists
+
+
+def ucb_run(budget: int, means: list[float]) -> Outcome:
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    return run_openly(samba, lotor.BernoulliArms(means), budget=budget, seed=4)
+
+
+def test_the_gcd_of_a_list_does_not_give_the_mask() -> None:
+    """With alpha·v_i it would: alpha >= 2^64 divides them all."""
+    lists = seen_by_comp(ucb_run(300, [0.1, 0.3, 0.5, 0.7, 0.9]))
+    assert len(lists) == 295
+    assert max(gcd(*values) for values in lists) < 1 << 40
+
+
+def test_no_list_looks_like_another() -> None:
+    lists = seen_by_comp(ucb_run(200, [0.5] * 4))
+    values = [value for one in lists for value in one]
+    assert len(set(values)) == len(values)
+
+
+def test_a_tracker_recovers_every_count_and_reward() -> None:
+    """The honest column of leakage.py: ratios of scores tell Comp all but the names."""
+    outcome = ucb_run(120, [0.2, 0.5, 0.8])
+    state = [[0, 0] for _ in range(3)]
+    for _, decision, reward in outcome.recorder.pulls:
+        if decision.round < outcome.run.budget:
+            state[decision.arm][0] += 1
+            state[decision.arm][1] += int(reward)
+    truth = tuple(sorted((n, s) for n, s in state))
+    assert track(seen_by_comp(outcome), 3) == {truth}

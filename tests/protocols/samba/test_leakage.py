@@ -1,0 +1,152 @@
+"""Recorded views against leakage.py: nothing in clear where it says hidden, one length a kind."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from math import sqrt
+
+import msgspec
+import pytest
+
+import lotor
+from helpers import Outcome, run_openly
+from lotor.core.effects import Message
+from lotor.policies import Policy
+from lotor.protocols.samba import leakage, messages
+from lotor.protocols.samba.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
+from lotor.protocols.samba.owner import Owner
+
+pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+
+HIDDEN = {Sight.MASKED, Sight.PERMUTED, Sight.AES_GCM, Sight.PAILLIER, Sight.NOTHING}
+K, OWNERS, BUDGET = 6, 3, 90
+
+
+def environment() -> lotor.CallbackArms:
+    """Rewards with all their 32 bits in use, so that none appears by chance."""
+
+    def pull(decision: lotor.Decision) -> float:
+        return 0.1 + 0.9 * (sqrt(2) * (decision.round * 7 + decision.arm) % 1.0)
+
+    return lotor.CallbackArms([pull] * K)
+
+
+def record(policy: Policy, selection: str = "bits") -> Outcome:
+    samba = lotor.Samba(policy, insecure_key_bits=512, owners=OWNERS, selection=selection)  # type: ignore[arg-type]
+    return run_openly(samba, environment(), budget=BUDGET, seed=2)
+
+
+@pytest.fixture(scope="module", params=["ucb", "epsilon-greedy", "pursuit", "position"])
+def outcome(request: pytest.FixtureRequest) -> Outcome:
+    if request.param == "position":
+        return record(lotor.UCB(), "position")
+    return record(lotor.policies.from_text(request.param))
+
+
+def bytes_seen(outcome: Outcome, role: str) -> bytes:
+    """All that a role reads off the wire; the network reads everything."""
+    if role == "network":
+        seen = outcome.recorder.exchanges
+    elif role == "owner":
+        seen = outcome.recorder.received("owner-1")
+    else:
+        seen = outcome.recorder.received(role)
+    return b"".join(exchange.payload for exchange in seen)
+
+
+def written(number: int) -> Iterator[bytes]:
+    """The ways in which an integer might stand in a message."""
+    yield number.to_bytes(8, "big")
+    yield number.to_bytes(8, "little")
+    yield msgspec.msgpack.encode(number)
+    yield str(number).encode()
+
+
+def secrets_of(outcome: Outcome, datum: str) -> list[int]:
+    """The clear values behind a row of Figure 7, as the fixed-point integers that roles compute."""
+    pulls = [
+        (name, decision, outcome.run.scale.to_fixed(reward))
+        for name, decision, reward in outcome.recorder.pulls
+    ]
+    if datum == "cumulative reward":
+        return [sum(reward for _, _, reward in pulls)]
+    if datum == "reward of a round":
+        return [reward for _, _, reward in pulls]
+    if datum == "arm pulled in a round":
+        return []  # a small number: the test of lengths and freshness covers it
+    own = datum == "sum and pulls of an owner's arm"
+    sums: defaultdict[int, int] = defaultdict(int)
+    for name, decision, reward in pulls:
+        if (name == "owner-1") == own:
+            sums[decision.arm] += reward
+    return list(sums.values())
+
+
+@pytest.mark.parametrize(
+    ("datum", "role"),
+    [(datum, role) for datum, row in FIGURE_7.items() for role in ROLES if row[role] in HIDDEN],
+)
+def test_nothing_in_clear_where_figure_7_says_hidden(
+    outcome: Outcome, datum: str, role: str
+) -> None:
+    seen = bytes_seen(outcome, role)
+    for secret in secrets_of(outcome, datum):
+        for form in written(secret):
+            assert form not in seen
+
+
+def test_the_search_would_find_a_clear_value(outcome: Outcome) -> None:
+    secret = secrets_of(outcome, "cumulative reward")[0]
+    leaking = bytes_seen(outcome, "network") + msgspec.msgpack.encode(
+        messages.PartialSums([secret.to_bytes(8, "big")])
+    )
+    assert any(form in leaking for form in written(secret))
+
+
+def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
+    """No symmetric key of any party stands on any wire."""
+    seen = bytes_seen(outcome, "network")
+    for name, party in outcome.parties.items():
+        if isinstance(party, Owner):
+            assert party._own_key not in seen, name
+            assert party._coin_key not in seen, name
+    assert set(leakage.ROLES) >= {role for _, holders in KEYS.values() for role in holders}
+
+
+def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
+    """Owners hold the same number of arms here; exploring rounds are no exception."""
+    lengths: defaultdict[tuple[type[Message], str], set[int]] = defaultdict(set)
+    for exchange in outcome.recorder.exchanges:
+        kind = type(exchange.message)
+        # Comp's and the first owner's lists have different numbers of entries.
+        sealer = exchange.to if kind is messages.Offers else exchange.sender
+        many = kind in (messages.Offers, messages.SealedKeys)
+        # A sealed AES key is one key, the owners' are two.
+        purpose = ""
+        if kind is messages.SealedKey:
+            assert isinstance(exchange.message, messages.SealedKey)
+            purpose = str(len(exchange.message.sealed))
+        lengths[kind, sealer if many else purpose].add(len(exchange.payload))
+    assert all(len(found) == 1 for found in lengths.values()), lengths
+
+
+def test_every_message_and_field_is_declared(outcome: Outcome) -> None:
+    for exchange in outcome.recorder.exchanges:
+        declared = MESSAGES[type(exchange.message)]
+        assert set(declared) == set(exchange.message.__struct_fields__)
+
+
+def test_protected_bytes_never_repeat(outcome: Outcome) -> None:
+    """Fresh randomness each time: what an owner or Comp sends is never sent again."""
+    blobs = [
+        getattr(exchange.message, name)
+        for exchange in outcome.recorder.exchanges
+        for name, protection in MESSAGES[type(exchange.message)].items()
+        if protection is leakage.Protection.AES_GCM and exchange.sender != "controller"
+    ]
+    assert len(blobs) > BUDGET
+    assert len(set(blobs)) == len(blobs)
+
+
+def test_every_role_has_a_measured_finding() -> None:
+    assert set(MEASURED) == set(ROLES)
+    assert all(set(row) == set(ROLES) for row in FIGURE_7.values())

@@ -1,0 +1,124 @@
+import asyncio
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import lotor
+from lotor.core.errors import FormatError, InputError, LotorError, PullError
+
+ARMS = lotor.BernoulliArms([0.9, 0.1])
+
+
+@pytest.mark.parametrize("budget", [1, 0, -5, 2**40])
+def test_budgets_that_do_not_fit(budget: int) -> None:
+    with pytest.raises(InputError, match="budget"):
+        lotor.run(lotor.UCB(), ARMS, budget=budget)
+
+
+@pytest.mark.parametrize("name", ["budget", "seed"])
+@pytest.mark.parametrize("value", [2.5, "10", True])
+def test_numbers_that_are_not_whole(name: str, value: object) -> None:
+    arguments = {"budget": 10, "seed": 1, name: value}
+    with pytest.raises(InputError, match=f"{name} is a whole number"):
+        lotor.run(lotor.UCB(), ARMS, **arguments)  # type: ignore[arg-type]
+
+
+def test_the_least_budget_pulls_each_arm_once() -> None:
+    result = lotor.run(lotor.Samba(key_bits=2048), ARMS, budget=2, seed=1)
+    assert result.arms == [0, 1]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), 1.5, -0.1, "1", None, float("inf")])
+def test_bad_rewards_name_the_decision_and_hide_the_value(bad: object) -> None:
+    arms = lotor.CallbackArms([lambda _: 0.5, lambda _: bad])  # type: ignore[list-item,return-value]
+    with pytest.raises(PullError, match=r"arm 1 in round 2 answered .*reward_range") as error:
+        lotor.run(lotor.UCB(), arms, budget=5)
+    assert repr(bad) not in str(error.value).replace("(0.0, 1.0)", "")
+
+
+def test_a_failing_pull_names_the_decision() -> None:
+    def broken(decision: lotor.Decision) -> float:
+        raise OSError("table is locked")
+
+    with pytest.raises(PullError, match=r"arm 0 in round 1 failed \(OSError; decision ") as error:
+        lotor.run(lotor.UCB(), lotor.CallbackArms([broken]), budget=3)
+    assert isinstance(error.value.__cause__, OSError)
+
+
+def rewards(kind: type) -> Callable[[lotor.Decision], float]:
+    return lambda decision: kind(decision.round % 2)
+
+
+@pytest.mark.parametrize("kind", [int, bool, np.float64, np.int64, np.float32])
+def test_any_kind_of_number_is_a_reward(kind: type) -> None:
+    result = lotor.run(lotor.UCB(), lotor.CallbackArms([rewards(kind)]), budget=9)
+    assert result.reward == 5.0
+
+
+async def slow_pull(decision: lotor.Decision) -> float:
+    await asyncio.sleep(0)
+    return 1.0
+
+
+def test_async_pulls() -> None:
+    arms = lotor.CallbackArms([slow_pull, lambda _: 0.0])
+    result = lotor.run(lotor.UCB(), arms, budget=20, seed=1)
+    assert result.arms is not None
+    assert result.reward == result.arms.count(0)
+
+
+def test_async_pulls_inside_a_running_loop() -> None:
+    """As in a notebook."""
+
+    async def notebook() -> float:
+        return lotor.run(lotor.UCB(), lotor.CallbackArms([slow_pull]), budget=7).reward
+
+    assert asyncio.run(notebook()) == 7.0
+
+
+def test_results_round_trip_through_json() -> None:
+    result = lotor.run(lotor.Samba(key_bits=2048), ARMS, budget=10, seed=1)
+    assert lotor.Result.from_json(result.to_json()) == result
+    assert result.version == lotor.__version__
+    assert result.options["key_bits"] == 2048
+    with pytest.raises(FormatError, match="not the JSON of a result"):
+        lotor.Result.from_json("{}")
+
+
+def test_costs_of_each_party() -> None:
+    result = lotor.run(lotor.Samba(key_bits=2048, owners=2), ARMS, budget=10, seed=1)
+    assert list(result.parties) == ["customer", "controller", "comp", "owner-1", "owner-2"]
+    assert all(cost.cpu_seconds >= 0 for cost in result.parties.values())
+    assert result.parties["owner-1"].messages_sent > 8
+    assert result.bytes_sent == sum(cost.bytes_sent for cost in result.parties.values())
+
+
+def test_without_a_trajectory() -> None:
+    assert lotor.run(lotor.UCB(), ARMS, budget=10, trajectory=False).arms is None
+
+
+def test_progress_is_reported_to_the_end() -> None:
+    reports: list[tuple[int, int]] = []
+    lotor.run(lotor.UCB(), ARMS, budget=1000, progress=lambda *at: reports.append(at))
+    assert reports[-1] == (1000, 1000)
+    assert len(reports) == 200
+
+
+def test_every_deliberate_error_is_a_lotor_error() -> None:
+    assert issubclass(PullError, LotorError)
+    assert issubclass(InputError, ValueError)
+
+
+def test_decisions_are_named() -> None:
+    seen: list[lotor.Decision] = []
+
+    def pull(decision: lotor.Decision) -> float:
+        seen.append(decision)
+        return 1.0
+
+    result = lotor.run(lotor.UCB(), lotor.CallbackArms([pull, pull]), budget=6)
+    assert [decision.round for decision in seen] == [1, 2, 3, 4, 5, 6]
+    assert {decision.run for decision in seen} == {result.run}
+    assert len({decision.id for decision in seen}) == 6
+    assert seen[0].id == f"{result.run}/0/1"

@@ -1,0 +1,26 @@
+"""The names that others build on."""
+
+import lotor
+
+PUBLIC = [
+    "UCB",
+    "BernoulliArms",
+    "CallbackArms",
+    "Decision",
+    "EpsilonGreedy",
+    "LotorError",
+    "Pursuit",
+    "RatingArms",
+    "ReinforcementComparison",
+    "Result",
+    "Samba",
+    "Softmax",
+    "ThompsonSampling",
+    "__version__",
+    "run",
+]
+
+
+def test_public_names_are_pinned_sorted_and_there() -> None:
+    assert lotor.__all__ == PUBLIC
+    assert all(hasattr(lotor, name) for name in PUBLIC)
