@@ -33,12 +33,13 @@ def to_text(policy: Policy) -> str:
     """
     kind = type(policy)
     title = _NAMES.get(kind, f"{kind.__module__}.{kind.__qualname__}")
-    names: list[str] = []
-    if is_dataclass(policy):
-        names = [field.name for field in fields(policy)]
-    values = ((name, getattr(policy, name)) for name in names)
+    values = ((name, getattr(policy, name)) for name in _parameters(kind))
     parameters = ",".join(f"{key}={_value_text(value)}" for key, value in values)
     return f"{title}:{parameters}" if parameters else title
+
+
+def _parameters(kind: type) -> list[str]:
+    return [field.name for field in fields(kind)] if is_dataclass(kind) else []
 
 
 def _value_text(value: object) -> str:
@@ -57,7 +58,7 @@ def from_text(text: str) -> Policy:
     kind = CATALOGUE.get(name)
     if kind is None:
         raise InputError(f"no policy is called {name!r}: choose one of {', '.join(CATALOGUE)}")
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    known = _parameters(kind)
     parameters: dict[str, float | str] = {}
     for part in filter(None, rest.split(",")):
         key, _, value = part.partition("=")
