@@ -1,5 +1,7 @@
 import asyncio
+import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,6 +98,22 @@ def test_costs_of_each_party() -> None:
 
 def test_without_a_trajectory() -> None:
     assert lotor.run(lotor.UCB(), ARMS, budget=10, trajectory=False).arms is None
+
+
+@pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+@pytest.mark.parametrize(
+    "protocol", [lotor.UCB(), lotor.Samba(lotor.Pursuit(), insecure_key_bits=128)], ids=repr
+)
+def test_memory_does_not_grow_with_the_budget(protocol: Any) -> None:
+    def peak(budget: int) -> int:
+        tracemalloc.start()
+        lotor.run(protocol, ARMS, budget=budget, seed=1, trajectory=False)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(200)  # whatever is kept once, such as decoders
+    assert peak(6000) - peak(2000) < 4000  # less than a byte a round
 
 
 def test_progress_is_reported_to_the_end() -> None:

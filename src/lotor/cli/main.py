@@ -6,9 +6,8 @@ import warnings
 from typing import Annotated, Literal
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 
 import lotor
 from lotor.cli.options import ARMS_HELP, environment_from, samba_from
@@ -202,7 +201,7 @@ def demo(
     show_comparison(out, pairs)
     show_costs(out, pairs[0][0])
     show_leakage(out)
-    out.print("Next: `lotor run samba --help`, `lotor policies`, and README.md.")
+    out.print("Next: `lotor run samba --help` and `lotor policies`.")
     if not all(_same(*pair) for pair in pairs):
         raise typer.Exit(EXIT_DIFFERENT)
 
@@ -222,12 +221,12 @@ def policies(
         keys = ("policy", "why_not_samba", "summary")
         typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows]))
         return
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("--policy (with its defaults)", "under SAMBA", "what it does"):
-        table.add_column(heading)
+    out = Console()
     for text, reason, summary in rows:
-        table.add_row(text, "yes" if reason is None else f"no: {reason}", summary)
-    Console().print(table)
+        out.print(f"[bold]{text}[/bold]", highlight=False)
+        out.print(Padding(summary, (0, 0, 0, 4)), highlight=False)
+        if reason is not None:
+            out.print(Padding(f"[red]not under SAMBA[/red]: {reason}", (0, 0, 0, 4)))
 
 
 def main() -> None:

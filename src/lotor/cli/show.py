@@ -57,10 +57,10 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
     """Secure beside plain, on the same seed."""
     secure, _ = pairs[0]
     table = _table(
-        f"Secure beside plain: {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
+        f"Secure beside plain (CPU): {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
     )
-    table.add_column("policy")
-    for heading in ("reward", "same arms", "plain CPU", "secure CPU", "overhead", "sent"):
+    table.add_column("policy", no_wrap=True)
+    for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
         table.add_column(heading, justify="right")
     for secure, plain in pairs:
         same = secure.arms == plain.arms and secure.reward == plain.reward
