@@ -37,8 +37,8 @@ def to_scores(values: Floats) -> Scores:
             f"(lowest {low}, highest {high}): shift the policy's scores by a constant, "
             "which changes no choice, or rescale them"
         )
-    scores: Scores = np.rint(values * _SCORE_SCALE).astype(np.int64)
-    return scores
+    scaled = values * _SCORE_SCALE
+    return np.rint(scaled, out=scaled).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import thread_time
+from time import perf_counter, thread_time
 
 from lotor.core.effects import Decision, Effect, Message, Pull, Receive, Send
 from lotor.core.errors import LotorError, ProtocolError, StalledError
@@ -22,6 +22,7 @@ class Seat:
     waits_for: Receive | None = None
     finished: bool = False
     output: object = None
+    seconds: float = 0.0
     cpu_seconds: float = 0.0
     messages_sent: int = 0
     bytes_sent: int = 0
@@ -54,17 +55,28 @@ class _Loop:
 
     def run(self) -> dict[str, Seat]:
         try:
-            now = thread_time()
+            cpu, now = thread_time(), perf_counter()
             while self._ready:
                 seat = self._ready.popleft()
                 self._advance(seat)
-                before, now = now, thread_time()
-                seat.cpu_seconds += now - before
+                before, now = now, perf_counter()
+                seat.seconds += now - before
         finally:
             for steps in self._steps.values():
                 steps.close()
         self._refuse_stall()
+        self._share_out(thread_time() - cpu)
         return self._seats
+
+    def _share_out(self, cpu: float) -> None:
+        """Turn the parties' seconds into CPU seconds.
+
+        Reading the CPU clock takes a system call, too much for every turn. The loop's CPU time is
+        read once instead and shared out; a pull's time, which may be spent waiting, is not theirs.
+        """
+        busy = sum(seat.seconds for seat in self._seats.values())
+        for seat in self._seats.values():
+            seat.cpu_seconds = seat.seconds * min(1.0, cpu / busy) if busy else 0.0
 
     def _advance(self, seat: Seat) -> None:
         """Let one party run until it waits for a message that is not there, or ends."""
@@ -73,17 +85,19 @@ class _Loop:
         effect: Effect | None = seat.waits_for
         try:
             while True:
-                if isinstance(effect, Receive):
+                if type(effect) is Receive:
                     payload = receive(name, effect.sender)
                     if payload is None:
                         seat.waits_for = effect
                         return
                     effect = step(decode(payload, effect, name))
-                elif isinstance(effect, Send):
+                elif type(effect) is Send:
                     self._send(seat, effect.to, effect.message)
                     effect = step(None)
-                elif isinstance(effect, Pull):
+                elif type(effect) is Pull:
+                    asked = perf_counter()
                     reward = pull(effect.decision)
+                    seat.seconds -= perf_counter() - asked
                     if self._recorder is not None:
                         self._recorder.pulls.append((name, effect.decision, reward))
                     effect = step(reward)

@@ -9,7 +9,7 @@ from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.aead import fields
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PublicKey
-from lotor.crypto.prf import Prf, new_key
+from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.policies import Policy
 from lotor.protocols.samba.keys import received_ciphertext
 from lotor.protocols.samba.messages import (
@@ -117,7 +117,7 @@ class Controller:
                 yield Send(key.owner, key)
 
     def _core(self, memory: Memory) -> Steps[None]:
-        permutations = Prf(memory.permutation_key, range(self._k))
+        permutations = Prf(memory.permutation_key, range(self._k), ahead=ROUNDS_AHEAD)
         checkpoint = Checkpoint(lambda: msgspec.msgpack.encode(memory))
         cut_scores = fields(self._k, SEALED_SCORE)
         hand_back = self._bits if memory.terms.selection == "bits" else self._positions

@@ -8,7 +8,7 @@ u_i break the divisibility by alpha that would otherwise give it away (the gcd o
 from collections.abc import Sequence
 
 from lotor.core.fixed_point import SCORE_BITS, Scores
-from lotor.crypto.prf import Prf
+from lotor.crypto.prf import ROUNDS_AHEAD, Prf
 
 _ALPHA_LOW, _ALPHA_HIGH = 1 << 64, 1 << 96
 # v < 2^63 and alpha < 2^96, so that a masked score is below 2^159.
@@ -19,7 +19,7 @@ class Mask:
     """alpha at each (t, l), fresh for each, from the owners' key."""
 
     def __init__(self, key: bytes) -> None:
-        self._prf = Prf(key)
+        self._prf = Prf(key, ahead=ROUNDS_AHEAD)
 
     def alpha(self, t: int, l: int) -> int:
         draw = int.from_bytes(self._prf.blocks(0, t, l), "big")

@@ -11,7 +11,7 @@ from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, to_scores
 from lotor.crypto.aead import Aead, fields
 from lotor.crypto.paillier import SECURE_BITS, PublicKey
-from lotor.crypto.prf import KEY_BYTES, Prf, new_key
+from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy
@@ -139,7 +139,10 @@ class Owner:
     def _core(self, memory: Memory, arms: ArmStates) -> Steps[None]:
         policy, terms = self._policy, memory.terms
         aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
-        draws = Draws(Prf(memory.own_key, self._indices), Prf(memory.coin_key))
+        draws = Draws(
+            Prf(memory.own_key, self._indices, ahead=ROUNDS_AHEAD),
+            Prf(memory.coin_key, ahead=ROUNDS_AHEAD),
+        )
         mask, bindings = Mask(memory.mask_key), Bindings(terms.run)
         answer = self._by_bits if terms.selection == "bits" else self._by_position
         to_fixed = RewardScale(terms.low, terms.high).to_fixed
