@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from secrets import token_hex
 
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Environment
 from lotor.protocols.party import Party, Protocol, Run
+from lotor.protocols.samba import mask
+from lotor.protocols.samba.comp import Comp
+from lotor.protocols.samba.messages import PermutedScores
+from lotor.protocols.samba.wire import Bindings
 from lotor.runtime.drive import Seat, drive
 from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport, Transport
@@ -28,11 +33,14 @@ def run_openly(
     *,
     budget: int,
     seed: int = 1,
+    run_id: str | None = None,
     transport: Transport | None = None,
     wrap: Callable[[str, Party], Party] = lambda _, party: party,
 ) -> Outcome:
     """Like `lotor.run`, but keeps parties and views, and lets a test replace some of it."""
-    run = Run("00" * 16, environment.k, budget, RewardScale(*environment.reward_range), seed)
+    run = Run(
+        run_id or token_hex(16), environment.k, budget, RewardScale(*environment.reward_range), seed
+    )
     parties = {name: wrap(name, party) for name, party in protocol.parties(run).items()}
     recorder = Recorder()
     pull = environment.start(seed)
@@ -47,3 +55,17 @@ def run_openly(
     for _, decision, _ in recorder.pulls:
         outcome.arms[decision.round - 1] = decision.arm
     return outcome
+
+
+def seen_by_comp(outcome: Outcome) -> list[list[int]]:
+    """The lists of masked scores that Comp decrypts."""
+    comp = outcome.parties["comp"]
+    assert isinstance(comp, Comp)
+    lists = []
+    for exchange in outcome.recorder.received("comp"):
+        message = exchange.message
+        if isinstance(message, PermutedScores):
+            bound = Bindings(outcome.run.id).to_comp(message.place)
+            values = comp._aead.open(message.sealed, mask.WIDTH, bound)
+            lists.append([int.from_bytes(value, "big") for value in values])
+    return lists

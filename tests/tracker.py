@@ -1,8 +1,8 @@
-"""What Comp can do with its own view of a UCB run with 0/1 rewards: follow the possible states.
+"""What a curious party can do with its view of a UCB run with 0/1 rewards: follow the states.
 
-Each hypothesis is a multiset of (n, s), kept as a sorted tuple. A list of masked scores fits a
-hypothesis when the two are proportional; the largest one is the arm that is pulled; its reward is
-not seen, so that each hypothesis forks in two, and the next list tells which was right.
+For Comp, each hypothesis is a multiset of (n, s), kept as a sorted tuple. A list of masked scores
+fits a hypothesis when the two are proportional; the largest one is the arm that is pulled; its
+reward is not seen, so that each hypothesis forks in two, and the next list tells which was right.
 """
 
 from math import log, sqrt
@@ -37,3 +37,23 @@ def track(lists: list[list[int]], k: int) -> set[State]:
             for reward in (0, 1):
                 states.add(tuple(sorted([*rest, (best[0] + 1, best[1] + reward)])))
     return fitting
+
+
+def other_arm(own: list[int | None]) -> set[int]:
+    """The possible sums of the other of two arms, from one owner's rewards (None: not pulled).
+
+    A bit says which of the two scores is the larger one, so that each of the owner's own pulls
+    bounds the other's sum from above, and each of the other's pulls from below.
+    """
+    n, s = 1, own[0] or 0
+    possible = {0, 1}
+    last = max(t for t, reward in enumerate(own, 1) if reward is not None)
+    for t, reward in enumerate(own[2:last], 3):
+        mine, others_n = _score(n, s, t), t - 1 - n
+        if reward is None:
+            kept = {total for total in possible if _score(others_n, total, t) >= mine - 1e-9}
+            possible = kept | {total + 1 for total in kept}
+        else:
+            possible = {total for total in possible if _score(others_n, total, t) <= mine + 1e-9}
+            n, s = n + 1, s + reward
+    return possible

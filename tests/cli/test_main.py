@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,14 @@ def lotor(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_compare_shows_costs_counts_and_the_measured_leakage() -> None:
     done = lotor("run", "samba", "--policy", "ucb", *FAST, "--compare")
     assert done.returncode == 0, done.stderr
-    for text in ("same arms", "controller", "Theorem 4", "overhead", "measured", "everything but"):
+    for text in (
+        "same arms",
+        "controller",
+        "as Theorem 4",
+        "overhead",
+        "measured",
+        "everything but",
+    ):
         assert text in done.stdout
 
 
@@ -34,6 +40,7 @@ def test_compare_as_json() -> None:
     assert report["secure"]["options"]["policy"] == "pursuit:beta=0.2"
     assert report["secure"]["arms"] is None
     assert report["overhead"] > 1
+    assert report["leakage"]["comp"]["measured"].startswith("everything but")
 
 
 def test_a_run_without_comparison_and_with_its_trajectory() -> None:
@@ -118,15 +125,22 @@ def test_version_and_help() -> None:
     assert "--compare" in lotor("run", "--help").stdout
 
 
-def test_ctrl_c_ends_cleanly() -> None:
+def test_ctrl_c_ends_cleanly_and_long_runs_show_progress() -> None:
+    """On a terminal; the bar tells that the run has begun."""
+    terminal, stderr = os.openpty()
     process = subprocess.Popen(  # noqa: S603
         [*LOTOR, "run", "plain", "--budget", "100000000"],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stderr=stderr,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
     )
-    time.sleep(3)
+    os.close(stderr)
+    shown = b""
+    while b"rounds" not in shown:
+        shown += os.read(terminal, 4096)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    assert (process.returncode, out) == (130, "")
-    assert err.strip() == "lotor: interrupted; nothing was kept"
+    while b"nothing was kept" not in shown:
+        shown += os.read(terminal, 4096)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    os.close(terminal)

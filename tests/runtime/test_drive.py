@@ -70,6 +70,23 @@ def test_parties_talk_in_any_order(order: tuple[str, ...]) -> None:
     assert [seen.message for seen in recorder.received("asker")] == [Number(8)]
 
 
+@pytest.mark.parametrize("order", [("sender", "reader"), ("reader", "sender")])
+def test_more_messages_than_are_read_lose_no_output(order: tuple[str, ...]) -> None:
+    def sender() -> Steps[object]:
+        yield Send("reader", Number(1))
+        yield Send("reader", Number(2))
+        yield Send("reader", Number(3))
+        return None
+
+    def reader() -> Steps[object]:
+        message: Number = yield Receive("sender", Number)
+        return message.value
+
+    scripts = {"sender": sender(), "reader": reader()}
+    seated: dict[str, Party] = {name: Scripted(scripts[name]) for name in order}
+    assert drive(seated, MemoryTransport(), lambda _: 0.0)["reader"].output == 1
+
+
 def leaves() -> Steps[object]:
     yield Checkpoint(bytes)
     return None

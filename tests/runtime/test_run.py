@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +26,26 @@ def test_numbers_that_are_not_whole(name: str, value: object) -> None:
     arguments = {"budget": 10, "seed": 1, name: value}
     with pytest.raises(InputError, match=f"{name} is a whole number"):
         lotor.run(lotor.UCB(), ARMS, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", [lotor.UCB, lotor.Samba, "ucb", None])
+def test_what_is_no_protocol(protocol: Any) -> None:
+    with pytest.raises(InputError, match="run takes a protocol or a policy"):
+        lotor.run(protocol, ARMS, budget=10)
+
+
+@pytest.mark.parametrize("environment", [[0.5, 0.4], lotor.BernoulliArms, None])
+def test_what_is_no_environment(environment: Any) -> None:
+    with pytest.raises(InputError, match="run takes an environment"):
+        lotor.run(lotor.UCB(), environment, budget=10)
+
+
+@pytest.mark.parametrize(
+    "reward_range", [(1.0, 0.0), (0.0, 0.0), (-1e308, 1e308), (0.0, float("nan")), ("low", "high")]
+)
+def test_ranges_that_are_none(reward_range: Any) -> None:
+    with pytest.raises(InputError, match="reward_range"):
+        lotor.CallbackArms([lambda _: 0.0], reward_range=reward_range)
 
 
 def test_the_least_budget_pulls_each_arm_once() -> None:
@@ -68,6 +90,27 @@ def test_async_pulls() -> None:
     result = lotor.run(lotor.UCB(), arms, budget=20, seed=1)
     assert result.arms is not None
     assert result.reward == result.arms.count(0)
+
+
+ENDLESS = """
+import asyncio, os, signal, lotor
+
+async def endless(decision):
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.sleep(3600)
+
+try:
+    lotor.run(lotor.UCB(), lotor.CallbackArms([endless]), budget=5)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_does_not_wait_for_a_pull() -> None:
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "interrupted\n", done.stderr
 
 
 def test_async_pulls_inside_a_running_loop() -> None:

@@ -25,6 +25,7 @@ from lotor.policies import CATALOGUE, check_genericity, from_text, to_text
 from lotor.protocols.party import Protocol
 from lotor.protocols.plain import Plain
 from lotor.protocols.samba import complexity
+from lotor.protocols.samba.leakage import MEASURED
 from lotor.runtime import Result
 
 EXIT_DIFFERENT, EXIT_INPUT, EXIT_FAILED, EXIT_INTERRUPTED = 1, 2, 3, 130
@@ -114,14 +115,15 @@ def run_command(
             raise InputError(
                 "--compare, --owners, --selection and --key-bits belong to `lotor run samba`"
             )
-        result = _run(Plain(from_text(policy)), environment, budget, seed)
+        result = _run(Plain(from_text(policy)), environment, budget, seed, trajectory=trajectory)
         if as_json:
             typer.echo(json.dumps(_document(result, trajectory=trajectory)))
         else:
             show_result(Console(), result)
         return
     samba = samba_from(policy, owners=owners, selection=selection, key_bits=key_bits)
-    secure = _run(samba, environment, budget, seed)
+    kept = compare or trajectory
+    secure = _run(samba, environment, budget, seed, trajectory=kept)
     plain = _run(samba.plain(), environment, budget, secure.seed) if compare else None
     if as_json:
         typer.echo(json.dumps(_report(secure, plain, trajectory=trajectory)))
@@ -131,10 +133,24 @@ def run_command(
         raise typer.Exit(EXIT_DIFFERENT)
 
 
-def _run(protocol: Protocol, environment: Environment, budget: int, seed: int | None) -> Result:
+def _run(
+    protocol: Protocol,
+    environment: Environment,
+    budget: int,
+    seed: int | None,
+    *,
+    trajectory: bool = True,
+) -> Result:
     try:
         with progress_bar(protocol.name) as report:
-            return lotor.run(protocol, environment, budget=budget, seed=seed, progress=report)
+            return lotor.run(
+                protocol,
+                environment,
+                budget=budget,
+                seed=seed,
+                trajectory=trajectory,
+                progress=report,
+            )
     except KeyboardInterrupt:
         typer.echo("lotor: interrupted; nothing was kept", err=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -159,6 +175,10 @@ def _report(secure: Result, plain: Result | None, *, trajectory: bool) -> dict[s
         "plain": _document(plain, trajectory=trajectory),
         "same": _same(secure, plain),
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
+        "leakage": {
+            role: {"paper": finding.paper, "measured": finding.measured}
+            for role, finding in MEASURED.items()
+        },
     }
 
 

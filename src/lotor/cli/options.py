@@ -22,7 +22,7 @@ def environment_from(arms: str, k: int | None, **file_options: object) -> Enviro
     kind, _, path = arms.partition(":")
     if kind in ("movielens", "jester") and path:
         load = RatingArms.movielens if kind == "movielens" else RatingArms.jester
-        return load(Path(path), k=k or DEFAULT_K, **given)  # type: ignore[arg-type]
+        return load(Path(path), k=DEFAULT_K if k is None else k, **given)  # type: ignore[arg-type]
     if given:
         names = ", ".join("--" + name.replace("_", "-") for name in given)
         raise InputError(f"{names} belong to rating files, and --arms {arms} is none")

@@ -26,7 +26,7 @@ def show_result(out: Console, result: Result) -> None:
 
 
 def show_costs(out: Console, result: Result) -> None:
-    table = _table("What each participant spent")
+    table = _table(f"What each participant spent ({result.options['policy']})")
     table.add_column("participant")
     for heading in ("CPU s", "messages sent", "bytes sent"):
         table.add_column(heading, justify="right")
@@ -78,11 +78,11 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
 
 
 def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:
-    """Counted operations beside those of the paper's theorem."""
+    """Counted operations beside what must be: Theorem 4, or its like for the position form."""
     table = _table("Cryptographic operations")
     table.add_column("operation")
     table.add_column("counted", justify="right")
-    table.add_column("Theorem 4", justify="right")
+    table.add_column("as Theorem 4 counts", justify="right")
     for name, count in sorted(result.operations.items()):
         known = f"{expected[name]:,}" if name in expected else "not counted there"
         table.add_row(name.replace("_", " "), f"{count:,}", known)

@@ -29,6 +29,11 @@ class Decision(msgspec.Struct, frozen=True):
     id: str
     context: tuple[float, ...] | None = None
 
+    @classmethod
+    def named(cls, run: str, t: int, arm: int) -> "Decision":
+        """The choice of an arm in round t, with its name."""
+        return cls(run, t, arm, f"{run}/{arm}/{t}")
+
 
 class Send(msgspec.Struct, frozen=True):
     """Deliver `message` to the party named `to`."""

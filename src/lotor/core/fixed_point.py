@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,13 @@ REWARD_ONE = 1 << REWARD_FRACTION_BITS
 MAXIMAL_BUDGET = (1 << 31) - 1
 
 
+def to_float(name: str, value: object) -> float:
+    """Any kind of number as a float; what is none is refused by the name of the parameter."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name} is a number, {value!r} is not")
+    return float(value)
+
+
 def to_scores(values: Floats) -> Scores:
     """Round scores to multiples of 2^-40; refuse what is negative, not finite or above 2^23.
 
@@ -33,9 +41,8 @@ def to_scores(values: Floats) -> Scores:
     low, high = values.item(values.argmin()), values.item(values.argmax())
     if not (low >= 0.0 and high < SCORE_LIMIT):
         raise PolicyError(
-            f"a score lies outside [0, {SCORE_LIMIT:.0f}) or is not a number "
-            f"(lowest {low}, highest {high}): shift the policy's scores by a constant, "
-            "which changes no choice, or rescale them"
+            f"a score lies outside [0, {SCORE_LIMIT:.0f}) or is not a number: shift the policy's "
+            "scores by a constant, which changes no choice, or rescale them"
         )
     scaled = values * _SCORE_SCALE
     return np.rint(scaled, out=scaled).astype(np.int64)
@@ -56,17 +63,20 @@ class RewardScale:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
+        # Whole numbers and numpy's become floats, so that all parties write the range alike.
+        object.__setattr__(self, "low", to_float("reward_range", self.low))
+        object.__setattr__(self, "high", to_float("reward_range", self.high))
+        if not (self.low < self.high and isfinite((self.high - self.low) * MAXIMAL_BUDGET)):
             raise InputError(
-                f"reward_range ({self.low}, {self.high}) is empty or not finite: "
+                f"reward_range ({self.low}, {self.high}) is empty or too wide: "
                 "give the lowest and the highest possible reward"
             )
 
     def to_fixed(self, reward: float) -> int:
         if not self.low <= reward <= self.high:
             raise InputError(
-                f"reward {reward} lies outside the public reward_range "
-                f"({self.low}, {self.high}): widen the range or fix the pull function"
+                f"a reward lies outside the public reward_range ({self.low}, {self.high}): "
+                "widen the range or fix the pull function"
             )
         return round((reward - self.low) / (self.high - self.low) * REWARD_ONE)
 

@@ -4,15 +4,14 @@ A sealed message is nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
 """
 
 import os
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from itertools import repeat
 from operator import add
-from struct import Struct
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from lotor.core.cutting import cutter
 from lotor.core.errors import CryptoError, InputError, IntegrityError
 
 KEY_BYTES = 32
@@ -20,12 +19,6 @@ NONCE_BYTES = 12
 OVERHEAD = NONCE_BYTES + 16
 # NIST SP 800-38D, section 8.3: with random 96-bit nonces, at most 2^32 messages under one key.
 MESSAGE_LIMIT = 1 << 32
-
-
-@cache
-def fields(count: int, *widths: int) -> Callable[[bytes], tuple[bytes, ...]]:
-    """Cuts bytes into `count` groups of fields of these widths, in one call."""
-    return Struct("".join(f"{width}s" for width in widths) * count).unpack
 
 
 class Aead:
@@ -57,7 +50,7 @@ class Aead:
                 "split the budget into several runs, each has a key of its own"
             )
         self.sealed += len(plaintexts)
-        nonces = fields(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
+        nonces = cutter(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
         sealed = map(self._cipher.encrypt, nonces, plaintexts, repeat(bound))
         return b"".join(map(add, nonces, sealed))
 
@@ -69,7 +62,7 @@ class Aead:
                 f"sealed messages of {step} bytes each cannot add up to {len(sealed)} bytes: "
                 "the message was cut or comes from another version"
             )
-        parts = fields(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
+        parts = cutter(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
         try:
             plaintexts = list(map(self._cipher.decrypt, parts[::2], parts[1::2], repeat(bound)))
         except InvalidTag:

@@ -81,6 +81,16 @@ class Policy:
 
     iterations: ClassVar[int] = 1
 
+    @property
+    def selects_maximum(self) -> bool:
+        """Whether the arm of the largest score is selected, which has a fast path."""
+        return type(self).select is Policy.select
+
+    @property
+    def observes(self) -> bool:
+        """Whether an iteration's bits are used for anything but the pull."""
+        return type(self).observe is not Policy.observe
+
     def start(self, arms: ArmStates) -> None:
         """Add the policy's own variables to arms that have not been pulled yet."""
 

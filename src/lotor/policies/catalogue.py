@@ -44,7 +44,8 @@ def _parameters(kind: type) -> list[str]:
 
 def _value_text(value: object) -> str:
     if callable(value):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+        named = value if hasattr(value, "__qualname__") else type(value)
+        return f"{named.__module__}.{named.__qualname__}"
     return str(value)
 
 

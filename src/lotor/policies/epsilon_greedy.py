@@ -6,7 +6,7 @@ from math import log, log2
 
 from lotor.core.draws import Draws
 from lotor.core.errors import InputError, PolicyError
-from lotor.core.fixed_point import Floats
+from lotor.core.fixed_point import Floats, to_float
 from lotor.policies.base import ArmStates, Policy
 
 SCHEDULES: dict[str, Callable[[int], float]] = {
@@ -21,7 +21,8 @@ class EpsilonGreedy(Policy):
 
     `epsilon` is a number, `"1/ln"` or `"1/log2"` (decreasing with t), or a function of t.
     The coin is common to all owners. When it says explore, each score is a private uniform draw,
-    so that an exploring round has the same messages as any other.
+    so that an exploring round has the same messages as any other. Parties agree on a function by
+    its name alone: give it one.
 
     >>> EpsilonGreedy("1/log2").probability(1024)
     0.1
@@ -38,7 +39,7 @@ class EpsilonGreedy(Policy):
                     f"no schedule is called {self.epsilon!r}: use a number, a function of t, "
                     f"or one of {', '.join(SCHEDULES)}"
                 )
-        elif not callable(self.epsilon) and not 0.0 <= self.epsilon <= 1.0:
+        elif not callable(self.epsilon) and not 0.0 <= to_float("epsilon", self.epsilon) <= 1.0:
             raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
 
     def probability(self, t: int) -> float:

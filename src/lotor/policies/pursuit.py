@@ -7,7 +7,7 @@ import numpy as np
 
 from lotor.core.draws import Draws
 from lotor.core.errors import InputError
-from lotor.core.fixed_point import Floats
+from lotor.core.fixed_point import Floats, to_float
 from lotor.policies.base import ArmStates, Bits, Policy
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
 
@@ -34,7 +34,7 @@ class Pursuit(Policy):
     iterations: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.beta <= 1.0:
+        if not 0.0 < to_float("beta", self.beta) <= 1.0:
             raise InputError(f"beta is a learning rate, {self.beta} is not in (0, 1]")
 
     def start(self, arms: ArmStates) -> None:

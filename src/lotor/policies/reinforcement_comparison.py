@@ -6,7 +6,7 @@ import numpy as np
 
 from lotor.core.draws import Draws
 from lotor.core.errors import InputError
-from lotor.core.fixed_point import REWARD_ONE, SCORE_LIMIT, Floats
+from lotor.core.fixed_point import REWARD_ONE, SCORE_LIMIT, Floats, to_float
 from lotor.policies.base import ArmStates, Policy
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
 
@@ -31,7 +31,7 @@ class ReinforcementComparison(Policy):
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
-            if not 0.0 < getattr(self, name) <= 1.0:
+            if not 0.0 < to_float(name, getattr(self, name)) <= 1.0:
                 raise InputError(
                     f"{name} is a learning rate, {getattr(self, name)} is not in (0, 1]"
                 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from lotor.core.draws import Draws
 from lotor.core.errors import InputError
-from lotor.core.fixed_point import SCORE_LIMIT, Floats
+from lotor.core.fixed_point import SCORE_LIMIT, Floats, to_float
 from lotor.policies.base import ArmStates, Policy
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
 
@@ -22,8 +22,9 @@ class Softmax(Policy):
     tau: float = 0.06
 
     def __post_init__(self) -> None:
+        tau = to_float("tau", self.tau)
         # mean/tau plus a Gumbel draw must stay below the largest score.
-        if not 2.0 / SCORE_LIMIT <= self.tau < float("inf"):
+        if not 2.0 / SCORE_LIMIT <= tau < float("inf"):
             raise InputError(
                 f"tau is a temperature, {self.tau} is not: "
                 f"give a finite number of at least {2.0 / SCORE_LIMIT:.1e}"

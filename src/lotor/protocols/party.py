@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol as Interface
 
-from lotor.core.effects import Decision, Steps
+from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.prf import derive_key
@@ -42,9 +42,6 @@ class Run:
     def draw_key(self, purpose: str) -> bytes:
         """A simulation's key for decision draws: the same for plain and every secure layout."""
         return derive_key(f"seed {self.seed}".encode(), purpose)
-
-    def decision(self, t: int, arm: int) -> Decision:
-        return Decision(self.id, t, arm, f"{self.id}/{arm}/{t}")
 
 
 class Protocol(Interface):

@@ -6,21 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Pull, Steps
+from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.fixed_point import Scores, to_scores
 from lotor.crypto.prf import Prf
 from lotor.policies import ArmStates, Policy, to_text
 from lotor.protocols.party import Party, Run
-
-
-def selects_maximum(policy: Policy) -> bool:
-    """Whether the arm of the largest score is selected, which has a fast path."""
-    return type(policy).select is Policy.select
-
-
-def observes(policy: Policy) -> bool:
-    """Whether the policy uses the bits of an iteration for anything but the pull."""
-    return type(policy).observe is not Policy.observe
 
 
 class Agent:
@@ -33,7 +23,7 @@ class Agent:
             Prf(run.draw_key("owner"), range(run.k)), Prf(run.draw_key("coin"), [0])
         )
         self._arms = ArmStates(run.k, run.k)
-        self._maximum = selects_maximum(policy)
+        self._maximum = policy.selects_maximum
         policy.start(self._arms)
 
     def operations(self) -> Mapping[str, int]:
@@ -42,9 +32,9 @@ class Agent:
     def steps(self) -> Steps[float]:
         policy, run, arms, draws = self._policy, self._run, self._arms, self._draws
         to_fixed = run.scale.to_fixed
-        watches = observes(policy)
+        watches = policy.observes
         for i in range(run.k):
-            reward = yield Pull(run.decision(i + 1, i))
+            reward = yield Pull(Decision.named(run.id, i + 1, i))
             policy.learn(arms, i, to_fixed(reward), draws.at(i + 1, 0))
         for t in range(run.k + 1, run.budget + 1):
             for l in range(1, policy.iterations + 1):
@@ -52,7 +42,7 @@ class Agent:
                 winner = self._select(to_scores(policy.score(arms, t, l, draws)), t, l)
                 if watches:
                     policy.observe(arms, t, l, np.arange(run.k) == winner)
-            reward = yield Pull(run.decision(t, winner))
+            reward = yield Pull(Decision.named(run.id, t, winner))
             policy.learn(arms, winner, to_fixed(reward), draws.at(t, 0))
         return run.scale.total(int(arms.s.sum()), run.budget)
 

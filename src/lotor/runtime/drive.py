@@ -15,12 +15,15 @@ from lotor.transport import Transport
 
 @dataclass(slots=True)
 class Seat:
-    """A party with the generator that it is, what it waits for, and what it has cost."""
+    """A party with what it asked for last, what it returned, and what it has cost.
+
+    `idle` while the message that it waits for is not there.
+    """
 
     name: str
     party: Party
-    waits_for: Receive | None = None
-    finished: bool = False
+    effect: Effect | None = None
+    idle: bool = False
     output: object = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -82,13 +85,13 @@ class _Loop:
         """Let one party run until it waits for a message that is not there, or ends."""
         name, step = seat.name, self._steps[seat.name].send
         receive, pull = self._transport.receive, self._pull
-        effect: Effect | None = seat.waits_for
+        effect = seat.effect
         try:
             while True:
                 if type(effect) is Receive:
                     payload = receive(name, effect.sender)
                     if payload is None:
-                        seat.waits_for = effect
+                        seat.effect, seat.idle = effect, True
                         return
                     effect = step(decode(payload, effect, name))
                 elif type(effect) is Send:
@@ -104,7 +107,7 @@ class _Loop:
                 else:
                     effect = step(None)
         except StopIteration as end:
-            seat.waits_for, seat.finished, seat.output = None, True, end.value
+            seat.effect, seat.output = None, end.value
         except LotorError as error:
             error.add_note(f"(raised at {name})")
             raise
@@ -119,15 +122,15 @@ class _Loop:
         if self._recorder is not None:
             self._recorder.exchanges.append(Exchange(seat.name, to, message, payload))
         self._transport.send(seat.name, to, payload)
-        waits_for = target.waits_for
-        if waits_for is not None and waits_for.sender == seat.name:
+        if target.idle and type(target.effect) is Receive and target.effect.sender == seat.name:
+            target.idle = False
             self._ready.append(target)
 
     def _refuse_stall(self) -> None:
         waits = [
-            f"{seat.name} waits for {seat.waits_for.kind.__name__} from {seat.waits_for.sender}"
+            f"{seat.name} waits for {seat.effect.kind.__name__} from {seat.effect.sender}"
             for seat in self._seats.values()
-            if seat.waits_for is not None
+            if type(seat.effect) is Receive
         ]
         if waits:
             raise StalledError(f"nobody can go on: {'; '.join(waits)}")

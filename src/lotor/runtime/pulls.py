@@ -1,8 +1,8 @@
 """Asking the environment: checked rewards, plain or awaited, and errors that name the decision."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from inspect import isawaitable
 from math import nan
 from numbers import Real
@@ -59,18 +59,30 @@ class Puller:
 
 
 class _Awaiter:
-    """One event loop, kept for the whole run, in a thread of its own."""
+    """An event loop in a thread of its own, kept for the whole run."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lotor-pull")
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="lotor-pull")
+        self._thread.daemon = True
+        self._thread.start()
 
     def wait(self, answer: Awaitable[object]) -> object:
         async def awaited() -> object:
             return await answer
 
-        return self._thread.submit(lambda: self._runner.run(awaited())).result()
+        return asyncio.run_coroutine_threadsafe(awaited(), self._loop).result()
 
     def close(self) -> None:
-        self._thread.submit(self._runner.close).result()
-        self._thread.shutdown()
+        """End a pull that is under way, as after ctrl-C, instead of waiting for it."""
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from operator import index
 from time import perf_counter
 from typing import cast
 
@@ -52,8 +53,14 @@ def run(
     _check_whole("seed", seed)
     if isinstance(protocol, Policy):
         protocol = Plain(protocol)
+    if isinstance(protocol, type) or not hasattr(protocol, "parties"):
+        raise InputError(f"run takes a protocol or a policy such as UCB(), not {protocol!r}")
+    if isinstance(environment, type) or not hasattr(environment, "start"):
+        raise InputError(
+            f"run takes an environment such as BernoulliArms([0.9, 0.1]), not {environment!r}"
+        )
     scale = RewardScale(*environment.reward_range)
-    plan = Run(secrets.token_hex(RUN_ID_BYTES), environment.k, budget, scale, seed)
+    plan = Run(secrets.token_hex(RUN_ID_BYTES), index(environment.k), budget, scale, seed)
     parties = protocol.parties(plan)
     puller = Puller(environment.start(seed), scale)
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)

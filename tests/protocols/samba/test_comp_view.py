@@ -5,29 +5,10 @@ from math import gcd
 import pytest
 
 import lotor
-from helpers import Outcome, run_openly
-from lotor.protocols.samba import mask
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.messages import PermutedScores
-from lotor.protocols.samba.wire import Bindings
-from tracker import track
+from helpers import Outcome, run_openly, seen_by_comp
+from tracker import other_arm, track
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
-
-
-def seen_by_comp(outcome: Outcome) -> list[list[int]]:
-    """The lists of masked scores that Comp decrypts."""
-    comp = outcome.parties["comp"]
-    assert isinstance(comp, Comp)
-    assert comp._aead is not None
-    lists = []
-    for exchange in outcome.recorder.received("comp"):
-        message = exchange.message
-        if isinstance(message, PermutedScores):
-            bound = Bindings(outcome.run.id).to_comp(message.place)
-            values = comp._aead.open(message.sealed, mask.WIDTH, bound)
-            lists.append([int.from_bytes(value, "big") for value in values])
-    return lists
 
 
 def ucb_run(budget: int, means: list[float]) -> Outcome:
@@ -58,3 +39,19 @@ def test_a_tracker_recovers_every_count_and_reward() -> None:
             state[decision.arm][1] += int(reward)
     truth = tuple(sorted((n, s) for n, s in state))
     assert track(seen_by_comp(outcome), 3) == {truth}
+
+
+def test_with_two_arms_an_owner_recovers_the_other_one() -> None:
+    """The honest column again: an owner's own data and bits determine the other arm's sum."""
+    outcome = ucb_run(200, [0.3, 0.6])
+    own: list[int | None] = [None] * 200
+    for _, decision, reward in outcome.recorder.pulls:
+        if decision.arm == 0:
+            own[decision.round - 1] = int(reward)
+    last = max(t for t, reward in enumerate(own, 1) if reward is not None)
+    truth = sum(
+        int(reward)
+        for _, decision, reward in outcome.recorder.pulls
+        if decision.arm == 1 and decision.round < last
+    )
+    assert other_arm(own) == {truth}

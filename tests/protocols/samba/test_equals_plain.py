@@ -1,7 +1,9 @@
 """SAMBA's first test: the same arms and the same total as plain, literally."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -102,7 +104,22 @@ def test_layout_does_not_matter(policy: Policy) -> None:
     assert len(trajectories) == 1
 
 
-@pytest.mark.parametrize("key_bits", [2048, 3072])
+@pytest.mark.parametrize("policy", POLICIES, ids=to_text)
+def test_layout_does_not_matter_where_vectors_are_full(policy: Policy) -> None:
+    """More arms than a vector register holds, in one owner and apart."""
+    arms = lotor.BernoulliArms([i / 33 for i in range(33)])
+    one, many, plain = (
+        lotor.run(protocol, arms, budget=60, seed=12).arms
+        for protocol in (
+            lotor.Samba(policy, insecure_key_bits=128),
+            lotor.Samba(policy, insecure_key_bits=128, owners=33),
+            policy,
+        )
+    )
+    assert one == many == plain
+
+
+@pytest.mark.parametrize("key_bits", [2048, 3072, pytest.param(4096, marks=pytest.mark.slow)])
 def test_with_real_keys_and_twice_with_one_seed(key_bits: int) -> None:
     samba = lotor.Samba(lotor.UCB(), key_bits=key_bits)
     arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -125,9 +142,39 @@ def test_refused_policies_and_options() -> None:
         lotor.Samba(lotor.ReinforcementComparison())
     with pytest.raises(InputError, match="'bits' or 'position'"):
         lotor.Samba(selection="bytes")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least 1"):
-        lotor.Samba(owners=0)
+    for owners in (0, 2.0, True, "2"):
+        with pytest.raises(InputError, match="owners is a whole number"):
+            lotor.Samba(owners=owners)  # type: ignore[arg-type]
+    for policy in ("ucb", lotor.UCB, None):
+        with pytest.raises(InputError, match="takes a policy such as UCB"):
+            lotor.Samba(policy)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="cannot share 2 arms"):
         lotor.run(lotor.Samba(owners=3), lotor.BernoulliArms([0.1, 0.2]), budget=9)
     with pytest.raises(InputError, match="2048, 3072"):
-        lotor.run(lotor.Samba(key_bits=1024), lotor.BernoulliArms([0.1, 0.2]), budget=9)
+        lotor.Samba(key_bits=1024)
+    with pytest.raises(InputError, match="insecure_bits"):
+        lotor.Samba(insecure_key_bits=129)
+    with pytest.raises(InputError, match=r"may seal 2\^32"):
+        lotor.run(lotor.Samba(), lotor.BernoulliArms([0.5] * 100), budget=50_000_000)
+
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """An environment of the user's own, with plain and numpy integers."""
+
+    k: int = 2
+    reward_range: tuple[float, float] = (0, 1)
+
+    def start(self, seed: int) -> Callable[[lotor.Decision], float]:
+        return lambda decision: decision.round % 2
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_ranges_of_whole_numbers(numpy: bool) -> None:
+    environment = WholeNumbers()
+    if numpy:
+        environment = WholeNumbers(np.int64(3), (np.float64(0), np.int64(2)))  # type: ignore[arg-type]
+    samba = lotor.Samba(insecure_key_bits=128)
+    secure, plain = (lotor.run(p, environment, budget=20, seed=1) for p in (samba, samba.plain()))
+    assert (secure.arms, secure.reward) == (plain.arms, plain.reward)
+    assert secure.reward == 10.0

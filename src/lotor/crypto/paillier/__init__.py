@@ -22,7 +22,7 @@ Reference: P. Paillier, Public-key cryptosystems based on composite degree resid
 EUROCRYPT 1999; ISO/IEC 18033-6.
 """
 
-from lotor.crypto.paillier.private import PrivateKey, generate_keypair
+from lotor.crypto.paillier.private import PrivateKey, check_key_bits, generate_keypair
 from lotor.crypto.paillier.public import SECURE_BITS, Ciphertext, InsecureKeyWarning, PublicKey
 
 __all__ = [
@@ -31,5 +31,6 @@ __all__ = [
     "InsecureKeyWarning",
     "PrivateKey",
     "PublicKey",
+    "check_key_bits",
     "generate_keypair",
 ]

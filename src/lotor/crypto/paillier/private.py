@@ -33,22 +33,28 @@ def generate_keypair(bits: int = 3072, *, insecure_bits: int | None = None) -> "
 
     `insecure_bits` makes a smaller one instead, for tests and teaching, and warns.
     """
+    check_key_bits(bits, insecure_bits)
+    bits = insecure_bits or bits
+    p = q = random_prime(bits // 2)
+    while q == p:
+        q = random_prime(bits // 2)
+    return PrivateKey(p, q)
+
+
+def check_key_bits(bits: int, insecure_bits: int | None = None) -> None:
+    """Refuse sizes that `generate_keypair` cannot make."""
     if insecure_bits is not None:
-        if insecure_bits % 2 or not SMALLEST_BITS <= insecure_bits < SECURE_BITS:
+        even = type(insecure_bits) is int and insecure_bits % 2 == 0
+        if not even or not SMALLEST_BITS <= insecure_bits < SECURE_BITS:
             raise InputError(
                 f"insecure_bits={insecure_bits} is not an even number from {SMALLEST_BITS} to "
                 f"{SECURE_BITS - 2}: correct it, or pass bits for a real key"
             )
-        bits = insecure_bits
     elif bits not in KEY_BITS:
         raise InputError(
             f"bits={bits} is not a Paillier key size: choose one of {KEY_BITS} "
             "(tests and teaching can pass insecure_bits)"
         )
-    p = q = random_prime(bits // 2)
-    while q == p:
-        q = random_prime(bits // 2)
-    return PrivateKey(p, q)
 
 
 def random_prime(bits: int) -> mpz:

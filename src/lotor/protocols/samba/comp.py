@@ -2,39 +2,27 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.aead import Aead
 from lotor.crypto.prf import new_key
 from lotor.crypto.signing import Identity
-from lotor.policies import Policy
-from lotor.protocols.plain import selects_maximum
+from lotor.policies import Policy, to_text
 from lotor.protocols.samba import mask
 from lotor.protocols.samba.keys import AES_KEY, KeyRing
+from lotor.protocols.samba.memory import Memory, restored
 from lotor.protocols.samba.messages import (
     Offers,
     PermutedBits,
     PermutedScores,
-    SealedKeys,
     Setup,
-    Terms,
     WinningPosition,
 )
-from lotor.protocols.samba.wire import (
-    POSITION_WIDTH,
-    Bindings,
-    opened,
-    place_of,
-)
+from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.wire import POSITION_WIDTH, Bindings, opened, place_of
 
 
-class Memory(msgspec.Struct):
-    """What Comp needs to go on from a round boundary."""
-
-    terms: Terms
+class CompMemory(Memory, tag="samba/1/comp"):
     aes_key: bytes
-    t: int
     sealed: int = 0
 
 
@@ -42,39 +30,47 @@ class Comp:
     """Figures 6 (c) and 9 (c)."""
 
     def __init__(
-        self, identity: Identity, run: str, policy: Policy, snapshot: bytes | None = None
+        self, identity: Identity, run: str, policy: Policy, *, snapshot: bytes | None = None
     ) -> None:
         self._ring = KeyRing(identity, run)
         self._policy = policy
-        self._restored = msgspec.msgpack.decode(snapshot, type=Memory) if snapshot else None
-        self._aead: Aead | None = None
+        self._memory = (
+            CompMemory(run=run, policy=to_text(policy), aes_key=new_key())
+            if snapshot is None
+            else restored(CompMemory, snapshot, run, policy)
+        )
+        self._aead = Aead(self._memory.aes_key, sealed=self._memory.sealed)
 
     def operations(self) -> Mapping[str, int]:
-        aes = self._aead.operations() if self._aead else {}
-        return {**aes, **self._ring.operations()}
+        return {**self._aead.operations(), **self._ring.operations()}
+
+    def _snapshot(self) -> bytes:
+        self._memory.sealed = self._aead.sealed
+        return self._memory.dump()
 
     def steps(self) -> Steps[None]:
-        memory = self._restored or (yield from self._setup())
-        yield from self._core(memory)
+        memory = self._memory
+        if memory.terms is None:
+            yield Checkpoint(self._snapshot)
+            memory.terms = yield from self._setup()
+            memory.t = memory.terms.k + 1
+        yield from self._core(memory.terms)
 
-    def _setup(self) -> Steps[Memory]:
+    def _setup(self) -> Steps[Terms]:
         setup: Setup = yield Receive("controller", Setup)  # step 1
         terms = self._ring.accept(setup, self._policy)
         offers: Offers = yield Receive("controller", Offers)
-        aes_key = new_key()
-        sealed = [self._ring.seal(aes_key, offer, AES_KEY) for offer in offers.offers]
-        yield Send("controller", SealedKeys(sealed))
-        return Memory(terms, aes_key, terms.k + 1)
+        owners = list(terms.owners)
+        yield Send("controller", self._ring.seal(self._memory.aes_key, offers, owners, AES_KEY))
+        return terms
 
-    def _core(self, memory: Memory) -> Steps[None]:
-        terms = memory.terms
-        aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
-        bindings = Bindings(terms.run)
-        checkpoint = Checkpoint(lambda: msgspec.msgpack.encode(memory))
+    def _core(self, terms: Terms) -> Steps[None]:
+        memory, aead, bindings = self._memory, self._aead, Bindings(terms.run)
+        checkpoint = Checkpoint(self._snapshot)
         for t in range(memory.t, terms.budget + 1):
-            memory.t, memory.sealed = t, aead.sealed
+            memory.t = t
             yield checkpoint
-            for l in range(1, self._policy.iterations + 1):
+            for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 scores: PermutedScores = yield Receive("controller", PermutedScores)  # step 3
                 bound = bindings.to_comp(place)
@@ -92,6 +88,6 @@ class Comp:
 
     def _select(self, values: list[bytes], t: int, l: int) -> int:
         """SelectArm: of equal width and big-endian, the bytes compare like the masked scores."""
-        if selects_maximum(self._policy):
+        if self._policy.selects_maximum:
             return values.index(max(values))
         return int(self._policy.select([int.from_bytes(value, "big") for value in values], t, l))

@@ -4,39 +4,27 @@ Whatever a party hands out is signed over the run, its purpose and its recipient
 to the recipient besides.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
-from lotor.core.errors import CryptoError, ProtocolError
-from lotor.core.fixed_point import MAXIMAL_BUDGET
-from lotor.crypto.paillier import Ciphertext, PublicKey
+from lotor.core.errors import ProtocolError
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import Identity, place
-from lotor.policies import Policy, to_text
-from lotor.protocols.samba.messages import Offer, SealedKey, Setup, SignedOffer, Terms
+from lotor.policies import Policy
+from lotor.protocols.samba.messages import (
+    Offer,
+    Offers,
+    SealedKey,
+    SealedKeys,
+    Setup,
+    SignedOffer,
+)
+from lotor.protocols.samba.terms import Terms, terms_from
 
 TERMS = "terms"
 SEALING_KEY = "sealing key"
 AES_KEY = "AES key"
 OWNERS_KEYS = "owners' keys"
-
-SELECTIONS = ("bits", "position")
-
-
-def terms_bytes(terms: Terms) -> bytes:
-    """What the customer signs."""
-    return msgspec.msgpack.encode(terms)
-
-
-def received_ciphertext(data: bytes, key: PublicKey, sender: str) -> Ciphertext:
-    """A ciphertext under the customer's key, or an error that names who sent something else."""
-    try:
-        return Ciphertext.from_bytes(data, key)
-    except CryptoError as error:
-        raise ProtocolError(
-            f"{sender} sent no ciphertext under the customer's key: {error}"
-        ) from None
 
 
 @dataclass(slots=True)
@@ -49,27 +37,17 @@ class KeyRing:
     opens: int = 0
 
     def accept(self, setup: Setup, policy: Policy) -> Terms:
-        """The customer's terms, if it signed them for this party and they name this policy."""
-        terms = setup.terms
+        """The customer's terms, if it signed them for this party and this party can keep them."""
         self.identity.verify(
-            terms_bytes(terms),
+            setup.terms,
             setup.signature,
             sender="customer",
             run=self.run,
             purpose=TERMS,
             recipient=self.identity.name,
         )
-        if terms.run != self.run or terms.policy != to_text(policy):
-            raise ProtocolError(
-                f"customer ordered {terms.policy} in run {terms.run}, but {self.identity.name} "
-                f"was started for {to_text(policy)} in run {self.run}: start it again with the "
-                "ordered policy"
-            )
-        if not 1 <= terms.k <= terms.budget <= MAXIMAL_BUDGET or terms.selection not in SELECTIONS:
-            raise ProtocolError(
-                f"customer ordered {terms.budget} pulls of {terms.k} arms with selection "
-                f"{terms.selection!r}, which no run can do: order it again"
-            )
+        terms = terms_from(setup.terms)
+        terms.check(self.run, policy)
         return terms
 
     def sign(self, data: bytes, purpose: str, recipient: str) -> bytes:
@@ -82,8 +60,18 @@ class KeyRing:
             self.sign(public, SEALING_KEY, first_owner),
         )
 
-    def seal(self, secret: bytes, offer: SignedOffer, purpose: str) -> SealedKey:
-        """Seal a key to an owner whose signed public key was relayed."""
+    def seal(
+        self, secret: bytes, offers: Offers, recipients: Sequence[str], purpose: str
+    ) -> SealedKeys:
+        """Seal a key to the owners that the terms name, and to nobody else who may be offered."""
+        if [offer.owner for offer in offers.offers] != list(recipients):
+            raise ProtocolError(
+                f"controller asked {self.identity.name} to seal the {purpose} to others than the "
+                f"owners of this run ({', '.join(recipients)})"
+            )
+        return SealedKeys([self._seal_one(secret, offer, purpose) for offer in offers.offers])
+
+    def _seal_one(self, secret: bytes, offer: SignedOffer, purpose: str) -> SealedKey:
         self.identity.verify(
             offer.public,
             offer.signature,

@@ -72,15 +72,22 @@ MEASURED: dict[str, Finding] = {
     CONTROLLER: Finding(
         sees="one ciphertext for each arm and direction, the permutations, Paillier ciphertexts",
         paper="nothing",
-        measured="nothing: all messages of a kind have one length, exploring rounds included",
+        measured=(
+            "no value: all messages of a kind have one length, exploring rounds included; but "
+            "where pulls take time, the owner that is late is the one that was pulled"
+        ),
         evidence="A test records its view: no clear value, one length a kind.",
     ),
     OWNER: Finding(
         sees="its own data, the masks and the coin, its own bits, the AES key shared with Comp",
         paper="nothing of other owners",
-        measured="nothing of others, but with two arms the other one's pulls",
+        measured=(
+            "in each round whether some other arm scored higher; with two arms that gives away "
+            "the other one's pulls and sums"
+        ),
         evidence=(
-            "The AES key opens all owners' ciphertexts, and the mask is known to all owners: an "
+            "A test recovers the other of two arms from one owner's own data and bits. Besides, "
+            "the AES key opens all owners' ciphertexts, and the mask is known to all owners: an "
             "owner that can tap the links between others and Controller reads their scores and "
             "bits. The links need a protection of their own (TLS)."
         ),
@@ -89,15 +96,28 @@ MEASURED: dict[str, Finding] = {
         sees="the total R",
         paper="R",
         measured="R, and from R/N about the best mean",
-        evidence="Inherent in the result.",
+        evidence=(
+            "Inherent in the result. Partial sums travel under the customer's own key: with a "
+            "tap on the owners' links, or together with Controller, it reads each arm's sum and "
+            "pulls."
+        ),
     ),
     NETWORK: Finding(
-        sees="what Controller sees, less the permutations",
+        sees="what Controller sees, less the permutations (the position form shows them, too)",
         paper="nothing",
-        measured="nothing but N, K, the policy and the timing of rounds",
+        measured=(
+            "N, K, the policy and the timing, which where pulls take time tells who was pulled"
+        ),
         evidence="A test records all messages: no clear value, one length a kind.",
     ),
 }
+
+POSITION_FORM = (
+    "Each owner learns the position of the selected arm under the round's permutation, and the "
+    "network reads the permutation off the owners' positions. A position alone names nobody: it "
+    "is drawn afresh in each iteration, and the winning one is under AES-GCM. Whoever has the AES "
+    "key (an owner, Comp) and taps the network learns the selected arm, as it would with bits."
+)
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "AES key": ("scores and bits; made by Comp, sealed to each owner", (OWNER, COMP)),
@@ -141,7 +161,7 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     messages.PermutedBits: _SEALED_CORE,
     messages.PullingBits: _SEALED_CORE,
     messages.WinningPosition: _SEALED_CORE,
-    # A position under a fresh secret permutation names no arm.
+    # POSITION_FORM says what follows.
     messages.Positions: {**_SEALED_CORE, "positions": Protection.PUBLIC},
     messages.PartialSums: {"sums": Protection.PAILLIER},
     messages.Total: {"total": Protection.PAILLIER},

@@ -10,30 +10,20 @@ from lotor.core.effects import Message
 WIRE = "samba/1/"
 
 
-class Terms(Message, frozen=True, tag=WIRE + "terms"):
-    """What the customer orders: N, the policy A, and the key for the total."""
-
-    run: str
-    budget: int
-    k: int
-    policy: str
-    selection: str
-    low: float
-    high: float
-    customer_key: bytes
-
-
 class Order(Message, frozen=True, tag=WIRE + "order"):
-    """Step 0, customer to Controller: the terms, signed for each owner and for Comp."""
+    """Step 0, customer to Controller: the terms, signed for each owner and for Comp.
 
-    terms: Terms
+    Their bytes travel, since a signature is on bytes.
+    """
+
+    terms: bytes
     signatures: dict[str, bytes]
 
 
 class Setup(Message, frozen=True, tag=WIRE + "setup"):
     """Step 1, Controller to Comp and to each owner."""
 
-    terms: Terms
+    terms: bytes
     signature: bytes
 
 

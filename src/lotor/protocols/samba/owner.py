@@ -1,23 +1,23 @@
 """A data owner DO: keeps the data of its arms, scores and pulls them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import msgspec
 import numpy as np
 
+from lotor.core.cutting import cutter
 from lotor.core.draws import Draws
 from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, to_scores
-from lotor.crypto.aead import Aead, fields
+from lotor.crypto.aead import Aead
 from lotor.crypto.paillier import SECURE_BITS, PublicKey
 from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
-from lotor.policies import ArmSnapshot, ArmStates, Policy
-from lotor.protocols.plain import observes
+from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
 from lotor.protocols.samba.keys import AES_KEY, OWNERS_KEYS, KeyRing
 from lotor.protocols.samba.mask import Mask
+from lotor.protocols.samba.memory import Memory, restored
 from lotor.protocols.samba.messages import (
     MaskedScores,
     Offers,
@@ -25,41 +25,28 @@ from lotor.protocols.samba.messages import (
     Positions,
     PullingBits,
     SealedKey,
-    SealedKeys,
     Setup,
-    Terms,
 )
-from lotor.protocols.samba.wire import (
-    BIT_WIDTH,
-    POSITION_WIDTH,
-    Bindings,
-    opened,
-    place_of,
-)
+from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.totals import packed
+from lotor.protocols.samba.wire import BIT_WIDTH, POSITION_WIDTH, Bindings, opened, place_of
 
 
-class Memory(msgspec.Struct):
-    """What an owner needs to go on from a round boundary.
+class OwnerMemory(Memory, tag="samba/1/owner"):
+    """`own_key` (ties, samples) is this owner's alone; `mask_key` and `coin_key` are the owners',
+    made by the first of them; `aes_key` is the owners' and Comp's."""
 
-    `own_key` (ties, samples) is this owner's alone; `mask_key` and `coin_key` are the owners';
-    `aes_key` is the owners' and Comp's.
-    """
-
-    terms: Terms
+    sealing_key: bytes
     own_key: bytes
     coin_key: bytes
     mask_key: bytes
-    aes_key: bytes
-    arms: ArmSnapshot
-    t: int
+    aes_key: bytes = b""
     sealed: int = 0
-
-    def __repr__(self) -> str:
-        return f"<Memory at round {self.t}>"
+    arms: ArmSnapshot | None = None
 
 
 class Owner:
-    """Figures 6 (a) and 9 (a), for one or more arms at once: `arms` are their numbers in the run.
+    """Figures 6 (a) and 9 (a), for `held` arms at once, with rewards in the range of `scale`.
 
     The draws of `own_key` and, at the first owner, `coin_key` decide arms. A simulation derives
     them from its seed; elsewhere they are fresh.
@@ -70,93 +57,117 @@ class Owner:
         identity: Identity,
         run: str,
         policy: Policy,
-        arms: Sequence[int],
         *,
-        first_owner: str,
+        held: int,
+        scale: RewardScale,
         minimum_key_bits: int = SECURE_BITS,
         own_key: bytes | None = None,
         coin_key: bytes | None = None,
         snapshot: bytes | None = None,
     ) -> None:
         self._ring = KeyRing(identity, run)
+        self._name = identity.name
         self._policy = policy
-        self._indices = arms
-        self._first_owner = first_owner
+        self._held = held
+        self._scale = scale
         self._minimum_key_bits = minimum_key_bits
-        self._own_key = own_key or new_key()
-        self._coin_key = coin_key or new_key()
-        self._restored = msgspec.msgpack.decode(snapshot, type=Memory) if snapshot else None
         self._aead: Aead | None = None
         self._encryptions = 0
+        self._memory = (
+            OwnerMemory(
+                run=run,
+                policy=to_text(policy),
+                sealing_key=SealingKey().private_bytes(),
+                own_key=own_key or new_key(),
+                coin_key=coin_key or new_key(),
+                mask_key=new_key(),
+            )
+            if snapshot is None
+            else restored(OwnerMemory, snapshot, run, policy)
+        )
 
     def operations(self) -> Mapping[str, int]:
         aes = self._aead.operations() if self._aead else {}
         return {**aes, "paillier_encryptions": self._encryptions, **self._ring.operations()}
 
     def steps(self) -> Steps[None]:
-        memory = self._restored or (yield from self._setup())
+        memory = self._memory
+        if memory.terms is None or memory.arms is None:
+            yield Checkpoint(memory.dump)
+            memory.terms, memory.arms = yield from self._setup()
+            memory.t = memory.terms.k + 1
         arms = ArmStates.restore(memory.arms)
-        yield from self._core(memory, arms)
+        yield from self._core(memory.terms, arms)
         yield from self._cumulative_reward(memory.terms, arms)
 
-    def _setup(self) -> Steps[Memory]:
+    def _setup(self) -> Steps[tuple[Terms, ArmSnapshot]]:
         setup: Setup = yield Receive("controller", Setup)  # step 1
         terms = self._ring.accept(setup, self._policy)
-        sealing = SealingKey()
-        yield Send("controller", self._ring.offer(sealing.public, self._first_owner))
+        if terms.owners.get(self._name) != self._held or terms.scale != self._scale:
+            raise ProtocolError(
+                f"customer ordered a run in which {self._name} holds other arms, or has another "
+                f"range of rewards, than its {self._held} arms from {self._scale.low} to "
+                f"{self._scale.high}: order it again with what {self._name} offers"
+            )
+        sealing = SealingKey(self._memory.sealing_key)
+        yield Send("controller", self._ring.offer(sealing.public, terms.first_owner))
         sealed: SealedKey = yield Receive("controller", SealedKey)
-        aes_key = self._ring.open(sealing, sealed, "comp", AES_KEY)
-        mask_key, coin_key = yield from self._owners_keys(sealing)
-        arms = yield from self._first_pulls(
-            terms, Draws(Prf(self._own_key, self._indices), Prf(coin_key))
-        )
-        return Memory(terms, self._own_key, coin_key, mask_key, aes_key, arms, terms.k + 1)
+        self._memory.aes_key = self._ring.open(sealing, sealed, "comp", AES_KEY)
+        yield from self._share_owners_keys(terms, sealing)
+        arms = yield from self._first_pulls(terms)
+        return terms, arms
 
-    def _owners_keys(self, sealing: SealingKey) -> Steps[tuple[bytes, bytes]]:
-        """The mask key and the coin key: the first owner seals them to the others."""
-        if self._ring.identity.name == self._first_owner:
-            mask_key, coin_key = new_key(), self._coin_key
+    def _share_owners_keys(self, terms: Terms, sealing: SealingKey) -> Steps[None]:
+        """The mask key and the coin key: the first owner seals its own to the others."""
+        memory = self._memory
+        first, *others = terms.owners
+        if self._name == first:
             offers: Offers = yield Receive("controller", Offers)
-            keys = [
-                self._ring.seal(mask_key + coin_key, offer, OWNERS_KEYS) for offer in offers.offers
-            ]
-            yield Send("controller", SealedKeys(keys))
-            return mask_key, coin_key
-        sealed: SealedKey = yield Receive("controller", SealedKey)
-        both = self._ring.open(sealing, sealed, self._first_owner, OWNERS_KEYS)
-        return both[:KEY_BYTES], both[KEY_BYTES:]
+            both = memory.mask_key + memory.coin_key
+            yield Send("controller", self._ring.seal(both, offers, others, OWNERS_KEYS))
+        else:
+            sealed: SealedKey = yield Receive("controller", SealedKey)
+            both = self._ring.open(sealing, sealed, first, OWNERS_KEYS)
+            memory.mask_key, memory.coin_key = both[:KEY_BYTES], both[KEY_BYTES:]
 
-    def _first_pulls(self, terms: Terms, draws: Draws) -> Steps[ArmSnapshot]:
-        """Pull each arm once."""
-        arms = ArmStates(len(self._indices), terms.k)
-        self._policy.start(arms)
-        to_fixed = RewardScale(terms.low, terms.high).to_fixed
-        for i, arm in enumerate(self._indices):
-            reward: float = yield Pull(self._decision(arm + 1, arm))
-            self._policy.learn(arms, i, to_fixed(reward), draws.at(arm + 1, 0))
-        return arms.snapshot()
-
-    def _core(self, memory: Memory, arms: ArmStates) -> Steps[None]:
-        policy, terms = self._policy, memory.terms
-        aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
+    def _draws(self, terms: Terms) -> tuple[Draws, range]:
+        """This owner's draws, and the numbers that its arms have in the run."""
+        own = terms.arms()[self._name]
+        indices = range(own.start, own.stop)
+        memory = self._memory
         draws = Draws(
-            Prf(memory.own_key, self._indices, ahead=ROUNDS_AHEAD),
+            Prf(memory.own_key, indices, ahead=ROUNDS_AHEAD),
             Prf(memory.coin_key, ahead=ROUNDS_AHEAD),
         )
+        return draws, indices
+
+    def _first_pulls(self, terms: Terms) -> Steps[ArmSnapshot]:
+        """Pull each arm once."""
+        draws, indices = self._draws(terms)
+        arms = ArmStates(self._held, terms.k)
+        self._policy.start(arms)
+        for i, arm in enumerate(indices):
+            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm))
+            self._policy.learn(arms, i, self._scale.to_fixed(reward), draws.at(arm + 1, 0))
+        return arms.snapshot()
+
+    def _core(self, terms: Terms, arms: ArmStates) -> Steps[None]:
+        policy, memory = self._policy, self._memory
+        aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
+        draws, indices = self._draws(terms)
         mask, bindings = Mask(memory.mask_key), Bindings(terms.run)
         answer = self._by_bits if terms.selection == "bits" else self._by_position
-        to_fixed = RewardScale(terms.low, terms.high).to_fixed
-        watches = observes(policy)
+        to_fixed, observes = self._scale.to_fixed, policy.observes
 
         def snapshot() -> bytes:
             memory.sealed, memory.arms = aead.sealed, arms.snapshot()
-            return msgspec.msgpack.encode(memory)
+            return memory.dump()
 
         checkpoint = Checkpoint(snapshot)
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield checkpoint
-            for l in range(1, policy.iterations + 1):
+            for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 draws.at(t, l)
                 scores = to_scores(policy.score(arms, t, l, draws))
@@ -164,38 +175,30 @@ class Owner:
                 sealed = aead.seal(masked, bindings.to_comp(place))
                 yield Send("controller", MaskedScores(place, sealed))  # step 2
                 selected = yield from answer(aead, place, bindings.to_owner(place))  # step 5
-                if watches:
+                if observes:
                     policy.observe(arms, t, l, np.arange(len(arms)) == selected)
             if selected is not None:
-                reward: float = yield Pull(self._decision(t, self._indices[selected]))
+                reward: float = yield Pull(Decision.named(terms.run, t, indices[selected]))
                 policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))
 
     def _by_bits(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
         """Which of its arms is selected: the one whose bit is 1."""
         message: PullingBits = yield Receive("controller", PullingBits)
-        shape = (len(self._indices), BIT_WIDTH)
-        bits = opened(aead, message, place, shape, bound, "controller")
+        bits = opened(aead, message, place, (self._held, BIT_WIDTH), bound, "controller")
         return bits.index(b"\1") if b"\1" in bits else None
 
     def _by_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
         """Which of its arms is selected: the one at the winning position."""
         message: Positions = yield Receive("controller", Positions)
         (winner,) = opened(aead, message, place, (1, POSITION_WIDTH), bound, "controller")
-        positions = self._cut_positions(message)
+        if len(message.positions) != self._held * POSITION_WIDTH:
+            raise ProtocolError(f"controller sent no position for each of {self._held} arms")
+        positions = cutter(self._held, POSITION_WIDTH)(message.positions)
         return positions.index(winner) if winner in positions else None
-
-    def _cut_positions(self, message: Positions) -> tuple[bytes, ...]:
-        held = len(self._indices)
-        if len(message.positions) != held * POSITION_WIDTH:
-            raise ProtocolError(f"controller sent no position for each of {held} arms")
-        return fields(held, POSITION_WIDTH)(message.positions)
-
-    def _decision(self, t: int, arm: int) -> Decision:
-        run = self._ring.run
-        return Decision(run, t, arm, f"{run}/{arm}/{t}")
 
     def _cumulative_reward(self, terms: Terms, arms: ArmStates) -> Steps[None]:
         key = PublicKey.from_bytes(terms.customer_key, minimum_bits=self._minimum_key_bits)
-        sums = [key.encrypt(s).to_bytes() for s in arms.s.tolist()]
+        pairs = zip(arms.s.tolist(), arms.n.tolist(), strict=True)
+        sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in pairs]
         self._encryptions += len(sums)
         yield Send("controller", PartialSums(sums))  # step 6

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lotor.core.errors import InputError, PolicyError
-from lotor.crypto.paillier import SECURE_BITS, generate_keypair
+from lotor.core.errors import InputError, PolicyError, ProtocolError
+from lotor.crypto.paillier import SECURE_BITS, check_key_bits, generate_keypair
 from lotor.crypto.signing import trusting_identities
 from lotor.policies import UCB, Policy, check_genericity, to_text
 from lotor.protocols.party import Party, Run
@@ -13,9 +13,8 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.controller import Controller
 from lotor.protocols.samba.customer import Customer
-from lotor.protocols.samba.keys import SELECTIONS
-from lotor.protocols.samba.messages import Terms
 from lotor.protocols.samba.owner import Owner
+from lotor.protocols.samba.terms import SELECTIONS, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,8 @@ class Samba:
     selection: Literal["bits", "position"] = field(default="bits", kw_only=True)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.policy, Policy):
+            raise InputError(f"Samba takes a policy such as UCB(), not {self.policy!r}")
         found = check_genericity(self.policy)
         for condition, reason in (
             ("arm score locality", found.arm_score_locality),
@@ -55,8 +56,9 @@ class Samba:
                 )
         if self.selection not in SELECTIONS:
             raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
-        if self.owners < 1:
-            raise InputError(f"{self.owners} owners cannot hold any arm: give at least 1")
+        if type(self.owners) is not int or self.owners < 1:
+            raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
+        check_key_bits(self.key_bits, self.insecure_key_bits)
 
     @property
     def name(self) -> str:
@@ -80,38 +82,40 @@ class Samba:
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         """K + 3 participants of the paper, with the owners' arms spread over `owners` parties."""
-        holdings = self._holdings(run.k)
-        identities = trusting_identities(["customer", "controller", "comp", *holdings])
+        owners = self._share_out(run.k)
+        identities = trusting_identities(["customer", "controller", "comp", *owners])
         key = generate_keypair(self.key_bits, insecure_bits=self.insecure_key_bits)
         terms = Terms(
             run=run.id,
             budget=run.budget,
-            k=run.k,
+            owners=owners,
             policy=to_text(self.policy),
+            iterations=self.policy.iterations,
             selection=self.selection,
             low=run.scale.low,
             high=run.scale.high,
             customer_key=key.public.to_bytes(),
         )
+        try:
+            terms.check(run.id, self.policy)
+        except ProtocolError as error:
+            raise InputError(str(error)) from None
+        least = self._minimum_key_bits
         parties: dict[str, Party] = {
-            "customer": Customer(identities["customer"], terms, key, ["comp", *holdings]),
-            "controller": Controller(
-                self.policy,
-                {owner: len(arms) for owner, arms in holdings.items()},
-                minimum_key_bits=self._minimum_key_bits,
-            ),
+            "customer": Customer(identities["customer"], terms, key),
+            "controller": Controller(run.id, self.policy, minimum_key_bits=least),
             "comp": Comp(identities["comp"], run.id, self.policy),
         }
-        for owner, arms in holdings.items():
+        for owner, held in owners.items():
             parties[owner] = Owner(
                 identities[owner],
                 run.id,
                 self.policy,
-                arms,
-                first_owner=next(iter(holdings)),
-                minimum_key_bits=self._minimum_key_bits,
+                held=held,
+                scale=run.scale,
+                minimum_key_bits=least,
                 own_key=run.draw_key("owner"),
-                coin_key=run.draw_key("coin"),
+                coin_key=run.draw_key("coin") if owner == terms.first_owner else None,
             )
         return parties
 
@@ -119,9 +123,11 @@ class Samba:
     def _minimum_key_bits(self) -> int:
         return min(self.insecure_key_bits or SECURE_BITS, SECURE_BITS)
 
-    def _holdings(self, k: int) -> dict[str, range]:
-        """Which arms each owner holds: consecutive ones, shared out as evenly as possible."""
+    def _share_out(self, k: int) -> dict[str, int]:
+        """How many arms each owner holds, as evenly as possible."""
         if self.owners > k:
             raise InputError(f"{self.owners} owners cannot share {k} arms: give at most {k}")
-        bounds = [k * j // self.owners for j in range(self.owners + 1)]
-        return {f"owner-{j + 1}": range(bounds[j], bounds[j + 1]) for j in range(self.owners)}
+        return {
+            f"owner-{j + 1}": k * (j + 1) // self.owners - k * j // self.owners
+            for j in range(self.owners)
+        }

@@ -1,0 +1,48 @@
+"""What a party writes down at a checkpoint, and how it is read again."""
+
+from typing import TypeVar
+
+import msgspec
+
+from lotor.core.errors import FormatError, InputError
+from lotor.policies import Policy, to_text
+from lotor.protocols.samba.terms import Terms
+
+
+class Memory(msgspec.Struct, kw_only=True):
+    """All that a party needs to go on from a boundary, its keys among them.
+
+    The keys that a party makes are drawn when it is created, before its first checkpoint: what
+    it does from there on depends on nothing but what it is handed. Until the set-up is over,
+    `terms` is None.
+    """
+
+    run: str
+    policy: str
+    terms: Terms | None = None
+    t: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of run {self.run} at round {self.t}>"
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+
+M = TypeVar("M", bound=Memory)
+
+
+def restored(kind: type[M], snapshot: bytes, run: str, policy: Policy) -> M:
+    """The memory in a snapshot, if it is of this kind of party, this run and this policy."""
+    try:
+        memory = msgspec.msgpack.decode(snapshot, type=kind)
+    except msgspec.DecodeError:
+        raise FormatError(
+            f"this is no snapshot of a {kind.__name__}: it was cut, or written by another version"
+        ) from None
+    if memory.run != run or memory.policy != to_text(policy):
+        raise InputError(
+            f"this snapshot is of {memory.policy} in run {memory.run}, not of {to_text(policy)} "
+            f"in run {run}: restore each party from its own snapshot"
+        )
+    return memory
