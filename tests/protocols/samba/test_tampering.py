@@ -243,6 +243,19 @@ def test_terms_of_another_run_policy_or_size_are_refused() -> None:
         msgspec.structs.replace(terms, budget=2**31 - 1).check("a", lotor.UCB())
 
 
+@pytest.mark.parametrize("name", ["controller", "comp", "owner-1"])
+def test_a_party_started_for_another_policy_refuses(name: str) -> None:
+    def other(who: str, party: Party) -> Party:
+        if who == name:
+            party._policy = lotor.Softmax()  # type: ignore[attr-defined]
+        return party
+
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    with pytest.raises(ProtocolError, match="started for softmax") as error:
+        run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=9, wrap=other)
+    assert error.value.__notes__ == [f"(raised at {name})"]
+
+
 def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
     """The customer orders a range of rewards, or arms, that an owner does not offer."""
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
