@@ -20,7 +20,7 @@ demo: $(READY)
 	@$(BIN)/lotor demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff check .
