@@ -83,12 +83,15 @@ def test_the_permutation_is_fresh_in_every_iteration_and_run(
 
 
 def test_the_selected_position_says_nothing_of_the_arm() -> None:
-    """One arm wins nearly always, and stands anywhere when it does (chi-square, 99.99 %)."""
+    """One arm wins nearly always, and stands anywhere when it does.
+
+    Chi-square with 5 degrees of freedom exceeds 51 once in 10^9 runs.
+    """
     outcome = run_once(lotor.EpsilonGreedy(0.0), [1.0] + [0.0] * (K - 1))
     assert outcome.arms.count(0) > BUDGET - 2 * K
     positions = Counter(values.index(max(values)) for values in seen_by_comp(outcome))
     expected = (BUDGET - K) / K
-    assert sum((positions[j] - expected) ** 2 / expected for j in range(K)) < 25.7
+    assert sum((positions[j] - expected) ** 2 / expected for j in range(K)) < 51
 
 
 def keys_of(outcome: Outcome) -> dict[str, bytes]:
