@@ -43,6 +43,11 @@ def test_compare_as_json() -> None:
     assert report["leakage"]["comp"]["measured"].startswith("everything but")
 
 
+def test_the_position_form_says_what_it_shows() -> None:
+    done = lotor("run", "samba", *FAST, "--compare", "--selection", "position")
+    assert "The position form" in done.stdout
+
+
 def test_a_run_without_comparison_and_with_its_trajectory() -> None:
     done = lotor("run", "samba", *FAST, "--json", "--trajectory", "--selection", "position")
     document = json.loads(done.stdout)

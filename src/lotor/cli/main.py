@@ -197,7 +197,7 @@ def _show_samba(samba: lotor.Samba, secure: Result, plain: Result | None) -> Non
         selection=samba.selection,
     )
     show_operations(out, secure, expected)
-    show_leakage(out)
+    show_leakage(out, samba.selection)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from lotor.protocols.samba.leakage import MEASURED
+from lotor.protocols.samba.leakage import MEASURED, POSITION_FORM
 from lotor.runtime import Result
 
 BAR = 24
@@ -89,7 +89,7 @@ def show_operations(out: Console, result: Result, expected: dict[str, int]) -> N
     out.print(table)
 
 
-def show_leakage(out: Console) -> None:
+def show_leakage(out: Console, selection: str = "bits") -> None:
     """What the paper says each role learns, and what was measured."""
     table = _table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")
@@ -98,3 +98,5 @@ def show_leakage(out: Console) -> None:
     for role, finding in MEASURED.items():
         table.add_row(role, finding.paper, finding.measured)
     out.print(table)
+    if selection == "position":
+        out.print(f"The position form: {POSITION_FORM}\n", highlight=False)

@@ -7,8 +7,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from lotor.core.errors import IntegrityError
 
-SIGNATURE_BYTES = 64
-
 
 def place(*parts: str) -> bytes:
     """An unambiguous encoding of strings: each is preceded by its length."""

@@ -26,10 +26,6 @@ class Genericity:
     arm_score_locality: str | None
     oblivious_selection: str | None
 
-    @property
-    def holds(self) -> bool:
-        return self.arm_score_locality is None and self.oblivious_selection is None
-
 
 class _ProbeWords:
     """Words that depend on the place and the arm only, as an owner's PRF does."""
