@@ -9,11 +9,17 @@ from lotor.core.draws import Draws
 from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, REWARD_ONE, Scores, to_scores
 from lotor.crypto.prf import KEY_BYTES, Prf
-from lotor.policies import ArmSnapshot, ArmStates, Policy, check_genericity, to_text
+from lotor.policies import (
+    ArmSnapshot,
+    ArmStates,
+    Policy,
+    check_genericity,
+    check_iterations,
+    to_text,
+)
 
 _ARMS = 4
 _ROUNDS = 40
-_MAXIMAL_ITERATIONS = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +69,7 @@ def _check_kind(policy: Policy) -> None:
             f"{type(policy).__name__} is not a frozen dataclass derived from Policy: its fields "
             "are its parameters, and all that changes belongs in ArmStates"
         )
-    if policy.iterations not in range(1, _MAXIMAL_ITERATIONS + 1):
-        raise PolicyError(
-            f"iterations is {policy.iterations!r}: give a whole number from 1 to "
-            f"{_MAXIMAL_ITERATIONS}"
-        )
+    check_iterations(policy)
 
 
 def _check_select(policy: Policy) -> None:

@@ -3,13 +3,16 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import lotor
+from lotor.core.draws import Draws
 from lotor.core.errors import FormatError, InputError, LotorError, PullError
+from lotor.policies import ArmStates, Policy
 
 ARMS = lotor.BernoulliArms([0.9, 0.1])
 
@@ -46,6 +49,71 @@ def test_what_is_no_environment(environment: Any) -> None:
 def test_ranges_that_are_none(reward_range: Any) -> None:
     with pytest.raises(InputError, match="reward_range"):
         lotor.CallbackArms([lambda _: 0.0], reward_range=reward_range)
+
+
+@dataclass
+class Odd:
+    """An environment of the user's own that is none."""
+
+    k: Any = 2
+    reward_range: Any = (0.0, 1.0)
+
+    def start(self, seed: int) -> Callable[[lotor.Decision], float]:
+        return lambda _: 0.0
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        Odd(k=0),
+        Odd(k=-1),
+        Odd(k=2.0),
+        Odd(k=None),
+        Odd(reward_range=5),
+        Odd(reward_range=None),
+        Odd(reward_range=(0, 1, 2)),
+        Odd(reward_range=(0, 10**400)),
+    ],
+    ids=str,
+)
+def test_environments_that_make_no_sense(environment: Odd) -> None:
+    with pytest.raises(InputError):
+        lotor.run(lotor.UCB(), environment, budget=5)
+
+
+def test_numpy_numbers_are_whole_numbers() -> None:
+    result = lotor.run(lotor.UCB(), ARMS, budget=np.int64(9), seed=np.int64(1))
+    assert (result.budget, result.seed) == (9, 1)
+
+
+@dataclass(frozen=True)
+class Broken(Policy):
+    """A policy that keeps no promise."""
+
+    answer: Any = None
+
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Any:
+        return self.answer
+
+
+@dataclass(frozen=True)
+class NoIterations(Broken):
+    iterations: ClassVar[int] = 0
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Broken(),
+        Broken([0.1, 0.2]),
+        Broken(np.array(["a", "b"])),
+        NoIterations(),
+        lotor.EpsilonGreedy(lambda _: None),  # type: ignore[arg-type,return-value]
+    ],
+)
+def test_policies_that_make_no_sense(policy: Policy) -> None:
+    with pytest.raises(InputError):
+        lotor.run(policy, ARMS, budget=5)
 
 
 def test_the_least_budget_pulls_each_arm_once() -> None:

@@ -28,7 +28,10 @@ def to_float(name: str, value: object) -> float:
     """Any kind of number as a float; what is none is refused by the name of the parameter."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} is a number, {value!r} is not")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is too large a number") from None
 
 
 def to_scores(values: Floats) -> Scores:
@@ -37,9 +40,13 @@ def to_scores(values: Floats) -> Scores:
     >>> to_scores(np.array([0.5, 1.0])) / 2**40
     array([0.5, 1. ])
     """
-    # argmin stops at a nan, so that two cheap searches check the whole vector.
-    low, high = values.item(values.argmin()), values.item(values.argmax())
-    if not (low >= 0.0 and high < SCORE_LIMIT):
+    try:
+        # argmin stops at a nan, so that two cheap searches check the whole vector.
+        low, high = values.item(values.argmin()), values.item(values.argmax())
+        fits = low >= 0.0 and high < SCORE_LIMIT
+    except (AttributeError, TypeError, ValueError):
+        raise PolicyError("a policy's scores are a numpy vector, one number for each arm") from None
+    if not fits:
         raise PolicyError(
             f"a score lies outside [0, {SCORE_LIMIT:.0f}) or is not a number: shift the policy's "
             "scores by a constant, which changes no choice, or rescale them"

@@ -24,9 +24,14 @@ class SealingKey:
     """
 
     def __init__(self, private: bytes | None = None) -> None:
-        self._private = (
-            X25519PrivateKey.from_private_bytes(private) if private else X25519PrivateKey.generate()
-        )
+        try:
+            self._private = (
+                X25519PrivateKey.generate()
+                if private is None
+                else X25519PrivateKey.from_private_bytes(private)
+            )
+        except ValueError:
+            raise FormatError("these bytes are no X25519 private key: were they cut?") from None
         self.public = self._private.public_key().public_bytes_raw()
 
     def __repr__(self) -> str:
@@ -49,4 +54,7 @@ def seal(plaintext: bytes, public: bytes, bound: bytes) -> bytes:
     """Encrypt to the holder of `public`; `bound` must be equal on both sides."""
     if len(public) != PUBLIC_KEY_BYTES:
         raise FormatError(f"an X25519 public key has {PUBLIC_KEY_BYTES} bytes, not {len(public)}")
-    return _SUITE.encrypt(plaintext, X25519PublicKey.from_public_bytes(public), info=bound)
+    try:
+        return _SUITE.encrypt(plaintext, X25519PublicKey.from_public_bytes(public), info=bound)
+    except ValueError:  # a point of low order has no secret to share
+        raise FormatError("this X25519 public key is no key: let its owner make another") from None

@@ -2,7 +2,7 @@
 
 from lotor.core.draws import Draws
 from lotor.core.fixed_point import REWARD_ONE, Floats
-from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy
+from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy, check_iterations
 from lotor.policies.catalogue import CATALOGUE, from_text, to_text
 from lotor.policies.epsilon_greedy import EpsilonGreedy
 from lotor.policies.genericity import Genericity, check_genericity
@@ -31,6 +31,7 @@ __all__ = [
     "Softmax",
     "ThompsonSampling",
     "check_genericity",
+    "check_iterations",
     "from_text",
     "to_text",
 ]

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.draws import Draws
+from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import REWARD_ONE, Floats
 
 Bits: TypeAlias = NDArray[np.bool_]
+
+MAXIMAL_ITERATIONS = 255
 
 
 class ArmSnapshot(msgspec.Struct, frozen=True):
@@ -102,9 +105,25 @@ class Policy:
         """The position of the selected arm among masked, permuted scores, all different."""
         return values.index(max(values))
 
+    def selected(self, values: Sequence[int], t: int, l: int) -> int:
+        """What `select` gives, if it is a position."""
+        position = int(self.select(values, t, l))
+        if not 0 <= position < len(values):
+            raise PolicyError(f"select gave {position} for {len(values)} arms: return a position")
+        return position
+
     def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:
         """Take note of which of the arms held here iteration l selected."""
 
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:  # noqa: ARG002
         """Take note of a reward (in units of 2^-32) of arm i."""
         arms.add(i, reward)
+
+
+def check_iterations(policy: Policy) -> None:
+    """Refuse a number of iterations that no message can carry."""
+    if policy.iterations not in range(1, MAXIMAL_ITERATIONS + 1):
+        raise PolicyError(
+            f"iterations is {policy.iterations!r}: give a whole number from 1 to "
+            f"{MAXIMAL_ITERATIONS}"
+        )

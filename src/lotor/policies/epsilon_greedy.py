@@ -39,14 +39,16 @@ class EpsilonGreedy(Policy):
                     f"no schedule is called {self.epsilon!r}: use a number, a function of t, "
                     f"or one of {', '.join(SCHEDULES)}"
                 )
-        elif not callable(self.epsilon) and not 0.0 <= to_float("epsilon", self.epsilon) <= 1.0:
-            raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
+        elif not callable(self.epsilon):
+            object.__setattr__(self, "epsilon", to_float("epsilon", self.epsilon))
+            if not 0.0 <= self.epsilon <= 1.0:
+                raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
 
     def probability(self, t: int) -> float:
         """The probability of exploring in round t."""
         if isinstance(self.epsilon, str):
             return SCHEDULES[self.epsilon](t)
-        return self.epsilon(t) if callable(self.epsilon) else self.epsilon
+        return to_float("epsilon", self.epsilon(t)) if callable(self.epsilon) else self.epsilon
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
         epsilon = self.probability(t)

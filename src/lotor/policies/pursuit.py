@@ -34,7 +34,8 @@ class Pursuit(Policy):
     iterations: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        if not 0.0 < to_float("beta", self.beta) <= 1.0:
+        object.__setattr__(self, "beta", to_float("beta", self.beta))
+        if not 0.0 < self.beta <= 1.0:
             raise InputError(f"beta is a learning rate, {self.beta} is not in (0, 1]")
 
     def start(self, arms: ArmStates) -> None:

@@ -31,7 +31,8 @@ class ReinforcementComparison(Policy):
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
-            if not 0.0 < to_float(name, getattr(self, name)) <= 1.0:
+            object.__setattr__(self, name, to_float(name, getattr(self, name)))
+            if not 0.0 < getattr(self, name) <= 1.0:
                 raise InputError(
                     f"{name} is a learning rate, {getattr(self, name)} is not in (0, 1]"
                 )

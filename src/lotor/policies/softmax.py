@@ -23,6 +23,7 @@ class Softmax(Policy):
 
     def __post_init__(self) -> None:
         tau = to_float("tau", self.tau)
+        object.__setattr__(self, "tau", tau)
         # mean/tau plus a Gumbel draw must stay below the largest score.
         if not 2.0 / SCORE_LIMIT <= tau < float("inf"):
             raise InputError(

@@ -33,6 +33,8 @@ class Run:
     seed: int
 
     def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"an environment with {self.k} arms leaves nothing to choose")
         if not self.k <= self.budget <= MAXIMAL_BUDGET:
             raise InputError(
                 f"a budget of {self.budget} does not fit {self.k} arms: each arm is pulled once "

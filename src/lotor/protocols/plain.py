@@ -9,7 +9,7 @@ from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.fixed_point import Scores, to_scores
 from lotor.crypto.prf import Prf
-from lotor.policies import ArmStates, Policy, to_text
+from lotor.policies import ArmStates, Policy, check_iterations, to_text
 from lotor.protocols.party import Party, Run
 
 
@@ -50,7 +50,7 @@ class Agent:
         """SelectArm on scores whose ties are decided by the arms' own tie draws."""
         if not self._maximum:
             pairs = zip(scores.tolist(), self._draws.ties(), strict=True)
-            return int(self._policy.select([v << 64 | u for v, u in pairs], t, l))
+            return self._policy.selected([v << 64 | u for v, u in pairs], t, l)
         winner = int(scores.argmax())
         best = scores.item(winner)
         later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
@@ -65,6 +65,9 @@ class Plain:
     """Run a policy in the clear, by one agent."""
 
     policy: Policy
+
+    def __post_init__(self) -> None:
+        check_iterations(self.policy)
 
     @property
     def name(self) -> str:

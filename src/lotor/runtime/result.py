@@ -40,7 +40,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def from_json(cls, text: str) -> "Result":
         try:
             return msgspec.json.decode(text, type=cls)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError) as error:
             raise FormatError(f"this is not the JSON of a result: {error}") from None
 
     @property

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from operator import index
 from time import perf_counter
-from typing import cast
+from typing import SupportsIndex, cast
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
@@ -29,8 +29,8 @@ def run(
     protocol: Protocol | Policy,
     environment: Environment,
     *,
-    budget: int,
-    seed: int | None = None,
+    budget: SupportsIndex,
+    seed: SupportsIndex | None = None,
     trajectory: bool = True,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
@@ -47,10 +47,8 @@ def run(
     >>> result.reward == lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7).reward
     True
     """
-    _check_whole("budget", budget)
-    if seed is None:
-        seed = secrets.randbits(48)
-    _check_whole("seed", seed)
+    budget = _whole("budget", budget)
+    seed = secrets.randbits(48) if seed is None else _whole("seed", seed)
     if isinstance(protocol, Policy):
         protocol = Plain(protocol)
     if isinstance(protocol, type) or not hasattr(protocol, "parties"):
@@ -59,8 +57,8 @@ def run(
         raise InputError(
             f"run takes an environment such as BernoulliArms([0.9, 0.1]), not {environment!r}"
         )
-    scale = RewardScale(*environment.reward_range)
-    plan = Run(secrets.token_hex(RUN_ID_BYTES), index(environment.k), budget, scale, seed)
+    k, scale = _described(environment)
+    plan = Run(secrets.token_hex(RUN_ID_BYTES), k, budget, scale, seed)
     parties = protocol.parties(plan)
     puller = Puller(environment.start(seed), scale)
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
@@ -91,9 +89,28 @@ def run(
     )
 
 
-def _check_whole(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+def _described(environment: Environment) -> tuple[int, RewardScale]:
+    """How many arms an environment has, and the range of its rewards."""
+    try:
+        low, high = environment.reward_range
+        return index(environment.k), RewardScale(low, high)
+    except InputError:
+        raise
+    except (AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            "an environment has a whole number k of arms and a reward_range (lowest, highest), "
+            f"{type(environment).__name__} has not: {error}"
+        ) from None
+
+
+def _whole(name: str, value: SupportsIndex) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
         raise InputError(f"{name} is a whole number that is not negative, {value!r} is not")
+    return number
 
 
 class _PullLog:

@@ -19,7 +19,7 @@ def decode(payload: bytes, expected: Receive, receiver: str) -> Message:
     """The message that `receiver` waits for, or an error that names who sent something else."""
     try:
         return _decoder(expected.kind).decode(payload)
-    except (msgspec.ValidationError, msgspec.DecodeError):
+    except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
             f"{receiver} waits for {expected.kind.__name__} from {expected.sender}, but got "
             f"{len(payload)} bytes that are not one: the message was altered, or "

@@ -119,14 +119,14 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
     for party in outcome.parties.values():
         if isinstance(party, Owner):
             memory = party._memory
-            secrets += [memory.own_key, memory.coin_key, memory.mask_key, memory.sealing_key]
+            secrets += [memory.own_key, memory.coin_key, memory.mask_key]
         elif isinstance(party, Comp):
             secrets.append(party._memory.aes_key)
         elif isinstance(party, Controller):
             secrets.append(party._memory.permutation_key)
         elif isinstance(party, Customer):
             secrets += [int(p).to_bytes(32, "big") for p in (party._key.p, party._key.q)]
-    assert len(secrets) == 4 * OWNERS + 4
+    assert len(secrets) == 3 * OWNERS + 4
     assert not any(secret in seen for secret in secrets)
     assert set(ROLES) >= {role for _, holders in KEYS.values() for role in holders}
 

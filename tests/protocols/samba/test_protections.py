@@ -15,7 +15,9 @@ from lotor.core.draws import Draws
 from lotor.core.errors import IntegrityError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.sealing import SealingKey
+from lotor.crypto.signing import place
 from lotor.policies import ArmStates, Policy
+from lotor.protocols.party import Party
 from lotor.protocols.samba import messages
 from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.controller import Controller
@@ -104,13 +106,12 @@ def keys_of(outcome: Outcome) -> dict[str, bytes]:
         "AES": comp._memory.aes_key,
         "permutation": controller._memory.permutation_key,
         "mask": owner._memory.mask_key,
-        "sealing": owner._memory.sealing_key,
     }
 
 
 def test_keys_are_of_one_run_alone(twice: tuple[Outcome, Outcome]) -> None:
     first, second = map(keys_of, twice)
-    assert len({*first.values(), *second.values()}) == 8
+    assert len({*first.values(), *second.values()}) == 6
     assert all(len(set(key)) > 16 for key in first.values())
 
 
@@ -124,14 +125,29 @@ def test_owners_agree_on_their_keys(twice: tuple[Outcome, Outcome]) -> None:
     assert one._memory.aes_key == two._memory.aes_key == keys_of(outcome)["AES"]
 
 
-def test_sealed_keys_are_bound_to_their_run_and_purpose(twice: tuple[Outcome, Outcome]) -> None:
-    owner = twice[0].parties["owner-1"]
-    assert isinstance(owner, Owner)
-    sealed = [
+def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
+    """And the key that opens them is forgotten once they are open."""
+    sealing: list[bytes] = []
+
+    def keep(name: str, party: Party) -> Party:
+        if name == "owner-1":
+            assert isinstance(party, Owner)
+            sealing.append(party._memory.sealing_key)
+        return party
+
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    outcome = run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=4, wrap=keep)
+    (message,) = (
         seen.message
-        for seen in twice[0].recorder.received("owner-1")
+        for seen in outcome.recorder.received("owner-1")
         if isinstance(seen.message, messages.SealedKey)
-    ]
-    assert len(sealed) == 1
-    with pytest.raises(IntegrityError):
-        SealingKey(owner._memory.sealing_key).open(sealed[0].sealed, b"")
+    )
+    assert isinstance(message, messages.SealedKey)
+    bound = place(outcome.run.id, "AES key", "comp", "owner-1")
+    assert SealingKey(sealing[0]).open(message.sealed, bound) == keys_of(outcome)["AES"]
+    for other in (b"", place(outcome.run.id, "owners' keys", "comp", "owner-1")):
+        with pytest.raises(IntegrityError):
+            SealingKey(sealing[0]).open(message.sealed, other)
+    owner = outcome.parties["owner-1"]
+    assert isinstance(owner, Owner)
+    assert owner._memory.sealing_key == b""

@@ -7,7 +7,7 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.core.effects import Checkpoint, Steps
-from lotor.core.errors import FormatError, InputError
+from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
 from lotor.policies import Policy, to_text
@@ -134,9 +134,9 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
     identity = trusting_identities(["comp"])["comp"]
     good = snapshot_of(parties["comp"])
     Comp(identity, "aa", lotor.UCB(), snapshot=good)
-    with pytest.raises(InputError, match="in run aa, not of ucb in run bb"):
+    with pytest.raises(InputError, match="in run aa, not of comp with ucb in run bb"):
         Comp(identity, "bb", lotor.UCB(), snapshot=good)
-    with pytest.raises(InputError, match="not of pursuit"):
+    with pytest.raises(InputError, match="not of comp with pursuit"):
         Comp(identity, "aa", lotor.Pursuit(), snapshot=good)
     for junk in (b"", good[:-1], b"junk", snapshot_of(parties["controller"])):
         with pytest.raises(FormatError, match="no snapshot of a CompMemory"):
@@ -148,4 +148,47 @@ def test_memories_do_not_show_their_keys() -> None:
     for name in ("comp", "controller", "owner-1"):
         party = parties[name]
         assert isinstance(party, Comp | Controller | Owner)
-        assert repr(party._memory).endswith("of run aa at round 0>")
+        assert repr(party._memory).endswith(f"of {name} in run aa at round 0>")
+
+
+def test_an_owner_restored_for_other_arms_refuses() -> None:
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128, owners=2)
+    snapshots: dict[str, bytes] = {}
+
+    def keep(name: str, party: Party) -> Party:
+        class Kept(Restarting):
+            def steps(self) -> Steps[object]:
+                steps = party.steps()
+                value: object = None
+                while True:
+                    try:
+                        effect = steps.send(value)
+                    except StopIteration as end:
+                        return end.value
+                    if isinstance(effect, Checkpoint):
+                        snapshots[name] = effect.snapshot()
+                    value = yield effect
+
+        return Kept(party, lambda _: party, 1)
+
+    outcome = run_openly(samba, lotor.BernoulliArms([0.5] * 3), budget=9, run_id="aa", wrap=keep)
+    assert outcome.seats["customer"].output is not None
+    identity = trusting_identities(["owner-2"])["owner-2"]
+
+    def again(snapshot: bytes, held: int, scale: RewardScale) -> Owner:
+        return Owner(
+            identity,
+            "aa",
+            lotor.UCB(),
+            held=held,
+            scale=scale,
+            minimum_key_bits=128,
+            snapshot=snapshot,
+        )
+
+    next(again(snapshots["owner-2"], 2, RewardScale()).steps())
+    with pytest.raises(InputError, match="of owner-1 with ucb"):
+        again(snapshots["owner-1"], 1, RewardScale())
+    for held, scale in ((3, RewardScale()), (2, RewardScale(0, 2))):
+        with pytest.raises(ProtocolError, match="owner-2 holds other arms"):
+            next(again(snapshots["owner-2"], held, scale).steps())

@@ -8,7 +8,7 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.core.effects import Message
-from lotor.core.errors import IntegrityError, ProtocolError
+from lotor.core.errors import IntegrityError, LotorError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.aead import Aead
 from lotor.crypto.sealing import SealingKey
@@ -16,6 +16,7 @@ from lotor.crypto.signing import Identity
 from lotor.protocols.party import Party
 from lotor.protocols.samba import messages
 from lotor.protocols.samba.comp import Comp
+from lotor.protocols.samba.customer import Customer
 from lotor.protocols.samba.owner import Owner
 from lotor.protocols.samba.terms import Terms, terms_from
 from lotor.protocols.samba.wire import Bindings, place_of
@@ -173,7 +174,7 @@ def test_bits_given_to_the_wrong_owner_are_noticed_by_the_customer() -> None:
             super().send(sender, to, payload)
 
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256, owners=2)
-    with pytest.raises(ProtocolError, match=r"pulled \d+ times, not 50"):
+    with pytest.raises(ProtocolError, match="not one of 50 pulls"):
         run_openly(
             samba,
             lotor.BernoulliArms([0.5] * 4),
@@ -265,7 +266,7 @@ def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
             party._scale = RewardScale(0.0, 2.0)
         return party
 
-    with pytest.raises(ProtocolError, match="other arms, or has another range"):
+    with pytest.raises(ProtocolError, match="holds other arms, or has another range"):
         run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=9, wrap=other)
 
 
@@ -309,3 +310,57 @@ def test_sums_that_are_no_ciphertexts_name_their_sender(kind: type[Message]) -> 
 
     with pytest.raises(ProtocolError, match=r"^(owner-1|controller) sent no ciphertext"):
         attack(kind, junk, after=0)
+
+
+def test_a_total_beyond_what_n_pulls_can_pay_is_refused() -> None:
+    def forge(name: str, party: Party) -> Party:
+        if isinstance(party, Customer):
+            key = party._key.public
+
+            def rich(_: Message, __: object) -> Message:
+                return messages.Total(key.encrypt(20 << 64 | 1000 << 32).to_bytes())
+
+            transport._change = rich
+        return party
+
+    transport = Mallory(messages.Total, replay, after=0)
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    with pytest.raises(ProtocolError, match="not one of 20 pulls"):
+        run_openly(
+            samba, lotor.BernoulliArms([0.5] * 4), budget=20, transport=transport, wrap=forge
+        )
+
+
+def test_an_unusable_key_is_refused_before_anything_is_pulled() -> None:
+    asked: list[lotor.Decision] = []
+
+    def pull(decision: lotor.Decision) -> float:
+        asked.append(decision)
+        return 1.0
+
+    def junk(name: str, party: Party) -> Party:
+        if isinstance(party, Customer):
+            party._order = msgspec.structs.replace(party._order, customer_key=b"junk")
+        return party
+
+    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    with pytest.raises(ProtocolError, match="customer ordered under an unusable key"):
+        run_openly(samba, lotor.CallbackArms([pull] * 2), budget=20, wrap=junk)
+    assert asked == []
+
+
+@pytest.mark.parametrize("kind", [messages.MaskedScores, messages.SealedKey, messages.Offer])
+def test_any_altered_byte_is_a_clear_error_or_changes_nothing(kind: type[Message]) -> None:
+    """Every byte of one message, flipped: never a bare Python error."""
+
+    def flipped(position: int) -> Change:
+        def change(message: Message, _: object) -> bytes:
+            payload = bytearray(msgspec.msgpack.encode(message))
+            payload[position % len(payload)] ^= 0x80
+            return bytes(payload)
+
+        return change
+
+    for position in range(0, 240, 3):
+        with pytest.raises(LotorError):
+            attack(kind, flipped(position), after=1)

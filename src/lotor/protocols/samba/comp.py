@@ -35,9 +35,9 @@ class Comp:
         self._ring = KeyRing(identity, run)
         self._policy = policy
         self._memory = (
-            CompMemory(run=run, policy=to_text(policy), aes_key=new_key())
+            CompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())
             if snapshot is None
-            else restored(CompMemory, snapshot, run, policy)
+            else restored(CompMemory, snapshot, identity.name, run, policy)
         )
         self._aead = Aead(self._memory.aes_key, sealed=self._memory.sealed)
 
@@ -90,4 +90,4 @@ class Comp:
         """SelectArm: of equal width and big-endian, the bytes compare like the masked scores."""
         if self._policy.selects_maximum:
             return values.index(max(values))
-        return int(self._policy.select([int.from_bytes(value, "big") for value in values], t, l))
+        return self._policy.selected([int.from_bytes(value, "big") for value in values], t, l)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from lotor.core.cutting import cutter
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
-from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PublicKey
+from lotor.crypto.paillier import SECURE_BITS, Ciphertext
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.policies import Policy, to_text
 from lotor.protocols.samba.memory import Memory, restored
@@ -26,7 +26,7 @@ from lotor.protocols.samba.messages import (
     WinningPosition,
 )
 from lotor.protocols.samba.terms import Terms, terms_from
-from lotor.protocols.samba.totals import received_ciphertext
+from lotor.protocols.samba.totals import customer_key, received_ciphertext
 from lotor.protocols.samba.wire import (
     POSITION_WIDTH,
     SEALED_BIT,
@@ -57,9 +57,11 @@ class Controller:
         self._additions = 0
         self._rerandomisations = 0
         self._memory = (
-            ControllerMemory(run=run, policy=to_text(policy), permutation_key=new_key())
+            ControllerMemory(
+                party="controller", run=run, policy=to_text(policy), permutation_key=new_key()
+            )
             if snapshot is None
-            else restored(ControllerMemory, snapshot, run, policy)
+            else restored(ControllerMemory, snapshot, "controller", run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -81,6 +83,7 @@ class Controller:
         order: Order = yield Receive("customer", Order)  # step 0
         terms = terms_from(order.terms)
         terms.check(self._memory.run, self._policy)
+        customer_key(terms.customer_key, self._minimum_key_bits)
         if set(order.signatures) != {"comp", *terms.owners}:
             raise ProtocolError("customer signed its order for others than comp and the owners")
         for party in ("comp", *terms.owners):
@@ -151,7 +154,7 @@ class Controller:
             yield Send(owner, Positions(place, b"".join(positions[own]), answer.sealed))  # step 5
 
     def _cumulative_reward(self, terms: Terms) -> Steps[None]:
-        key = PublicKey.from_bytes(terms.customer_key, minimum_bits=self._minimum_key_bits)
+        key = customer_key(terms.customer_key, self._minimum_key_bits)
         sums: list[Ciphertext] = []
         for owner, held in terms.owners.items():
             message: PartialSums = yield Receive(owner, PartialSums)  # step 6

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import FormatError, ProtocolError
+from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy
@@ -15,9 +16,8 @@ from lotor.protocols.samba.totals import received_ciphertext, unpacked
 
 
 class CustomerMemory(Memory, tag="samba/1/customer"):
-    """The order, and the key that opens its answer."""
+    """The terms that it orders, and the key that opens the answer."""
 
-    order: Terms
     private_key: bytes
 
 
@@ -34,9 +34,11 @@ class Customer:
     def restored(
         cls, identity: Identity, run: str, policy: Policy, snapshot: bytes, *, minimum_key_bits: int
     ) -> "Customer":
-        memory = restored(CustomerMemory, snapshot, run, policy)
+        memory = restored(CustomerMemory, snapshot, identity.name, run, policy)
+        if memory.terms is None:
+            raise FormatError("this snapshot of a customer has no order: it is not its own")
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
-        return cls(identity, memory.order, key)
+        return cls(identity, memory.terms, key)
 
     def operations(self) -> Mapping[str, int]:
         return {"paillier_decryptions": self._decryptions, **self._ring.operations()}
@@ -44,7 +46,11 @@ class Customer:
     def _snapshot(self) -> bytes:
         order = self._order
         return CustomerMemory(
-            run=order.run, policy=order.policy, order=order, private_key=self._key.to_bytes()
+            party=self._ring.identity.name,
+            run=order.run,
+            policy=order.policy,
+            terms=order,
+            private_key=self._key.to_bytes(),
         ).dump()
 
     def steps(self) -> Steps[float]:
@@ -59,9 +65,9 @@ class Customer:
         ciphertext = received_ciphertext(reply.total, self._key.public, "controller")
         reward, pulls = unpacked(self._key.decrypt(ciphertext))
         self._decryptions += 1
-        if pulls != order.budget:
+        if pulls != order.budget or reward > pulls * REWARD_ONE:
             raise ProtocolError(
-                f"the owners pulled {pulls} times, not {order.budget}: messages of one round "
-                "were exchanged on their way, or an owner miscounts; the total is worthless"
+                f"the total is not one of {order.budget} pulls (it counts {pulls}): messages were "
+                "exchanged or replaced on their way, or an owner miscounts; it is worthless"
             )
         return order.scale.total(reward, pulls)

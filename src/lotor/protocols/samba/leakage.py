@@ -53,7 +53,7 @@ class Finding:
 
 MEASURED: dict[str, Finding] = {
     COMP: Finding(
-        sees="N, the policy, and in each iteration the permuted list of masked scores",
+        sees="the terms, and in each iteration the permuted list of masked scores",
         paper="nothing: masks and permutations change in each iteration",
         measured=(
             "everything but the owners' names: counts, sums and rewards of all arms, since "
@@ -88,8 +88,8 @@ MEASURED: dict[str, Finding] = {
         evidence=(
             "A test recovers the other of two arms from one owner's own data and bits. Besides, "
             "the AES key opens all owners' ciphertexts, and the mask is known to all owners: an "
-            "owner that can tap the links between others and Controller reads their scores and "
-            "bits. The links need a protection of their own (TLS)."
+            "owner that can tap the links between others and Controller, or Controller and Comp, "
+            "reads their scores and bits. The links need a protection of their own (TLS)."
         ),
     ),
     CUSTOMER: Finding(

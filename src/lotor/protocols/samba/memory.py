@@ -17,13 +17,14 @@ class Memory(msgspec.Struct, kw_only=True):
     `terms` is None.
     """
 
+    party: str
     run: str
     policy: str
     terms: Terms | None = None
     t: int = 0
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of run {self.run} at round {self.t}>"
+        return f"<{type(self).__name__} of {self.party} in run {self.run} at round {self.t}>"
 
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(self)
@@ -32,17 +33,17 @@ class Memory(msgspec.Struct, kw_only=True):
 M = TypeVar("M", bound=Memory)
 
 
-def restored(kind: type[M], snapshot: bytes, run: str, policy: Policy) -> M:
-    """The memory in a snapshot, if it is of this kind of party, this run and this policy."""
+def restored(kind: type[M], snapshot: bytes, party: str, run: str, policy: Policy) -> M:
+    """The memory in a snapshot, if it is this party's, of this run and this policy."""
     try:
         memory = msgspec.msgpack.decode(snapshot, type=kind)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         raise FormatError(
             f"this is no snapshot of a {kind.__name__}: it was cut, or written by another version"
         ) from None
-    if memory.run != run or memory.policy != to_text(policy):
+    if (memory.party, memory.run, memory.policy) != (party, run, to_text(policy)):
         raise InputError(
-            f"this snapshot is of {memory.policy} in run {memory.run}, not of {to_text(policy)} "
-            f"in run {run}: restore each party from its own snapshot"
+            f"this snapshot is of {memory.party} with {memory.policy} in run {memory.run}, not of "
+            f"{party} with {to_text(policy)} in run {run}: restore each party from its own"
         )
     return memory

@@ -107,12 +107,12 @@ class Positions(Message, frozen=True, tag=WIRE + "positions"):
 
 
 class PartialSums(Message, frozen=True, tag=WIRE + "partial-sums"):
-    """Step 6, owner to Controller: E(s_i) for each of its arms."""
+    """Step 6, owner to Controller: E(n_i·2^64 + s_i) for each of its arms."""
 
     sums: list[bytes]
 
 
 class Total(Message, frozen=True, tag=WIRE + "total"):
-    """Step 7, Controller to customer: E(s_1 + … + s_K)."""
+    """Step 7, Controller to customer: the encrypted sum of them all."""
 
     total: bytes

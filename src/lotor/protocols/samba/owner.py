@@ -10,7 +10,7 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, to_scores
 from lotor.crypto.aead import Aead
-from lotor.crypto.paillier import SECURE_BITS, PublicKey
+from lotor.crypto.paillier import SECURE_BITS
 from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
@@ -28,7 +28,7 @@ from lotor.protocols.samba.messages import (
     Setup,
 )
 from lotor.protocols.samba.terms import Terms
-from lotor.protocols.samba.totals import packed
+from lotor.protocols.samba.totals import customer_key, packed
 from lotor.protocols.samba.wire import BIT_WIDTH, POSITION_WIDTH, Bindings, opened, place_of
 
 
@@ -75,6 +75,7 @@ class Owner:
         self._encryptions = 0
         self._memory = (
             OwnerMemory(
+                party=identity.name,
                 run=run,
                 policy=to_text(policy),
                 sealing_key=SealingKey().private_bytes(),
@@ -83,7 +84,7 @@ class Owner:
                 mask_key=new_key(),
             )
             if snapshot is None
-            else restored(OwnerMemory, snapshot, run, policy)
+            else restored(OwnerMemory, snapshot, identity.name, run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -96,6 +97,8 @@ class Owner:
             yield Checkpoint(memory.dump)
             memory.terms, memory.arms = yield from self._setup()
             memory.t = memory.terms.k + 1
+            memory.sealing_key = b""  # done its work
+        self._check(memory.terms)
         arms = ArmStates.restore(memory.arms)
         yield from self._core(memory.terms, arms)
         yield from self._cumulative_reward(memory.terms, arms)
@@ -103,12 +106,7 @@ class Owner:
     def _setup(self) -> Steps[tuple[Terms, ArmSnapshot]]:
         setup: Setup = yield Receive("controller", Setup)  # step 1
         terms = self._ring.accept(setup, self._policy)
-        if terms.owners.get(self._name) != self._held or terms.scale != self._scale:
-            raise ProtocolError(
-                f"customer ordered a run in which {self._name} holds other arms, or has another "
-                f"range of rewards, than its {self._held} arms from {self._scale.low} to "
-                f"{self._scale.high}: order it again with what {self._name} offers"
-            )
+        self._check(terms)
         sealing = SealingKey(self._memory.sealing_key)
         yield Send("controller", self._ring.offer(sealing.public, terms.first_owner))
         sealed: SealedKey = yield Receive("controller", SealedKey)
@@ -116,6 +114,16 @@ class Owner:
         yield from self._share_owners_keys(terms, sealing)
         arms = yield from self._first_pulls(terms)
         return terms, arms
+
+    def _check(self, terms: Terms) -> None:
+        """Refuse terms, ordered or restored, that are not about this owner's arms."""
+        if terms.owners.get(self._name) != self._held or terms.scale != self._scale:
+            raise ProtocolError(
+                f"this run is one in which {self._name} holds other arms, or has another range "
+                f"of rewards, than its {self._held} arms from {self._scale.low} to "
+                f"{self._scale.high}: order or start it again with what {self._name} offers"
+            )
+        customer_key(terms.customer_key, self._minimum_key_bits)
 
     def _share_owners_keys(self, terms: Terms, sealing: SealingKey) -> Steps[None]:
         """The mask key and the coin key: the first owner seals its own to the others."""
@@ -185,6 +193,8 @@ class Owner:
         """Which of its arms is selected: the one whose bit is 1."""
         message: PullingBits = yield Receive("controller", PullingBits)
         bits = opened(aead, message, place, (self._held, BIT_WIDTH), bound, "controller")
+        if bits.count(b"\0") < len(bits) - 1 or not {*bits} <= {b"\0", b"\1"}:
+            raise ProtocolError("controller sent more than one bit for one selected arm")
         return bits.index(b"\1") if b"\1" in bits else None
 
     def _by_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
@@ -197,7 +207,7 @@ class Owner:
         return positions.index(winner) if winner in positions else None
 
     def _cumulative_reward(self, terms: Terms, arms: ArmStates) -> Steps[None]:
-        key = PublicKey.from_bytes(terms.customer_key, minimum_bits=self._minimum_key_bits)
+        key = customer_key(terms.customer_key, self._minimum_key_bits)
         pairs = zip(arms.s.tolist(), arms.n.tolist(), strict=True)
         sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in pairs]
         self._encryptions += len(sums)

@@ -7,7 +7,7 @@ from typing import Literal
 from lotor.core.errors import InputError, PolicyError, ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, check_key_bits, generate_keypair
 from lotor.crypto.signing import trusting_identities
-from lotor.policies import UCB, Policy, check_genericity, to_text
+from lotor.policies import UCB, Policy, check_genericity, check_iterations, to_text
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.samba.comp import Comp
@@ -44,6 +44,7 @@ class Samba:
     def __post_init__(self) -> None:
         if not isinstance(self.policy, Policy):
             raise InputError(f"Samba takes a policy such as UCB(), not {self.policy!r}")
+        check_iterations(self.policy)
         found = check_genericity(self.policy)
         for condition, reason in (
             ("arm score locality", found.arm_score_locality),
@@ -83,7 +84,7 @@ class Samba:
     def parties(self, run: Run) -> Mapping[str, Party]:
         """K + 3 participants of the paper, with the owners' arms spread over `owners` parties."""
         owners = self._share_out(run.k)
-        identities = trusting_identities(["customer", "controller", "comp", *owners])
+        identities = trusting_identities(["customer", "comp", *owners])
         key = generate_keypair(self.key_bits, insecure_bits=self.insecure_key_bits)
         terms = Terms(
             run=run.id,

@@ -85,10 +85,10 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 def terms_from(data: bytes) -> Terms:
-    """Terms whose signature has been verified."""
+    """Terms from the bytes that the customer signed."""
     try:
         return msgspec.msgpack.decode(data, type=Terms)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
             "customer signed what are no terms of this version: let it order with this version"
         ) from None

@@ -22,6 +22,14 @@ def unpacked(total: int) -> tuple[int, int]:
     return total & ((1 << _SUM_BITS) - 1), total >> _SUM_BITS
 
 
+def customer_key(data: bytes, minimum_bits: int) -> PublicKey:
+    """The key of the terms; looked at before anything is pulled for nothing."""
+    try:
+        return PublicKey.from_bytes(data, minimum_bits=minimum_bits)
+    except CryptoError as error:
+        raise ProtocolError(f"customer ordered under an unusable key: {error}") from None
+
+
 def received_ciphertext(data: bytes, key: PublicKey, sender: str) -> Ciphertext:
     """A ciphertext under the customer's key, or an error that names who sent something else."""
     try:
