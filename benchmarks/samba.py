@@ -45,7 +45,12 @@ FULL = Effort(
     memory_rounds=4_000,
 )
 QUICK = Effort(
-    alternations=3, seconds=0.06, plain_rounds=5_000, plain_repeats=2, keys=1, memory_rounds=2_000
+    alternations=3,
+    seconds=0.06,
+    plain_rounds=PAPER_BUDGET,
+    plain_repeats=1,
+    keys=1,
+    memory_rounds=2_000,
 )
 
 
