@@ -130,7 +130,8 @@ class _PullLog:
         reward = self._pull(decision)
         if self.arms is not None:
             self.arms[decision.round - 1] = decision.arm
-        self._done += 1
-        if self._progress is not None and self._done % self._every == 0:
-            self._progress(self._done, self._budget)
+        if self._progress is not None:
+            self._done += 1
+            if self._done % self._every == 0:
+                self._progress(self._done, self._budget)
         return reward
