@@ -111,7 +111,7 @@ def run_command(
         arms, k, threshold=threshold, minimum_ratings=minimum_ratings, choose=choose, sha256=sha256
     )
     if protocol == "plain":
-        if compare or owners or selection or key_bits:
+        if compare or (owners, selection, key_bits) != (None, None, None):
             raise InputError(
                 "--compare, --owners, --selection and --key-bits belong to `lotor run samba`"
             )
@@ -129,7 +129,7 @@ def run_command(
         typer.echo(json.dumps(_report(secure, plain, trajectory=trajectory)))
     else:
         _show_samba(samba, secure, plain)
-    if plain is not None and not _same(secure, plain):
+    if plain is not None and not secure.agrees_with(plain):
         raise typer.Exit(EXIT_DIFFERENT)
 
 
@@ -156,10 +156,6 @@ def _run(
         raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
-def _same(secure: Result, plain: Result) -> bool:
-    return secure.arms == plain.arms and secure.reward == plain.reward
-
-
 def _document(result: Result, *, trajectory: bool) -> dict[str, object]:
     document: dict[str, object] = json.loads(result.to_json())
     if not trajectory:
@@ -173,7 +169,7 @@ def _report(secure: Result, plain: Result | None, *, trajectory: bool) -> dict[s
     return {
         "secure": _document(secure, trajectory=trajectory),
         "plain": _document(plain, trajectory=trajectory),
-        "same": _same(secure, plain),
+        "same": secure.agrees_with(plain),
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
         "leakage": {
             role: {"paper": finding.paper, "measured": finding.measured}
@@ -222,7 +218,7 @@ def demo(
     show_costs(out, pairs[0][0])
     show_leakage(out)
     out.print("Next: `lotor run samba --help` and `lotor policies`.")
-    if not all(_same(*pair) for pair in pairs):
+    if not all(secure.agrees_with(plain) for secure, plain in pairs):
         raise typer.Exit(EXIT_DIFFERENT)
 
 

@@ -63,7 +63,7 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
     for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
         table.add_column(heading, justify="right")
     for secure, plain in pairs:
-        same = secure.arms == plain.arms and secure.reward == plain.reward
+        same = secure.agrees_with(plain)
         table.add_row(
             str(secure.options["policy"]),
             f"{secure.reward:g}" if same else f"{plain.reward:g} / {secure.reward:g}",

@@ -101,7 +101,7 @@ class Policy:
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         """A score in [0, 2^23) for each arm held here, from nothing but that arm's variables."""
 
-    def select(self, values: Sequence[int], t: int, l: int) -> int:  # noqa: ARG002
+    def select(self, values: Sequence[int], t: int, l: int) -> int:
         """The position of the selected arm among masked, permuted scores, all different."""
         return values.index(max(values))
 
@@ -115,7 +115,7 @@ class Policy:
     def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:
         """Take note of which of the arms held here iteration l selected."""
 
-    def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:  # noqa: ARG002
+    def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
         """Take note of a reward (in units of 2^-32) of arm i."""
         arms.add(i, reward)
 

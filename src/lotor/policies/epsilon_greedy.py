@@ -50,7 +50,7 @@ class EpsilonGreedy(Policy):
             return SCHEDULES[self.epsilon](t)
         return to_float("epsilon", self.epsilon(t)) if callable(self.epsilon) else self.epsilon
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         epsilon = self.probability(t)
         if not epsilon >= 0.0:
             raise PolicyError(f"epsilon in round {t} is {epsilon}: let the schedule give numbers")

@@ -41,13 +41,13 @@ class Pursuit(Policy):
     def start(self, arms: ArmStates) -> None:
         arms.own["p"] = np.full(len(arms), 1.0 / arms.k)
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         if l == 1:
             return arms.mean
         log_p = np.log(np.maximum(arms.own["p"], _LOWEST_P))
         return log_p - _LOWEST_LOG_P + draw.gumbel() + ABOVE_LOWEST_GUMBEL
 
-    def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:  # noqa: ARG002
+    def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:
         if l == 1:
             p = arms.own["p"]
             p += self.beta * (bits - p)

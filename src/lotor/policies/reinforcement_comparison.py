@@ -42,10 +42,10 @@ class ReinforcementComparison(Policy):
         arms.own["preference"] = np.full(len(arms), SCORE_LIMIT / 2)
         arms.own["reference"] = np.zeros(1)
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         return arms.own["preference"] + draw.gumbel() + ABOVE_LOWEST_GUMBEL
 
-    def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:  # noqa: ARG002
+    def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
         arms.add(i, reward)
         reference = arms.own["reference"]
         surprise = reward / REWARD_ONE - reference[0]

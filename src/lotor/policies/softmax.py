@@ -31,5 +31,5 @@ class Softmax(Policy):
                 f"give a finite number of at least {2.0 / SCORE_LIMIT:.1e}"
             )
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         return arms.mean / self.tau + draw.gumbel() + ABOVE_LOWEST_GUMBEL

@@ -35,7 +35,7 @@ class ThompsonSampling(Policy):
     def start(self, arms: ArmStates) -> None:
         arms.own["successes"] = arms.mean * 0.0
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         successes = arms.own["successes"]
         failures = arms.n - successes
         return _beta_quantile()(successes + 1.0, failures + 1.0, draw.uniform(_SAMPLE))

@@ -20,5 +20,5 @@ class UCB(Policy):
     True
     """
 
-    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:  # noqa: ARG002
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         return arms.mean + np.sqrt(2.0 * log(t) / arms.n)

@@ -32,7 +32,7 @@ class Agent:
     def steps(self) -> Steps[float]:
         policy, run, arms, draws = self._policy, self._run, self._arms, self._draws
         to_fixed = run.scale.to_fixed
-        watches = policy.observes
+        observes = policy.observes
         for i in range(run.k):
             reward = yield Pull(Decision.named(run.id, i + 1, i))
             policy.learn(arms, i, to_fixed(reward), draws.at(i + 1, 0))
@@ -40,7 +40,7 @@ class Agent:
             for l in range(1, policy.iterations + 1):
                 draws.at(t, l)
                 winner = self._select(to_scores(policy.score(arms, t, l, draws)), t, l)
-                if watches:
+                if observes:
                     policy.observe(arms, t, l, np.arange(run.k) == winner)
             reward = yield Pull(Decision.named(run.id, t, winner))
             policy.learn(arms, winner, to_fixed(reward), draws.at(t, 0))

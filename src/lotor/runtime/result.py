@@ -43,6 +43,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         except (msgspec.DecodeError, UnicodeError) as error:
             raise FormatError(f"this is not the JSON of a result: {error}") from None
 
+    def agrees_with(self, other: "Result") -> bool:
+        """Whether both pulled the same arms, one by one, and came to the same total."""
+        return self.arms == other.arms and self.reward == other.reward
+
     @property
     def cpu_seconds(self) -> float:
         """Of all parties together."""

@@ -19,7 +19,7 @@ from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.customer import Customer
 from lotor.protocols.samba.owner import Owner
 from lotor.protocols.samba.terms import Terms, terms_from
-from lotor.protocols.samba.wire import Bindings, place_of
+from lotor.protocols.samba.wire import SEALED_BIT, Bindings, place_of
 from lotor.transport import MemoryTransport
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
@@ -181,6 +181,23 @@ def test_bits_given_to_the_wrong_owner_are_noticed_by_the_customer() -> None:
             budget=50,
             transport=Copycat(messages.PullingBits, copy),
         )
+
+
+def test_a_bit_copied_to_another_arm_of_one_owner_is_noticed() -> None:
+    class Twice(MemoryTransport):
+        """Sends an owner the bit of its first arm for its second one, too."""
+
+        def send(self, sender: str, to: str, payload: bytes) -> None:
+            if msgspec.msgpack.decode(payload)[0] == "samba/1/pulling-bits":
+                message = msgspec.msgpack.decode(payload, type=messages.PullingBits)
+                first = message.sealed[:SEALED_BIT]
+                payload = msgspec.msgpack.encode(messages.PullingBits(message.place, first * 2))
+            super().send(sender, to, payload)
+
+    # Exploring always, so that the first arm is selected sooner or later.
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), insecure_key_bits=256)
+    with pytest.raises(ProtocolError, match=r"bits in round \d+, iteration 1 that select more"):
+        run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=50, transport=Twice())
 
 
 @pytest.mark.parametrize("maker", ["comp", "owner-1"])

@@ -29,7 +29,14 @@ from lotor.protocols.samba.messages import (
 )
 from lotor.protocols.samba.terms import Terms
 from lotor.protocols.samba.totals import customer_key, packed
-from lotor.protocols.samba.wire import BIT_WIDTH, POSITION_WIDTH, Bindings, opened, place_of
+from lotor.protocols.samba.wire import (
+    BIT_WIDTH,
+    POSITION_WIDTH,
+    Bindings,
+    opened,
+    place_name,
+    place_of,
+)
 
 
 class OwnerMemory(Memory, tag="samba/1/owner"):
@@ -98,7 +105,8 @@ class Owner:
             memory.terms, memory.arms = yield from self._setup()
             memory.t = memory.terms.k + 1
             memory.sealing_key = b""  # done its work
-        self._check(memory.terms)
+        else:
+            self._check(memory.terms)
         arms = ArmStates.restore(memory.arms)
         yield from self._core(memory.terms, arms)
         yield from self._cumulative_reward(memory.terms, arms)
@@ -194,7 +202,9 @@ class Owner:
         message: PullingBits = yield Receive("controller", PullingBits)
         bits = opened(aead, message, place, (self._held, BIT_WIDTH), bound, "controller")
         if bits.count(b"\0") < len(bits) - 1 or not {*bits} <= {b"\0", b"\1"}:
-            raise ProtocolError("controller sent more than one bit for one selected arm")
+            raise ProtocolError(
+                f"controller sent bits in {place_name(place)} that select more than one arm"
+            )
         return bits.index(b"\1") if b"\1" in bits else None
 
     def _by_position(self, aead: Aead, place: bytes, bound: bytes) -> Steps[int | None]:
@@ -202,7 +212,9 @@ class Owner:
         message: Positions = yield Receive("controller", Positions)
         (winner,) = opened(aead, message, place, (1, POSITION_WIDTH), bound, "controller")
         if len(message.positions) != self._held * POSITION_WIDTH:
-            raise ProtocolError(f"controller sent no position for each of {self._held} arms")
+            raise ProtocolError(
+                f"controller sent no position for each of {self._held} arms in {place_name(place)}"
+            )
         positions = cutter(self._held, POSITION_WIDTH)(message.positions)
         return positions.index(winner) if winner in positions else None
 

@@ -54,7 +54,7 @@ def expect(message: Placed, place: bytes, width: int, sender: str) -> None:
     if message.place != place or len(message.sealed) != width:
         raise ProtocolError(
             f"{sender} sent {type(message).__name__} of {len(message.sealed)} bytes for "
-            f"{_named(message.place)}, but {width} bytes for {_named(place)} are due: "
+            f"{place_name(message.place)}, but {width} bytes for {place_name(place)} are due: "
             f"{sender} is out of step or runs another version"
         )
 
@@ -69,11 +69,12 @@ def opened(
         return cipher.open(message.sealed, width, bound)
     except IntegrityError as error:
         raise IntegrityError(
-            f"{type(message).__name__} from {sender} in {_named(place)}: {error}"
+            f"{type(message).__name__} from {sender} in {place_name(place)}: {error}"
         ) from None
 
 
-def _named(place: bytes) -> str:
+def place_name(place: bytes) -> str:
+    """For error messages."""
     if len(place) != _PLACE.size:
         return "no place at all"
     t, l = _PLACE.unpack(place)
