@@ -2,13 +2,22 @@
 
     LotorError
     ├── InputError            what the caller passed cannot be used
+    │   ├── ConfigError       a party's kit or party.toml cannot be used
     │   ├── PolicyError       the policy does not fit the protocol, or computes unusable scores
     │   └── DataError         a data file is missing, altered or malformed
     ├── CryptoError
+    │   ├── CertificateError  a certificate that is foreign, expired, revoked or somebody else's
     │   ├── IntegrityError    a ciphertext or signature is not what its key holder made
     │   ├── KeyMismatchError  made under another key
     │   └── FormatError       serialised bytes or JSON that are not what they should be
     ├── ProtocolError         a peer sent what the protocol does not allow here
+    │   └── VersionError      a peer or a journal speaks another version
+    ├── TransportError        a connection could not be made, or was refused
+    ├── JournalError          a journal is damaged, in use, or older than what its peers know
+    ├── RunEndedError         a run ended before its result
+    │   ├── ConsentError      a party did not consent to it
+    │   ├── StoppedError      somebody stopped it
+    │   └── MissingPartyError a party stayed away beyond the deadline
     ├── PullError             the environment could not answer a pull
     └── StalledError          every party waits and nobody can go on
 
@@ -24,6 +33,10 @@ class InputError(LotorError, ValueError):
     """What the caller passed cannot be used."""
 
 
+class ConfigError(InputError):
+    """A party's kit or party.toml cannot be used."""
+
+
 class PolicyError(InputError):
     """The policy does not fit the protocol, or computes unusable scores."""
 
@@ -34,6 +47,10 @@ class DataError(InputError):
 
 class CryptoError(LotorError):
     """A cryptographic operation was refused."""
+
+
+class CertificateError(CryptoError):
+    """A certificate that is foreign, expired, revoked or somebody else's."""
 
 
 class IntegrityError(CryptoError):
@@ -50,6 +67,34 @@ class FormatError(CryptoError):
 
 class ProtocolError(LotorError):
     """A peer sent what the protocol does not allow here."""
+
+
+class VersionError(ProtocolError):
+    """A peer or a journal speaks another version."""
+
+
+class TransportError(LotorError):
+    """A connection could not be made, or was refused."""
+
+
+class JournalError(LotorError):
+    """A journal is damaged, in use, or older than what its peers know."""
+
+
+class RunEndedError(LotorError):
+    """A run ended before its result."""
+
+
+class ConsentError(RunEndedError):
+    """A party did not consent to the run."""
+
+
+class StoppedError(RunEndedError):
+    """Somebody stopped the run."""
+
+
+class MissingPartyError(RunEndedError):
+    """A party stayed away beyond the deadline."""
 
 
 class PullError(LotorError):

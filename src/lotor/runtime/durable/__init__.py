@@ -1,0 +1,1 @@
+"""A party that survives a crash at any moment: links, journal and host."""
