@@ -2,7 +2,7 @@
 
     bits = yield Receive("controller", PullingBits)
 
-`Send` and `Checkpoint` hand back nothing, `Receive` the message, `Pull` the reward.
+`Send` and `Checkpoint` hand back nothing, `Receive` the message, `Pull` the reward (if any).
 """
 
 from collections.abc import Callable, Generator
@@ -50,15 +50,23 @@ class Receive(msgspec.Struct, frozen=True):
 
 
 class Pull(msgspec.Struct, frozen=True):
-    """Ask the environment for the reward of a decision."""
+    """Ask the environment for the reward of a decision.
 
-    decision: Decision
+    None: nothing is pulled here in this round. That must look the same from outside, so the
+    runtime writes down as much and waits as long; what it hands back is None.
+    """
+
+    decision: Decision | None
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A round boundary: `snapshot()` writes down all that the party needs to go on from here."""
+    """The boundary before a round: `snapshot()` writes down all that is needed to go on from here.
+
+    A party yields one first of all, before anything else.
+    """
 
     snapshot: Callable[[], bytes]
+    round: int = 0
 
 
 Effect: TypeAlias = Send | Receive | Pull | Checkpoint

@@ -97,7 +97,7 @@ class _Loop:
                 elif type(effect) is Send:
                     self._send(seat, effect.to, effect.message)
                     effect = step(None)
-                elif type(effect) is Pull:
+                elif type(effect) is Pull and effect.decision is not None:
                     asked = perf_counter()
                     reward = pull(effect.decision)
                     seat.seconds -= perf_counter() - asked

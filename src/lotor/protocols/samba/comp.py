@@ -66,10 +66,9 @@ class Comp:
 
     def _core(self, terms: Terms) -> Steps[None]:
         memory, aead, bindings = self._memory, self._aead, Bindings(terms.run)
-        checkpoint = Checkpoint(self._snapshot)
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
-            yield checkpoint
+            yield Checkpoint(self._snapshot, t)
             for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 scores: PermutedScores = yield Receive("controller", PermutedScores)  # step 3

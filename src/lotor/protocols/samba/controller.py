@@ -117,12 +117,11 @@ class Controller:
         memory, k = self._memory, terms.k
         permutations = Prf(memory.permutation_key, range(k), ahead=ROUNDS_AHEAD)
         cut = cutter(k, SEALED_SCORE)
-        checkpoint = Checkpoint(memory.dump)
         hand_back = self._bits if terms.selection == "bits" else self._positions
         arms = terms.arms()
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
-            yield checkpoint
+            yield Checkpoint(memory.dump, t)
             for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 scores = []

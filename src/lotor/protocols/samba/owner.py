@@ -179,10 +179,9 @@ class Owner:
             memory.sealed, memory.arms = aead.sealed, arms.snapshot()
             return memory.dump()
 
-        checkpoint = Checkpoint(snapshot)
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
-            yield checkpoint
+            yield Checkpoint(snapshot, t)
             for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 draws.at(t, l)
@@ -193,7 +192,9 @@ class Owner:
                 selected = yield from answer(aead, place, bindings.to_owner(place))  # step 5
                 if observes:
                     policy.observe(arms, t, l, np.arange(len(arms)) == selected)
-            if selected is not None:
+            if selected is None:
+                yield Pull(None)
+            else:
                 reward: float = yield Pull(Decision.named(terms.run, t, indices[selected]))
                 policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))
 
