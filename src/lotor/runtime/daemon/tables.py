@@ -1,0 +1,175 @@
+"""The tables of party.toml and what their keys may hold. docs/party.md explains every key."""
+
+import re
+from collections.abc import Iterable
+from math import isfinite
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from lotor.core.errors import ConfigError, InputError
+from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.policies.catalogue import CATALOGUE, from_text
+from lotor.runtime.daemon.address import Address
+
+ANY: Final = "*"
+# The first message of a connection may be this long.
+LEAST_FRAME: Final = 128 * 1024
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of the tables of party.toml: unknown keys are refused."""
+
+
+class LimitsTable(Table, frozen=True):
+    """How long and how much: times in seconds, sizes in bytes."""
+
+    wait: float = 3600.0
+    keep_alive: float = 20.0
+    handshake: float = 10.0
+    max_frame: int = 16 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for key in ("wait", "keep_alive", "handshake"):
+            value = getattr(self, key)
+            _require(isfinite(value) and value > 0, key, f"a number above 0, {value} is not")
+        _require(
+            self.max_frame >= LEAST_FRAME,
+            "max_frame",
+            f"at least {LEAST_FRAME} bytes, {self.max_frame} is less",
+        )
+
+
+class OwnerTable(Table, frozen=True):
+    """An owner's arms and the function that answers for them."""
+
+    pull: str
+    arms: int = 1
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    repeatable: bool = False
+    tick: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require(
+            _FUNCTION.fullmatch(self.pull) is not None,
+            "pull",
+            f'written as "package.module:function", {self.pull!r} is not',
+        )
+        _require(
+            1 <= self.arms <= MAXIMAL_BUDGET,
+            "arms",
+            f"a whole number from 1 to {MAXIMAL_BUDGET}, {self.arms} is not",
+        )
+        try:
+            RewardScale(*self.reward_range)
+        except InputError as error:
+            raise ConfigError(f"reward_range: {error}") from None
+        _require(
+            isfinite(self.tick) and self.tick >= 0,
+            "tick",
+            f"0 or a number of seconds above it, {self.tick} is not",
+        )
+
+
+class ConsentRules(Table, frozen=True):
+    """Which runs start by themselves; any other waits for a person's approval."""
+
+    customers: tuple[str, ...]
+    policies: tuple[str, ...]
+    least_budget: int
+    total_budget: int
+
+    def __post_init__(self) -> None:
+        _require_names("customers", (name for name in self.customers if name != ANY))
+        for policy in self.policies:
+            _require_policy(policy)
+        _require(
+            1 <= self.least_budget <= MAXIMAL_BUDGET,
+            "least_budget",
+            f"a number of pulls from 1 to {MAXIMAL_BUDGET}, {self.least_budget} is not",
+        )
+        _require(
+            self.total_budget >= self.least_budget,
+            "total_budget",
+            f"at least least_budget ({self.least_budget}), {self.total_budget} is less, "
+            "so that no run could ever start",
+        )
+
+
+class TrialTable(Table, frozen=True):
+    """What only a trial may set: decision draws from a seed."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        _require(self.seed >= 0, "seed", f"a whole number from 0, {self.seed} is not")
+
+
+class PartyConfig(Table, frozen=True):
+    """All of party.toml.
+
+    >>> PartyConfig(peers={"cloud-a": Address("controller.example.org", 7400)}).limits.wait
+    3600.0
+    """
+
+    state: str = "state"
+    listen: Address | None = None
+    peers: dict[str, Address] = {}
+    limits: LimitsTable = msgspec.field(default_factory=LimitsTable)
+    owner: OwnerTable | None = None
+    consent: ConsentRules | None = None
+    members: dict[str, tuple[str, ...]] = {}
+    trial: TrialTable | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            self.state != "" and self.state.isprintable(), "state", "the name of a folder of yours"
+        )
+        _require_names("peers", self.peers)
+        for name, address in self.peers.items():
+            _require(
+                address.port != 0, f"peers.{name}", "the port where it listens, which 0 never is"
+            )
+        _require_names("members", self.members)
+        for role, names in self.members.items():
+            _require(bool(names), f"members.{role}", "one name or more, [] has none")
+            _require_names(f"members.{role}", names)
+        everybody = [name for names in self.members.values() for name in names]
+        twice = sorted({name for name in everybody if everybody.count(name) > 1})
+        _require(not twice, "members", f"each name once, {', '.join(twice)} is there again")
+
+    def state_folder(self, kit: Path) -> Path:
+        """Where the journal of the party with this kit is."""
+        return kit / self.state
+
+
+def _require(holds: bool, key: str, allowed: str) -> None:
+    if not holds:
+        raise ConfigError(f"{key}: must be {allowed}")
+
+
+def _require_names(key: str, names: Iterable[str]) -> None:
+    for name in names:
+        _require(
+            _NAME.fullmatch(name) is not None,
+            key,
+            "named as in certificates (lower-case letters, digits and hyphens, a letter first, "
+            f"at most 63), {name!r} is not",
+        )
+
+
+def _require_policy(policy: str) -> None:
+    _require(
+        policy != "" and policy.isprintable(),
+        "policies",
+        f'policies such as "ucb" or "softmax:tau=0.02", {policy!r} is none',
+    )
+    if policy.partition(":")[0] in CATALOGUE:
+        try:
+            from_text(policy)
+        except InputError as error:
+            raise ConfigError(f"policies: {error}") from None
