@@ -1,0 +1,60 @@
+"""A party's private key."""
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import NameOID
+
+from lotor.core.errors import FormatError
+from lotor.crypto.certificates.parsing import parsing
+from lotor.crypto.certificates.subject import Subject
+
+
+class PartyKey:
+    """An Ed25519 key that never leaves its party.
+
+    >>> PartyKey.new()
+    <PartyKey>
+    """
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self.private = private
+
+    def __repr__(self) -> str:
+        return "<PartyKey>"
+
+    @classmethod
+    def new(cls) -> "PartyKey":
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> "PartyKey":
+        """Read a key file without a password."""
+        with parsing("private key"):
+            key = load_pem_private_key(pem, password=None)
+        if not isinstance(key, Ed25519PrivateKey):
+            raise FormatError(
+                "the private key is not an Ed25519 key: make one with `lotor keys request`"
+            )
+        return cls(key)
+
+    def to_pem(self) -> bytes:
+        """The key itself, unencrypted: for a file that only its owner can read."""
+        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+    @property
+    def public_bytes(self) -> bytes:
+        """The public half, 32 bytes, as `Certificate.key_bytes` has it."""
+        return self.private.public_key().public_bytes_raw()
+
+    def request(self, subject: Subject) -> bytes:
+        """Ask an authority for a certificate (PEM); the same subject gives the same bytes."""
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject.name)])
+        party = x509.SubjectAlternativeName([x509.UniformResourceIdentifier(subject.uri)])
+        builder = x509.CertificateSigningRequestBuilder(name).add_extension(party, critical=False)
+        return builder.sign(self.private, None).public_bytes(Encoding.PEM)

@@ -1,0 +1,112 @@
+"""What makes a party believe a certificate: its federation's authority, and what it took back."""
+
+from datetime import datetime
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
+
+from lotor.core.errors import CertificateError
+from lotor.crypto.certificates.certificate import Certificate
+from lotor.crypto.certificates.parsing import day, ed25519_of, fingerprint, moment, parsing
+from lotor.crypto.certificates.revocations import Revocations
+from lotor.crypto.certificates.subject import Subject, check_word
+
+
+def read_authority(pem: bytes) -> tuple[x509.Certificate, str]:
+    """An authority's own certificate and its name; CertificateError if it is none."""
+    with parsing("authority's certificate"):
+        certificate = x509.load_pem_x509_certificate(pem)
+        ed25519_of(certificate)
+        extensions = certificate.extensions
+        constraints = extensions.get_extension_for_class(x509.BasicConstraints).value
+        usage = extensions.get_extension_for_class(x509.KeyUsage).value
+        extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+        if not (constraints.ca and usage.key_cert_sign and usage.crl_sign):
+            raise CertificateError("it is not a certificate of an authority")
+        if not _issued(certificate, certificate):
+            raise CertificateError("it is not signed with its own key")
+        names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        if len(names) != 1 or not isinstance(names[0].value, str):
+            raise CertificateError("it must have exactly one name")
+        check_word("authority's name", names[0].value)
+    return certificate, names[0].value
+
+
+def _issued(issuer: x509.Certificate, certificate: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(issuer)
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+class Trust:
+    """One authority and, where there is one, its list of revoked certificates."""
+
+    def __init__(self, authority_pem: bytes, revocations_pem: bytes | None = None) -> None:
+        self._certificate, self.authority = read_authority(authority_pem)
+        self.revocations: Revocations | None = None
+        if revocations_pem is not None:
+            self.revocations = Revocations.from_pem(revocations_pem)
+            self.revocations.check_signed_by(self._certificate, self.authority)
+
+    def __repr__(self) -> str:
+        return f"<Trust in {self.authority}>"
+
+    @property
+    def authority_pem(self) -> bytes:
+        """The authority's certificate alone, as TLS needs it."""
+        return self._certificate.public_bytes(Encoding.PEM)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the authority's certificate: the same for every party of a federation."""
+        return fingerprint(self._certificate.public_bytes(Encoding.DER))
+
+    @property
+    def not_after(self) -> datetime:
+        """When the authority itself ends, and every certificate with it."""
+        return self._certificate.not_valid_after_utc
+
+    @property
+    def revocations_stale(self) -> bool:
+        """Whether a newer revocation list should exist by now; it still counts."""
+        return self.revocations is not None and self.revocations.stale()
+
+    def check(self, certificate: Certificate, now: datetime | None = None) -> Subject:
+        """Say whose certificate this is; CertificateError, with the reason, if not to be believed.
+
+        That the other side holds its key is for TLS or a signature to show.
+        """
+        now, who = moment(now), str(certificate.subject)
+        if not _issued(self._certificate, certificate.x509):
+            raise CertificateError(
+                f"the certificate that names {who} is not signed by the authority "
+                f"{self.authority}: it belongs to another federation, or is forged; compare the "
+                "authority's fingerprint with `lotor keys show` on both sides"
+            )
+        if now > self.not_after:
+            raise CertificateError(
+                f"the authority {self.authority} itself expired on {day(self.not_after)}, and "
+                f"the certificate of {who} with it: the federation needs a new authority"
+            )
+        if now < certificate.not_before:
+            raise CertificateError(
+                f"the certificate of {who} is not yet valid: it begins on "
+                f"{day(certificate.not_before)}, and the clock here shows {day(now)}; "
+                "set the clock of this machine or of the authority's right"
+            )
+        if now > certificate.not_after:
+            raise CertificateError(
+                f"the certificate of {who} expired on {day(certificate.not_after)}: {who} asks "
+                "for a new one with `lotor keys renew`, and the authority signs it"
+            )
+        since = self.revocations and self.revocations.revoked.get(certificate.serial)
+        if since:
+            raise CertificateError(
+                f"the certificate of {who} is revoked since {day(since)}: if that is a mistake, "
+                f"{who} makes a new key with `lotor keys request`, and the authority signs it"
+            )
+        return certificate.subject
