@@ -75,13 +75,17 @@ class Trust:
         """Whether a newer revocation list should exist by now; it still counts."""
         return self.revocations is not None and self.revocations.stale()
 
+    def signed(self, certificate: Certificate) -> bool:
+        """Whether this authority signed it; it may be expired or revoked all the same."""
+        return _issued(self._certificate, certificate.x509)
+
     def check(self, certificate: Certificate, now: datetime | None = None) -> Subject:
         """Say whose certificate this is; CertificateError, with the reason, if not to be believed.
 
         That the other side holds its key is for TLS or a signature to show.
         """
         now, who = moment(now), str(certificate.subject)
-        if not _issued(self._certificate, certificate.x509):
+        if not self.signed(certificate):
             raise CertificateError(
                 f"the certificate that names {who} is not signed by the authority "
                 f"{self.authority}: it belongs to another federation, or is forged; compare the "

@@ -1,0 +1,195 @@
+"""The authority's folder: its key, the register of what it signed, and what it took back."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from lotor.core.errors import ConfigError
+from lotor.crypto.certificates import Authority, Certificate, Request
+from lotor.runtime.daemon.key_files import (
+    make_folder,
+    naming,
+    read_file,
+    read_private,
+    replace_file,
+    write_new,
+)
+
+AUTHORITY, KEY, REGISTER, REVOKED = "authority.pem", "key.pem", "issued.json", "revoked.pem"
+MISSING = "make an authority with `lotor keys authority NAME --dir {}`"
+
+
+class Issued(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One certificate that the authority has signed."""
+
+    serial: str
+    name: str
+    role: str
+    key: str
+    fingerprint: str
+    not_after: datetime
+    revoked: datetime | None = None
+
+    def in_use(self, now: datetime) -> bool:
+        """Whether it is neither revoked nor expired."""
+        return self.revoked is None and now <= self.not_after
+
+
+class _Register(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    version: Literal[1]
+    issued: list[Issued]
+
+
+class AuthorityFolder:
+    """An authority with the memory of what it signed."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise ConfigError(f"there is no authority folder {path}: {MISSING.format(path)}")
+        self.path = path
+        self.revoked_path = path / REVOKED
+        missing = MISSING.format(path)
+        certificate = read_file(path / AUTHORITY, missing)
+        key = read_private(path / KEY, missing)
+        with naming(path):
+            self.authority = Authority.from_pem(certificate, key)
+
+    def __repr__(self) -> str:
+        return f"<AuthorityFolder of {self.authority.name}>"
+
+    @classmethod
+    def create(cls, path: Path, name: str, days: int = 3650) -> "AuthorityFolder":
+        """A new authority in a new or empty folder."""
+        authority = Authority.create(name, days)
+        make_folder(path)
+        if (path / AUTHORITY).exists():
+            raise ConfigError(f"the authority {path} exists already: choose another folder")
+        # authority.pem comes last: without it there is no authority, and no key is overwritten.
+        write_new(path / KEY, authority.key_pem())
+        _write_register(path, [])
+        replace_file(path / REVOKED, authority.revocations({}))
+        replace_file(path / AUTHORITY, authority.certificate_pem)
+        return cls(path)
+
+    def issued(self) -> list[Issued]:
+        """All that was ever signed, in order."""
+        path = self.path / REGISTER
+        data = read_file(path, "the register is lost; take it from your backup")
+        try:
+            return msgspec.json.decode(data, type=_Register).issued
+        except msgspec.DecodeError as error:
+            raise ConfigError(
+                f"{path} is damaged or of another version ({error}): take it from your backup"
+            ) from None
+
+    def sign(self, request_pem: bytes, days: int = 365) -> Certificate:
+        """Sign a request, unless its name, role or key contradicts the register."""
+        return self.sign_all([request_pem], days)[0]
+
+    def sign_all(self, requests: Sequence[bytes], days: int = 365) -> list[Certificate]:
+        """Sign several requests, or none if one of them cannot be signed."""
+        with self._locked():
+            issued, certificates = self.issued(), []
+            for pem in requests:
+                check_request(issued, Request.from_pem(pem), datetime.now(UTC))
+                certificate = self.authority.sign(pem, days)
+                certificates.append(certificate)
+                issued.append(_entry(certificate))
+            # Before anybody holds them: what is not in the register cannot be revoked.
+            _write_register(self.path, issued)
+        return certificates
+
+    def bundle(self, certificate: Certificate) -> bytes:
+        """What a party gets: its certificate, then the authority's."""
+        return certificate.to_pem() + self.authority.certificate_pem
+
+    def revoke(self, name: str) -> list[Issued]:
+        """Take back every certificate of a party; returns those that were in use."""
+        now = datetime.now(UTC).replace(microsecond=0)
+        with self._locked():
+            issued = self.issued()
+            taken = [entry for entry in issued if entry.name == name and entry.in_use(now)]
+            if not taken:
+                known = sorted({entry.name for entry in issued if entry.in_use(now)})
+                raise ConfigError(
+                    f"the authority {self.authority.name} has no certificate of {name!r} in use; "
+                    f"in use are: {', '.join(known) or 'none'}"
+                )
+            revoked = [
+                msgspec.structs.replace(entry, revoked=now) if entry in taken else entry
+                for entry in issued
+            ]
+            _write_register(self.path, revoked)
+            self._write_revocations(revoked)
+        return taken
+
+    def refresh(self) -> None:
+        """Sign the revocation list anew, so that parties know it is the newest."""
+        with self._locked():
+            self._write_revocations(self.issued())
+
+    def _write_revocations(self, issued: list[Issued]) -> None:
+        revoked = {int(entry.serial, 16): entry.revoked for entry in issued if entry.revoked}
+        replace_file(self.revoked_path, self.authority.revocations(revoked))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Two people at one authority take turns."""
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def check_request(issued: Sequence[Issued], request: Request, now: datetime) -> None:
+    """Raise ConfigError if signing would give a name two keys, two roles, or a key two names."""
+    subject, key = request.subject, request.key_bytes.hex()
+    for entry in issued:
+        if entry.key == key and entry.revoked is not None:
+            raise ConfigError(
+                f"the key of this request of {subject} was revoked on {entry.revoked:%Y-%m-%d}: "
+                f"{subject} makes a new key with `lotor keys request` in a new folder"
+            )
+        if entry.key == key and entry.name != subject.name:
+            raise ConfigError(
+                f"the key of this request of {subject} is the key of {entry.role} {entry.name}: "
+                "every party makes a key of its own with `lotor keys request`"
+            )
+        if entry.name != subject.name or not entry.in_use(now):
+            continue
+        if entry.role != subject.role:
+            raise ConfigError(
+                f"{subject.name} is in use as {entry.role}, and this request asks for "
+                f"{subject.role}: choose another name, or revoke the old certificate first with "
+                f"`lotor keys revoke {subject.name}`"
+            )
+        if entry.key != key:
+            raise ConfigError(
+                f"{subject} is in use with another key: if the party has lost it, revoke the old "
+                f"certificate first with `lotor keys revoke {subject.name}`; if it has not, "
+                "somebody else made this request"
+            )
+
+
+def _entry(certificate: Certificate) -> Issued:
+    return Issued(
+        f"{certificate.serial:x}",
+        certificate.subject.name,
+        certificate.subject.role,
+        certificate.key_bytes.hex(),
+        certificate.fingerprint,
+        certificate.not_after,
+    )
+
+
+def _write_register(path: Path, issued: list[Issued]) -> None:
+    data = msgspec.json.encode(_Register(1, issued))
+    replace_file(path / REGISTER, msgspec.json.format(data, indent=2) + b"\n", private=True)

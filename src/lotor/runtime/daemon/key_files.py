@@ -1,0 +1,103 @@
+"""Files of keys and certificates: whole or absent, and private from the first byte."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from lotor.core.errors import ConfigError, CryptoError
+
+OTHERS = 0o077
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Turn what goes wrong with the content of a file into a ConfigError that names the file."""
+    try:
+        yield
+    except CryptoError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be used: {error.strerror}") from None
+
+
+def read_file(path: Path, missing: str) -> bytes:
+    """The bytes of a file; `missing` says what to do if there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is missing: {missing}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def read_private(path: Path, missing: str) -> bytes:
+    """As `read_file`; ConfigError if anybody but the owner of the file may read or change it."""
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if os.name == "posix" and mode & OTHERS:
+                raise ConfigError(
+                    f"{path} is a private key, and other users of this machine may reach it "
+                    f"(mode {mode & 0o777:o}): run `chmod 600 {path}`, and make a new key if "
+                    "others may have read it"
+                )
+            return file.read()
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is missing: {missing}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, with its parents, that only its owner can enter; it may exist already."""
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a private file that must not exist yet; a crash leaves all of it or nothing."""
+    with naming(path), _written(path, data) as temporary:
+        try:
+            path.hardlink_to(temporary)  # unlike a rename, this refuses to replace a file
+        except FileExistsError:
+            raise ConfigError(
+                f"{path} exists already and is not overwritten: choose another folder, or move "
+                "the file away"
+            ) from None
+
+
+def replace_file(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write a file or replace it at once; a crash leaves the old one or the new one."""
+    with naming(path), _written(path, data, mode=0o600 if private else 0o644) as temporary:
+        temporary.replace(path)
+
+
+@contextmanager
+def _written(path: Path, data: bytes, *, mode: int = 0o600) -> Iterator[Path]:
+    """A temporary file with this content beside `path`, safe on disk; it is gone afterwards."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    # The mode belongs to the creation: a file that is narrowed later was open for a moment.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    """Make a new name in a folder survive a power cut."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
