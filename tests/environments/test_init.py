@@ -7,6 +7,7 @@ def test_public_names() -> None:
         "BernoulliArms",
         "CallbackArms",
         "Environment",
+        "Outcomes",
         "PullFunction",
         "RatingArms",
         "lookalike",
