@@ -1,0 +1,41 @@
+"""What passes between two hosts of one run: numbered messages and what is known of them."""
+
+import msgspec
+
+
+class Frame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Base of all frames: each belongs to a run."""
+
+    run: str
+
+
+class Join(Frame, frozen=True, tag=1):
+    """The first frame of a run on each new connection.
+
+    `received` is the last message that the sender has, `ack` the last that is durable there, and
+    `commits` how often its journal was written; `known` is the highest `commits` that it has seen
+    of the receiver. `incarnation` counts its restarts: a restarted party may seal anew what it
+    sends again.
+    """
+
+    incarnation: int
+    commits: int
+    known: int
+    received: int
+    ack: int
+
+
+class Data(Frame, frozen=True, tag=2):
+    """Message number `seq` of the sender to the receiver in this run."""
+
+    seq: int
+    ack: int
+    commits: int
+    payload: bytes
+
+
+class Ack(Frame, frozen=True, tag=3):
+    """What is durable at the sender, where no message goes that way."""
+
+    ack: int
+    commits: int

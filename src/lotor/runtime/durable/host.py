@@ -1,0 +1,235 @@
+"""Drives one party of one run so that being dropped at any moment costs nothing.
+
+A host always begins from a journaled snapshot and re-creates what came after it: peers send again
+what was not acknowledged, and the journal answers pulls that were made. docs/resume.md has the
+rules and what breaks without each.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lotor.core.effects import Checkpoint, Decision, Effect, Message, Pull, Receive, Send
+from lotor.core.errors import JournalError, LotorError, ProtocolError
+from lotor.protocols.party import Party
+from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.record import PullRecord, RunRecord
+from lotor.runtime.wire import decode, encode
+
+CHECKPOINT_ROUNDS = 16
+CHECKPOINT_BYTES = 1 << 20
+
+
+def first_snapshot(party: Party) -> bytes:
+    """What a new party writes down before it does anything."""
+    steps = party.steps()
+    effect = next(steps)
+    steps.close()
+    if not isinstance(effect, Checkpoint):
+        raise ProtocolError(f"{type(party).__name__} does not begin with a checkpoint")
+    return effect.snapshot()
+
+
+@dataclass(slots=True)
+class Asked:
+    """A pull that waits for the world; `again` when it may have been asked before a restart."""
+
+    number: int
+    decision: Decision | None
+    again: bool
+
+
+class Host:
+    """One party with its links and its journal.
+
+    Call `advance` after anything has changed. It returns when the party waits for a message
+    (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rebuild: Callable[[bytes], Party],
+        record: RunRecord,
+        peers: Iterable[str],
+        send: Callable[[str, Frame], None],
+    ) -> None:
+        self._name = name
+        self._record = record
+        self._run = record.run
+        self._send = send
+        saved = record.begin()
+        self.round = saved.round
+        self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
+        self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
+        self.finished = saved.finished
+        self.output = saved.output
+        self.awaits: str | None = None
+        self.asked: Asked | None = None
+        self._pulls = saved.pulls
+        self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
+        self._boundaries = self._consumed_bytes = 0
+        if not self.finished:
+            self.party = rebuild(saved.snapshot)
+            self._steps = self.party.steps()
+            # The checkpoint that it was restored from.
+            self._effect: Effect = next(self._steps)
+
+    @property
+    def drained(self) -> bool:
+        """Whether a finished party may go: all that it sent is durable elsewhere (rule 7)."""
+        return self.finished and not any(link.outbox for link in self.links.values())
+
+    # -- what arrives ------------------------------------------------------------------------
+
+    def join_to(self, peer: str) -> Join:
+        """What this side says first on a new connection."""
+        link, record = self.links[peer], self._record
+        link.told = link.ack
+        return Join(
+            self._run, record.incarnation, record.commits, link.known, link.received, link.ack
+        )
+
+    def joined(self, peer: str, join: Join) -> None:
+        """A peer's first word on a new connection: send it all that it does not have durably."""
+        for seq, payload in self.links[peer].join(join, self._record.commits):
+            self._send_data(self.links[peer], seq, payload)
+
+    def parted(self, peer: str) -> None:
+        """The connection is gone."""
+        self.links[peer].joined = False
+
+    def received(self, peer: str, frame: Data | Ack) -> None:
+        link = self.links[peer]
+        link.acknowledge(frame.ack, frame.commits)
+        if isinstance(frame, Data) and not link.accept(frame.seq, frame.payload):
+            link.told = 0  # acknowledge a duplicate again
+
+    # -- what the party does -----------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Let the party run until it must wait."""
+        try:
+            while not self.finished and self.asked is None:
+                if not self._perform():
+                    break
+        except LotorError as error:
+            error.add_note(f"(raised at {self._name})")
+            raise
+        self._acknowledge()
+
+    def _perform(self) -> bool:
+        """Do what the party asked for last and let it go on; False when it must wait."""
+        effect = self._effect
+        value: object = None
+        if type(effect) is Receive:
+            link = self._link(effect.sender)
+            payload = link.take()
+            if payload is None:
+                self.awaits = effect.sender
+                return False
+            self.awaits = None
+            self._consumed_bytes += len(payload)
+            value = decode(payload, effect, self._name)
+        elif type(effect) is Send:
+            self._post(effect.to, effect.message)
+        elif type(effect) is Pull:
+            answer = self._answer(effect.decision)
+            if answer is None:
+                return False
+            value = answer.reward
+        elif type(effect) is Checkpoint:
+            self._boundary(effect)
+        try:
+            self._effect = self._steps.send(value)
+        except StopIteration as end:
+            self._finish(end.value)
+        return True
+
+    def _link(self, peer: str) -> Link:
+        link = self.links.get(peer)
+        if link is None:
+            raise ProtocolError(f"{self._name} talks to {peer}, whom it has no link to in this run")
+        return link
+
+    def _post(self, to: str, message: Message) -> None:
+        payload = encode(message)
+        link = self._link(to)
+        self.messages_sent += 1
+        self.bytes_sent += len(payload)
+        seq = link.post(payload)
+        if seq is not None and link.joined:
+            self._send_data(link, seq, payload)
+
+    def _send_data(self, link: Link, seq: int, payload: bytes) -> None:
+        link.told = link.ack
+        self._send(link.peer, Data(self._run, seq, link.ack, self._record.commits, payload))
+
+    def _acknowledge(self) -> None:
+        """Tell peers what has become durable, where no message did."""
+        for link in self.links.values():
+            if link.joined and link.told < link.ack:
+                link.told = link.ack
+                self._send(link.peer, Ack(self._run, link.ack, self._record.commits))
+
+    # -- checkpoints (rule 4) ----------------------------------------------------------------
+
+    def _boundary(self, checkpoint: Checkpoint) -> None:
+        self.round = checkpoint.round
+        self._boundaries += 1
+        if self._boundaries >= CHECKPOINT_ROUNDS or self._consumed_bytes >= CHECKPOINT_BYTES:
+            self._save(checkpoint.snapshot())
+
+    def _save(self, snapshot: bytes | None) -> None:
+        self._record.checkpoint(
+            snapshot,
+            round=self.round,
+            pulls=self._pulls,
+            messages_sent=self.messages_sent,
+            bytes_sent=self.bytes_sent,
+            links=self.links.values(),
+            output=self.output,
+        )
+        self._boundaries = self._consumed_bytes = 0
+        for link in self.links.values():
+            link.checkpointed()
+
+    def _finish(self, output: object) -> None:
+        self.output = output
+        self.finished = True
+        self._save(None)
+
+    # -- pulls (rule 6) ----------------------------------------------------------------------
+
+    def _answer(self, decision: Decision | None) -> PullRecord | None:
+        """The recorded answer; without one, the world is to be asked, and the intent recorded."""
+        number = self._pulls + 1
+        recorded = self._recorded.get(number)
+        if recorded is None:
+            self._record.intend(number, decision)
+        else:
+            self._check(recorded, decision)
+            if recorded.answered:
+                self._pulls = number
+                return self._recorded.pop(number)
+        self.asked = Asked(number, decision, again=recorded is not None)
+        return None
+
+    def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
+        if recorded.decision != (decision.id if decision else None):
+            raise JournalError(
+                f"the journal has pull {recorded.number} as that of another decision than "
+                f"{self._name} comes to now: it was altered, or this machine computes otherwise "
+                "than the one that wrote it; go on there, or stop the run"
+            )
+
+    def answered(self, reward: float | None) -> None:
+        """The world's answer, durable before anything else happens."""
+        asked = self.asked
+        if asked is None:
+            raise ProtocolError(f"{self._name} has no pull that waits for an answer")
+        self._record.answer(asked.number, reward)
+        self._recorded[asked.number] = PullRecord(
+            asked.number, asked.decision.id if asked.decision else None, reward, answered=True
+        )
+        self.asked = None

@@ -1,0 +1,213 @@
+"""A party's journal: one SQLite file with all its runs, and what its operator asks of them."""
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from lotor.core.errors import InputError, JournalError, VersionError
+from lotor.core.version import VERSION
+from lotor.runtime.durable import record
+from lotor.runtime.durable.record import RunRecord, transaction
+
+JOURNAL_VERSION = 1
+WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
+STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
+ENDED = (STOPPED, FAILED, REFUSED)
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY,
+    announcement BLOB NOT NULL,
+    signature BLOB NOT NULL,
+    seat TEXT NOT NULL,
+    state TEXT NOT NULL,
+    note TEXT NOT NULL DEFAULT '',
+    created REAL NOT NULL,
+    changed REAL NOT NULL,
+    version TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS statuses (
+    run TEXT NOT NULL, seat TEXT NOT NULL, status BLOB NOT NULL, PRIMARY KEY (run, seat)
+) STRICT;
+CREATE TABLE IF NOT EXISTS commands (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, command BLOB NOT NULL
+) STRICT;
+"""
+
+
+class RunRow(msgspec.Struct, frozen=True):
+    """A run as this party has it. `note` says why it waits or ended."""
+
+    id: str
+    announcement: bytes
+    signature: bytes
+    seat: str
+    state: str
+    note: str
+    created: float
+    changed: float
+    version: str
+
+
+class Journal:
+    """Durable (WAL, synchronous=FULL) and private (0600 in a folder of 0700)."""
+
+    def __init__(self, folder: Path, party: str) -> None:
+        self.path = folder / "journal.db"
+        self._lock: int | None = None
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+        except (OSError, sqlite3.Error) as error:
+            raise JournalError(
+                f"no journal can be kept in {folder} ({error}): let `state` in party.toml name a "
+                "folder that this user may write"
+            ) from None
+        try:
+            self._prepare(party)
+        except sqlite3.DatabaseError as error:
+            self._database.close()
+            raise JournalError(
+                f"{self.path} is damaged ({error}): put back the newest copy of its folder; peers "
+                "refuse one that is too old"
+            ) from None
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _prepare(self, party: str) -> None:
+        database = self._database
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        with transaction(database):
+            for statement in (_SCHEMA + record.SCHEMA).split(";"):
+                database.execute(statement)
+            for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
+                database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+            database.execute("INSERT OR IGNORE INTO meta VALUES ('party', ?)", (party,))
+        meta = dict(database.execute("SELECT key, value FROM meta").fetchall())
+        if meta["journal"] != str(JOURNAL_VERSION):
+            raise VersionError(
+                f"{self.path} was written by lotor {meta['version']} (journal version "
+                f"{meta['journal']}), and this is lotor {VERSION} (journal version "
+                f"{JOURNAL_VERSION}): finish its runs with lotor {meta['version']}, or let "
+                "`state` in party.toml name a new folder"
+            )
+        if meta["party"] != party:
+            raise JournalError(
+                f"{self.path} is the journal of {meta['party']}, not of {party}: give each party "
+                "a state folder of its own"
+            )
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        return self._database
+
+    def close(self) -> None:
+        self._database.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def lock(self) -> bool:
+        """Become the one process that drives this party; False when another one does."""
+        handle = os.open(self.path.with_name("journal.lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            return False
+        self._lock = handle
+        return True
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        with transaction(self._database):
+            yield
+
+    # -- runs --------------------------------------------------------------------------------
+
+    def add(self, row: RunRow, snapshot: bytes | None) -> None:
+        """Write a new run down, with the party's first snapshot unless it waits for approval."""
+        with self.transaction():
+            self._database.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                msgspec.structs.astuple(row),
+            )
+            if snapshot is not None:
+                RunRecord(self._database, row.id).create(snapshot)
+
+    def begin(self, run: str, snapshot: bytes) -> None:
+        """A waiting run starts."""
+        with self.transaction():
+            RunRecord(self._database, run).create(snapshot)
+            self._change(run, RUNNING, "")
+
+    def change(self, run: str, state: str, note: str) -> None:
+        with self.transaction():
+            self._change(run, state, note)
+
+    def _change(self, run: str, state: str, note: str) -> None:
+        self._database.execute(
+            "UPDATE runs SET state = ?, note = ?, changed = ? WHERE id = ?",
+            (state, note, time.time(), run),
+        )
+
+    def runs(self) -> list[RunRow]:
+        rows = self._database.execute("SELECT * FROM runs ORDER BY created, id")
+        return [RunRow(*row) for row in rows]
+
+    def run(self, prefix: str) -> RunRow:
+        """The run whose id begins so."""
+        found = [row for row in self.runs() if row.id.startswith(prefix)]
+        if len(found) != 1:
+            what = "no run" if not found else f"{len(found)} runs"
+            raise InputError(
+                f"{what} here whose id begins with {prefix!r}: `lotor runs list` shows them"
+            )
+        return found[0]
+
+    def record(self, run: str) -> RunRecord:
+        return RunRecord(self._database, run)
+
+    # -- what others say of a run --------------------------------------------------------------
+
+    def keep_status(self, run: str, seat: str, status: bytes) -> None:
+        with self.transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO statuses VALUES (?, ?, ?)", (run, seat, status)
+            )
+
+    def statuses(self, run: str) -> dict[str, bytes]:
+        rows = self._database.execute("SELECT seat, status FROM statuses WHERE run = ?", (run,))
+        return dict(rows.fetchall())
+
+    # -- what the operator asks, from another process --------------------------------------------
+
+    def ask(self, run: str, command: bytes) -> None:
+        with self.transaction():
+            self._database.execute(
+                "INSERT INTO commands (run, command) VALUES (?, ?)", (run, command)
+            )
+
+    def commands(self) -> list[tuple[int, str, bytes]]:
+        return self._database.execute(
+            "SELECT id, run, command FROM commands ORDER BY id"
+        ).fetchall()
+
+    def done(self, command: int) -> None:
+        with self.transaction():
+            self._database.execute("DELETE FROM commands WHERE id = ?", (command,))
+
+    def changes(self) -> int:
+        """A number that changes when another process has written."""
+        (version,) = self._database.execute("PRAGMA data_version").fetchone()
+        return int(version)

@@ -1,0 +1,131 @@
+"""One party's end of a link to a peer within one run.
+
+Rules 1 to 3 of docs/resume.md: messages are numbered; only the next number is accepted; what the
+peer has not acknowledged as durable is kept and sent again after each reconnect.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from lotor.core.errors import JournalError, ProtocolError
+from lotor.runtime.durable.frames import Join
+
+MESSAGES_AHEAD = 4096
+
+
+@dataclass(slots=True)
+class Link:
+    """`sent` and `consumed` are the numbers of the last message sent, and handed to the party.
+
+    `acked` is what the peer has durably, `durable` what this side has (`consumed` as of the last
+    checkpoint), and `known` the peer's highest commit number seen.
+    """
+
+    peer: str
+    sent: int = 0
+    acked: int = 0
+    consumed: int = 0
+    known: int = 0
+    outbox: deque[tuple[int, bytes]] = field(default_factory=deque)
+    durable: int = 0
+    received: int = 0
+    inbox: deque[bytes] = field(default_factory=deque)
+    joined: bool = False
+    told: int = 0
+    _ceiling: int = 0
+    _incarnation: int = 0
+    _recent: dict[int, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.durable = self.received = self.consumed
+
+    def post(self, payload: bytes) -> int | None:
+        """Number a message; None when the peer has it already, from before a restart."""
+        self.sent += 1
+        if self.sent <= self.acked:
+            return None
+        self.outbox.append((self.sent, payload))
+        return self.sent
+
+    def join(self, join: Join, commits: int) -> list[tuple[int, bytes]]:
+        """Begin a connection: what must be sent again.
+
+        Refuses a peer whose journal is older than what it has said before, and this side's own
+        journal (written `commits` times) when the peer has seen a newer one.
+        """
+        self.joined = False
+        if join.known > commits:
+            raise JournalError(
+                f"{self.peer} has seen this party's journal at write {join.known}, but it is at "
+                f"{commits}: it was restored from a backup, or copied. Put back the newest "
+                "journal, or stop the run; replaying an old one would pull twice"
+            )
+        if join.commits < self.known or join.ack < self.acked:
+            raise JournalError(
+                f"{self.peer} comes back with a journal at write {join.commits}, but was at "
+                f"{self.known} before: its journal was restored from a backup or copied, and its "
+                "operator must put back the newest one, or stop the run"
+            )
+        if join.incarnation != self._incarnation:
+            # Restarted: what it sends again may be sealed anew; the first accepted counts.
+            self._incarnation = join.incarnation
+            self._recent.clear()
+        self._ceiling = join.received
+        self.joined = True
+        self.acknowledge(join.ack, join.commits)
+        return list(self.outbox)
+
+    def acknowledge(self, ack: int, commits: int) -> None:
+        """Forget what the peer has durably."""
+        if ack > max(self.sent, self._ceiling):
+            raise ProtocolError(
+                f"{self.peer} acknowledges message {ack}, but {self.sent} were sent: it is out of "
+                "step or not what it says"
+            )
+        self.known = max(self.known, commits)
+        if ack > self.acked:
+            self.acked = ack
+            outbox = self.outbox
+            while outbox and outbox[0][0] <= ack:
+                outbox.popleft()
+
+    def accept(self, seq: int, payload: bytes) -> bool:
+        """Take message `seq` if it is the next one; a duplicate changes nothing."""
+        if seq == self.received + 1:
+            if seq > self.consumed + MESSAGES_AHEAD:
+                raise ProtocolError(
+                    f"{self.peer} is {MESSAGES_AHEAD} messages ahead of what was asked for: it is "
+                    "out of step or floods this party"
+                )
+            self.received = seq
+            self.inbox.append(payload)
+            self._recent[seq] = payload
+            return True
+        if seq > self.received:
+            raise ProtocolError(
+                f"{self.peer} sent message {seq}, but {self.received + 1} is due: messages were "
+                "lost or reordered on their way"
+            )
+        if self._recent.get(seq, payload) != payload:
+            raise ProtocolError(
+                f"{self.peer} sent two different messages as number {seq}: the first one counts"
+            )
+        return False
+
+    def take(self) -> bytes | None:
+        """The next message for the party."""
+        if not self.inbox:
+            return None
+        self.consumed += 1
+        return self.inbox.popleft()
+
+    def checkpointed(self) -> None:
+        """What was consumed is durable now."""
+        for seq in range(self.durable + 1, self.consumed + 1):
+            self._recent.pop(seq, None)
+        self.durable = self.consumed
+
+    @property
+    def ack(self) -> int:
+        """What may be told to the peer as durable."""
+        return self.durable

@@ -1,0 +1,226 @@
+"""What a host writes down of one run: checkpoints, links and pulls, each change in one commit."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from lotor.core.effects import Decision
+from lotor.core.errors import JournalError
+from lotor.runtime.durable.link import Link
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS progress (
+    run TEXT PRIMARY KEY,
+    snapshot BLOB,
+    round INTEGER NOT NULL DEFAULT 0,
+    pulls INTEGER NOT NULL DEFAULT 0,
+    messages_sent INTEGER NOT NULL DEFAULT 0,
+    bytes_sent INTEGER NOT NULL DEFAULT 0,
+    cpu_seconds REAL NOT NULL DEFAULT 0,
+    output TEXT,
+    commits INTEGER NOT NULL DEFAULT 0,
+    incarnation INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS links (
+    run TEXT NOT NULL,
+    peer TEXT NOT NULL,
+    sent INTEGER NOT NULL,
+    acked INTEGER NOT NULL,
+    consumed INTEGER NOT NULL,
+    known INTEGER NOT NULL,
+    PRIMARY KEY (run, peer)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox (
+    run TEXT NOT NULL,
+    peer TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    payload BLOB NOT NULL,
+    PRIMARY KEY (run, peer, seq)
+) STRICT;
+CREATE TABLE IF NOT EXISTS pulls (
+    run TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    decision TEXT,
+    answered INTEGER NOT NULL DEFAULT 0,
+    reward REAL,
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and durable when it is over."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        yield
+        database.execute("COMMIT")
+    except BaseException as error:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            raise JournalError(
+                f"the journal could not be written ({error}): nothing of this step was done; free "
+                "the disk or mend its permissions and start the party again"
+            ) from error
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class PullRecord:
+    """A pull as the journal has it; `decision` is None in a round that pulled nothing here."""
+
+    number: int
+    decision: str | None
+    reward: float | None
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A run as of its last checkpoint. It is finished when it has no snapshot."""
+
+    snapshot: bytes
+    finished: bool
+    round: int
+    pulls: int
+    messages_sent: int
+    bytes_sent: int
+    output: object
+    links: dict[str, Link]
+
+
+class RunRecord:
+    """One run's part of a journal."""
+
+    def __init__(self, database: sqlite3.Connection, run: str) -> None:
+        self._database = database
+        self.run = run
+        self.commits = 0
+        self.incarnation = 0
+
+    def create(self, snapshot: bytes) -> None:
+        """Write a new run down; part of the caller's transaction."""
+        self._database.execute(
+            "INSERT INTO progress (run, snapshot) VALUES (?, ?)", (self.run, snapshot)
+        )
+
+    def begin(self) -> Saved:
+        """Where to go on; counted as a restart."""
+        row = self._database.execute(
+            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, commits, "
+            "incarnation FROM progress WHERE run = ?",
+            (self.run,),
+        ).fetchone()
+        if row is None:
+            raise JournalError(f"the journal has no run {self.run}")
+        snapshot, t, pulls, messages, size, output, self.commits, self.incarnation = row
+        self.incarnation += 1
+        with self._commit():
+            self._database.execute(
+                "UPDATE progress SET incarnation = ? WHERE run = ?", (self.incarnation, self.run)
+            )
+        return Saved(
+            snapshot=snapshot or b"",
+            finished=snapshot is None,
+            round=t,
+            pulls=pulls,
+            messages_sent=messages,
+            bytes_sent=size,
+            output=None if output is None else msgspec.json.decode(output),
+            links=self._links(),
+        )
+
+    def _links(self) -> dict[str, Link]:
+        rows = self._database.execute(
+            "SELECT peer, sent, acked, consumed, known FROM links WHERE run = ?", (self.run,)
+        )
+        links = {row[0]: Link(*row) for row in rows}
+        unacknowledged = self._database.execute(
+            "SELECT peer, seq, payload FROM outbox WHERE run = ? ORDER BY peer, seq", (self.run,)
+        )
+        for peer, seq, payload in unacknowledged:
+            links[peer].outbox.append((seq, payload))
+        return links
+
+    def pulls_after(self, number: int) -> list[PullRecord]:
+        rows = self._database.execute(
+            "SELECT number, decision, reward, answered FROM pulls WHERE run = ? AND number > ?",
+            (self.run, number),
+        )
+        return [PullRecord(n, decision, reward, bool(done)) for n, decision, reward, done in rows]
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        """One transaction, counted: peers recognise a journal that has gone back by the count."""
+        with transaction(self._database):
+            yield
+            self._database.execute(
+                "UPDATE progress SET commits = ? WHERE run = ?", (self.commits + 1, self.run)
+            )
+        self.commits += 1
+
+    def checkpoint(
+        self,
+        snapshot: bytes | None,
+        *,
+        round: int,  # noqa: A002
+        pulls: int,
+        messages_sent: int,
+        bytes_sent: int,
+        links: Iterable[Link],
+        output: object = None,
+    ) -> None:
+        """State, counters and the unacknowledged outbox, in one transaction (rule 4)."""
+        with self._commit():
+            self._database.execute(
+                "UPDATE progress SET snapshot = ?, round = ?, pulls = ?, messages_sent = ?, "
+                "bytes_sent = ?, output = ? WHERE run = ?",
+                (
+                    snapshot,
+                    round,
+                    pulls,
+                    messages_sent,
+                    bytes_sent,
+                    None if output is None else msgspec.json.encode(output).decode(),
+                    self.run,
+                ),
+            )
+            self._save_links(links)
+
+    def _save_links(self, links: Iterable[Link]) -> None:
+        for link in links:
+            self._database.execute(
+                "INSERT OR REPLACE INTO links (run, peer, sent, acked, consumed, known) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (self.run, link.peer, link.sent, link.acked, link.consumed, link.known),
+            )
+            self._database.execute(
+                "DELETE FROM outbox WHERE run = ? AND peer = ?", (self.run, link.peer)
+            )
+            self._save_outbox(link)
+
+    def _save_outbox(self, link: Link) -> None:
+        self._database.executemany(
+            "INSERT INTO outbox (run, peer, seq, payload) VALUES (?, ?, ?, ?)",
+            [(self.run, link.peer, seq, payload) for seq, payload in link.outbox],
+        )
+
+    def intend(self, number: int, decision: Decision | None) -> None:
+        """What is about to be asked; a round without a pull writes as much."""
+        with self._commit():
+            self._database.execute(
+                "INSERT INTO pulls (run, number, decision) VALUES (?, ?, ?)",
+                (self.run, number, decision.id if decision else None),
+            )
+
+    def answer(self, number: int, reward: float | None) -> None:
+        """What the world answered."""
+        with self._commit():
+            self._database.execute(
+                "UPDATE pulls SET answered = 1, reward = ? WHERE run = ? AND number = ?",
+                (reward, self.run, number),
+            )

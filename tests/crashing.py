@@ -1,0 +1,240 @@
+"""A federation in one process whose parties lose their memory at any step; journals survive."""
+
+import random
+import sqlite3
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import lotor
+from lotor.core.effects import Decision
+from lotor.core.fixed_point import RewardScale
+from lotor.policies import Policy
+from lotor.protocols.party import Party, Run
+from lotor.protocols.samba.comp import Comp
+from lotor.protocols.samba.controller import Controller
+from lotor.protocols.samba.customer import Customer
+from lotor.protocols.samba.owner import Owner
+from lotor.runtime.durable import record
+from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.record import RunRecord
+
+Rebuild = Callable[[bytes], Party]
+
+
+class CrashError(Exception):
+    """The process is gone."""
+
+
+class HangError(Exception):
+    """Nobody can go on."""
+
+
+class Fate:
+    """Decides at each step whether the party that takes it dies."""
+
+    def __init__(self, seed: int = 0, probability: float = 0.0, at: int | None = None) -> None:
+        self._random = random.Random(seed)
+        self._probability = probability
+        self._at = at
+        self.steps = self.crashes = 0
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps == self._at or self._random.random() < self._probability:
+            self.crashes += 1
+            raise CrashError
+
+
+class World:
+    """Answers by decision id; who asks a second time without saying so pulls twice."""
+
+    def __init__(self, means: list[float], seed: int) -> None:
+        self._pull = lotor.BernoulliArms(means).start(seed)
+        self.done: dict[str, float] = {}
+        self.arms: dict[int, int] = {}
+        self.double_pulls = 0
+
+    def ask(self, decision: Decision, *, again: bool) -> float:
+        if decision.id in self.done:
+            self.double_pulls += not again
+        else:
+            self.done[decision.id] = self._pull(decision)
+            self.arms[decision.round] = decision.arm
+        return self.done[decision.id]
+
+
+class FatefulRecord(RunRecord):
+    """A journal whose process may die before and after each commit."""
+
+    fate: Fate
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        self.fate.step()
+        with super()._commit():
+            yield
+        self.fate.step()
+
+
+class FatefulHost(Host):
+    """A host whose process may die at each effect."""
+
+    fate: Fate
+
+    def _perform(self) -> bool:
+        self.fate.step()
+        return super()._perform()
+
+
+class Site:
+    """One party's machine: its disk, and its process while it lives."""
+
+    def __init__(self, name: str, party: Party, rebuild: Rebuild, peers: list[str]) -> None:
+        self.name = name
+        self.peers = peers
+        self.rebuild = rebuild
+        self.disk = sqlite3.connect(":memory:", isolation_level=None)
+        for statement in record.SCHEMA.split(";"):
+            self.disk.execute(statement)
+        RunRecord(self.disk, "aa").create(first_snapshot(party))
+        self.host: Host | None = None
+
+
+class Simulation:
+    """Delivers frames in a random order, cuts connections, restarts the dead."""
+
+    def __init__(
+        self, sites: Mapping[str, Site], world: World, fate: Fate, *, seed: int, cuts: float = 0.0
+    ) -> None:
+        self.sites = sites
+        self.world = world
+        self.fate = fate
+        self.cuts = cuts
+        self._random = random.Random(seed)
+        self._wires: defaultdict[tuple[str, str], deque[Frame]] = defaultdict(deque)
+
+    def run(self, limit: int = 200_000) -> None:
+        for _ in range(limit):
+            dead = [site for site in self.sites.values() if site.host is None]
+            if dead:
+                self._survive(dead[0], lambda site=dead[0]: self._start(site))
+                continue
+            if all(site.host.drained for site in self.sites.values() if site.host):
+                return
+            self._deliver_one()
+        raise HangError("too many steps")
+
+    def _survive(self, site: Site, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except CrashError:
+            site.host = None
+            for peer in site.peers:
+                self._disconnect(site.name, peer)
+
+    def _disconnect(self, a: str, b: str) -> None:
+        for ends in ((a, b), (b, a)):
+            self._wires[ends].clear()
+            host = self.sites[ends[0]].host
+            if host is not None:
+                host.parted(ends[1])
+
+    def _start(self, site: Site) -> None:
+        fateful = FatefulRecord(site.disk, "aa")
+        fateful.fate = self.fate
+
+        def send(peer: str, frame: Frame) -> None:
+            self.fate.step()
+            self._wires[site.name, peer].append(frame)
+
+        FatefulHost.fate = self.fate
+        site.host = FatefulHost(site.name, site.rebuild, fateful, site.peers, send)
+        for peer in site.peers:
+            self._connect(site.name, peer)
+        self._advance(site)
+
+    def _connect(self, a: str, b: str) -> None:
+        self._disconnect(a, b)
+        one, other = self.sites[a].host, self.sites[b].host
+        if one is not None and other is not None:
+            self._wires[a, b].append(one.join_to(b))
+            self._wires[b, a].append(other.join_to(a))
+
+    def _deliver_one(self) -> None:
+        ready = [ends for ends, wire in self._wires.items() if wire]
+        if not ready:
+            waits = {name: site.host and site.host.awaits for name, site in self.sites.items()}
+            raise HangError(f"nothing is under way: {waits}")
+        sender, receiver = self._random.choice(ready)
+        if self._random.random() < self.cuts:
+            self._connect(sender, receiver)
+            return
+        frame = self._wires[sender, receiver].popleft()
+        site = self.sites[receiver]
+        self._survive(site, lambda: self._handle(site, sender, frame))
+
+    def _handle(self, site: Site, sender: str, frame: Frame) -> None:
+        host = site.host
+        assert host is not None
+        if isinstance(frame, Join):
+            host.joined(sender, frame)
+        elif isinstance(frame, Data | Ack):
+            host.received(sender, frame)
+            if self._random.random() < self.cuts:  # a duplicate
+                host.received(sender, frame)
+        self._advance(site)
+
+    def _advance(self, site: Site) -> None:
+        host = site.host
+        assert host is not None
+        host.advance()
+        while host.asked is not None:
+            asked = host.asked
+            reward = None
+            if asked.decision is not None:
+                self.fate.step()
+                reward = self.world.ask(asked.decision, again=asked.again)
+                self.fate.step()
+            host.answered(reward)
+            host.advance()
+
+
+def samba_sites(policy: Policy, k: int, budget: int, *, seed: int, owners: int) -> dict[str, Site]:
+    """The machines of a SAMBA run with decision draws from a seed."""
+    samba = lotor.Samba(policy, insecure_key_bits=128, owners=owners)
+    parties = samba.parties(Run("aa", k, budget, RewardScale(), seed))
+    others = [name for name in parties if name != "controller"]
+    return {
+        name: Site(
+            name,
+            party,
+            rebuilder(party, policy),
+            others if name == "controller" else ["controller"],
+        )
+        for name, party in parties.items()
+    }
+
+
+def rebuilder(party: Party, policy: Policy) -> Rebuild:
+    def rebuild(snapshot: bytes) -> Party:
+        if isinstance(party, Owner):
+            return Owner(
+                party._ring.identity,
+                "aa",
+                policy,
+                held=party._held,
+                scale=party._scale,
+                minimum_key_bits=128,
+                snapshot=snapshot,
+            )
+        if isinstance(party, Comp):
+            return Comp(party._ring.identity, "aa", policy, snapshot=snapshot)
+        if isinstance(party, Controller):
+            return Controller("aa", policy, minimum_key_bits=128, snapshot=snapshot)
+        assert isinstance(party, Customer)
+        identity = party._ring.identity
+        return Customer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
+
+    return rebuild

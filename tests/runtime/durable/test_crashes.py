@@ -1,0 +1,177 @@
+"""A crash of any party at any step changes nothing; leaving out any rule does."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+
+import lotor
+from crashing import Fate, HangError, Simulation, World, samba_sites
+from lotor.core.effects import Decision
+from lotor.core.errors import LotorError
+from lotor.policies import Policy, to_text
+from lotor.runtime.durable import host as host_module
+from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.record import RunRecord
+
+pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+
+MEANS = [0.2, 0.5, 0.8]
+BUDGET = 24
+POLICIES = [
+    lotor.UCB(),
+    lotor.ThompsonSampling(),
+    lotor.EpsilonGreedy(0.3),
+    lotor.Softmax(),
+    lotor.Pursuit(),
+]
+
+
+@dataclass
+class Outcome:
+    total: object
+    arms: dict[int, int]
+    double_pulls: int
+    steps: int
+    crashes: int
+
+
+def simulated(policy: Policy, fate: Fate, *, seed: int = 0, cuts: float = 0.0) -> Outcome:
+    world = World(MEANS, seed=6)
+    sites = samba_sites(policy, len(MEANS), BUDGET, seed=6, owners=2)
+    Simulation(sites, world, fate, seed=seed, cuts=cuts).run()
+    customer = sites["customer"].host
+    assert customer is not None
+    for site in sites.values():
+        site.disk.close()
+    return Outcome(customer.output, world.arms, world.double_pulls, fate.steps, fate.crashes)
+
+
+def plain(policy: Policy) -> lotor.Result:
+    samba = lotor.Samba(policy, insecure_key_bits=128)
+    return lotor.run(samba.plain(), lotor.BernoulliArms(MEANS), budget=BUDGET, seed=6)
+
+
+def assert_right(outcome: Outcome, policy: Policy) -> None:
+    expected = plain(policy)
+    assert outcome.total == expected.reward
+    assert [outcome.arms[t] for t in range(1, BUDGET + 1)] == expected.arms
+    assert outcome.double_pulls == 0
+
+
+@pytest.mark.parametrize(("rounds", "often"), [(1, 0.02), (5, 0.008), (16, 0.003)])
+@pytest.mark.parametrize("policy", POLICIES, ids=to_text)
+def test_many_crashes_cuts_and_duplicates(
+    policy: Policy, rounds: int, often: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
+    crashes = 0
+    for seed in range(12):
+        outcome = simulated(policy, Fate(seed, probability=often), seed=seed, cuts=0.01)
+        assert_right(outcome, policy)
+        crashes += outcome.crashes
+    assert crashes > 30
+
+
+@pytest.mark.slow
+def test_a_crash_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every effect, commit, send and pull of every party, one run each."""
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 4)
+    policy = lotor.UCB()
+    steps = simulated(policy, Fate()).steps
+    assert steps > 1000
+    for at in range(1, steps + 1):
+        outcome = simulated(policy, Fate(at=at))
+        assert outcome.crashes == 1
+        assert_right(outcome, policy)
+
+
+def ack_before_durable(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Link, "ack", property(lambda link: link.received))
+
+
+def no_outbox(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RunRecord, "_save_outbox", lambda record, link: None)
+
+
+def no_sequence_check(patch: pytest.MonkeyPatch) -> None:
+    def accept(link: Link, seq: int, payload: bytes) -> bool:
+        link.received = max(seq, link.received)
+        link.inbox.append(payload)
+        return True
+
+    patch.setattr(Link, "accept", accept)
+
+
+def no_intent(patch: pytest.MonkeyPatch) -> None:
+    def answer(record: RunRecord, number: int, reward: float | None) -> None:
+        with record._commit():
+            record._database.execute(
+                "INSERT INTO pulls VALUES (?, ?, ?, 1, ?)",
+                (record.run, number, last[record.run, number], reward),
+            )
+
+    def intend(record: RunRecord, number: int, decision: Decision | None) -> None:
+        last[record.run, number] = decision.id if decision else None
+
+    last: dict[tuple[str, int], str | None] = {}
+    patch.setattr(RunRecord, "intend", intend)
+    patch.setattr(RunRecord, "answer", answer)
+
+
+def no_counters(patch: pytest.MonkeyPatch) -> None:
+    save = RunRecord._save_links
+
+    def without(record: RunRecord, links: object) -> None:
+        save(record, [Link(link.peer, outbox=link.outbox) for link in links])  # type: ignore[attr-defined]
+
+    patch.setattr(RunRecord, "_save_links", without)
+
+
+def leave_at_once(patch: pytest.MonkeyPatch) -> None:
+    save = RunRecord._save_outbox
+
+    def forgetful(record: RunRecord, link: Link) -> None:
+        if not finishing:
+            save(record, link)
+
+    finishing: list[bool] = []
+    finish = host_module.Host._finish
+
+    def leave(host: host_module.Host, output: object) -> None:
+        finishing.append(True)
+        finish(host, output)
+        finishing.clear()
+
+    patch.setattr(RunRecord, "_save_outbox", forgetful)
+    patch.setattr(host_module.Host, "_finish", leave)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        ack_before_durable,
+        no_outbox,
+        no_sequence_check,
+        no_intent,
+        no_counters,
+        leave_at_once,
+    ],
+)
+def test_no_rule_can_be_left_out(
+    broken: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 2)
+    broken(monkeypatch)
+    policy, wrong = lotor.UCB(), 0
+    for seed in range(25):
+        try:
+            outcome = simulated(policy, Fate(seed, probability=0.02), seed=seed, cuts=0.02)
+            with suppress(AssertionError):
+                assert_right(outcome, policy)
+                continue
+        except (HangError, LotorError):
+            pass
+        wrong += 1
+    assert wrong > 0
