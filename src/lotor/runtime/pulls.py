@@ -12,6 +12,28 @@ from lotor.core.errors import LotorError, PullError
 from lotor.core.fixed_point import RewardScale
 
 
+def to_number(answer: object) -> float:
+    """What is no number becomes nan, which no range holds."""
+    return float(answer) if isinstance(answer, Real) else nan
+
+
+def failed(decision: Decision, error: BaseException) -> PullError:
+    """The error for a pull function that raised one."""
+    return PullError(
+        f"the pull of arm {decision.arm} in round {decision.round} failed "
+        f"({type(error).__name__}; decision {decision.id}): mend the pull function"
+    )
+
+
+def out_of_range(decision: Decision, scale: RewardScale) -> PullError:
+    """The error for an unusable answer, which is the owner's secret and stays out of it."""
+    return PullError(
+        f"the pull of arm {decision.arm} in round {decision.round} answered what is no "
+        f"number in the public reward_range ({scale.low}, {scale.high}) "
+        f"(decision {decision.id}): mend the pull function or widen the range"
+    )
+
+
 class Puller:
     """Calls a pull function and, where the answer is awaitable, awaits it.
 
@@ -22,6 +44,7 @@ class Puller:
         self, pull: Callable[[Decision], float | Awaitable[float]], scale: RewardScale
     ) -> None:
         self._pull = pull
+        self._scale = scale
         self._low, self._high = scale.low, scale.high
         self._awaiter: _Awaiter | None = None
 
@@ -33,25 +56,16 @@ class Puller:
         except LotorError:
             raise
         except Exception as error:
-            raise PullError(
-                f"the pull of arm {decision.arm} in round {decision.round} failed "
-                f"({type(error).__name__}; decision {decision.id}): mend the pull function"
-            ) from error
+            raise failed(decision, error) from error
         if not self._low <= answer <= self._high:
-            # The reward itself is the owner's secret and stays out of the message.
-            raise PullError(
-                f"the pull of arm {decision.arm} in round {decision.round} answered what is no "
-                f"number in the public reward_range ({self._low}, {self._high}) "
-                f"(decision {decision.id}): mend the pull function or widen the range"
-            )
+            raise out_of_range(decision, self._scale)
         return answer
 
     def _settle(self, answer: object) -> float:
-        """Await what is awaitable; what is no number becomes nan, which no range holds."""
         if isawaitable(answer):
             self._awaiter = self._awaiter or _Awaiter()
             answer = self._awaiter.wait(answer)
-        return float(answer) if isinstance(answer, Real) else nan
+        return to_number(answer)
 
     def close(self) -> None:
         if self._awaiter is not None:

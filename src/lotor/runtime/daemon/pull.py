@@ -1,0 +1,178 @@
+"""An owner's own pull function: found by name, asked without holding up the party."""
+
+import asyncio
+import importlib
+import sys
+import threading
+from concurrent.futures import Future
+from importlib.machinery import PathFinder
+from inspect import isawaitable, iscoroutinefunction
+from pathlib import Path
+from queue import SimpleQueue
+from types import ModuleType
+from typing import cast
+
+from lotor.core.effects import Decision
+from lotor.core.errors import ConfigError, LotorError, PullError
+from lotor.core.fixed_point import RewardScale
+from lotor.environments import PullFunction
+from lotor.runtime.pulls import failed, out_of_range, to_number
+
+# The folders that were put first; modules of an earlier one may be replaced.
+_kits: set[str] = set()
+
+
+def load_pull(spec: str, kit: Path) -> PullFunction:
+    """The function that "package.module:function" names; the kit's own folder is searched first."""
+    name, _, path = spec.partition(":")
+    if not all(part.isidentifier() for part in [*name.split("."), *path.split(".")]):
+        raise ConfigError(f'owner.pull: must be written as "package.module:function", not {spec!r}')
+    module = _imported(name, kit.resolve())
+    found: object = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ConfigError(
+                f"owner.pull: module {name} ({getattr(module, '__file__', 'no file')}) has no "
+                f"{path}: correct the name in party.toml or write the function"
+            ) from None
+    if isinstance(found, type) or not callable(found):
+        what = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
+        raise ConfigError(
+            f"owner.pull: {spec} is {what}: name a function, or an object that can be called, "
+            "that takes a Decision and returns a reward"
+        )
+    return cast("PullFunction", found)
+
+
+def _imported(name: str, kit: Path) -> ModuleType:
+    _search_first(kit, name.partition(".")[0])
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise ConfigError(
+                f"owner.pull: there is no module {error.name}: put {name.replace('.', '/')}.py "
+                f"into {kit}, install it, or correct the name in party.toml"
+            ) from None
+        raise _broken(name, error) from error
+    except (Exception, SystemExit) as error:
+        raise _broken(name, error) from error
+
+
+def _broken(name: str, error: BaseException) -> ConfigError:
+    return ConfigError(
+        f"owner.pull: module {name} cannot be imported, it raised {type(error).__name__}: {error}"
+    )
+
+
+def _search_first(kit: Path, top: str) -> None:
+    """Put the kit first, and see to it that a module of the kit is not shadowed."""
+    folder = str(kit)
+    sys.path[:] = [folder, *(entry for entry in sys.path if entry != folder)]
+    importlib.invalidate_caches()
+    ours = PathFinder.find_spec(top, [folder])
+    loaded = sys.modules.get(top)
+    if loaded is not None and ours is not None and ours.origin is not None:
+        _make_way(top, getattr(loaded, "__file__", None), ours.origin)
+    _kits.add(folder)
+
+
+def _make_way(top: str, loaded: str | None, ours: str) -> None:
+    if loaded == ours:
+        return
+    if loaded is None or not any(Path(loaded).is_relative_to(kit) for kit in _kits):
+        raise ConfigError(
+            f"owner.pull: {ours} has the name of a module that is in use already "
+            f"({loaded or 'built in'}): rename it, and owner.pull in party.toml"
+        )
+    for name in [name for name in sys.modules if f"{name}.".startswith(f"{top}.")]:
+        del sys.modules[name]
+
+
+class Asker:
+    """Asks a pull function, which may be slow, without holding up the event loop.
+
+    A plain function is always called in one and the same thread, so it need not be thread-safe;
+    what is awaitable is awaited in the loop.
+    """
+
+    def __init__(self, pull: PullFunction, scale: RewardScale) -> None:
+        self._pull = pull
+        self._scale = scale
+        self._is_async = iscoroutinefunction(pull) or iscoroutinefunction(
+            getattr(pull, "__call__", None)  # noqa: B004
+        )
+        self._worker: _Worker | None = None
+        self._closed = False
+
+    async def ask(self, decision: Decision) -> float:
+        """The checked reward; errors name the decision and never the reward."""
+        if self._closed:
+            raise PullError(f"decision {decision.id} was asked for after the end: ask it again")
+        try:
+            answer = await self._answer(decision)
+            reward = to_number(answer)
+        except LotorError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise failed(decision, error) from error
+        if not self._scale.low <= reward <= self._scale.high:
+            raise out_of_range(decision, self._scale)
+        return reward
+
+    async def _answer(self, decision: Decision) -> object:
+        if self._is_async:
+            answer: object = self._pull(decision)
+        else:
+            self._worker = self._worker or _Worker(self._pull)
+            answer = await self._worker.ask(decision)
+            if isinstance(answer, _Raised):
+                raise failed(decision, answer.error) from answer.error
+        return await answer if isawaitable(answer) else answer
+
+    def close(self) -> None:
+        """End the thread; a pull that is under way is not waited for."""
+        self._closed = True
+        if self._worker is not None:
+            self._worker.close()
+
+
+class _Raised:
+    """An error as a value: StopIteration and CancelledError mean something else to a future."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class _Worker:
+    """One thread that calls one function.
+
+    A thread of the standard executors would keep the process alive until a hanging pull answers.
+    """
+
+    def __init__(self, pull: PullFunction) -> None:
+        self._pull = pull
+        self._questions: SimpleQueue[tuple[Decision, Future[object]] | None] = SimpleQueue()
+        threading.Thread(target=self._run, name="lotor-pull", daemon=True).start()
+
+    async def ask(self, decision: Decision) -> object:
+        future: Future[object] = Future()
+        self._questions.put((decision, future))
+        return await asyncio.wrap_future(future)
+
+    def _run(self) -> None:
+        while (question := self._questions.get()) is not None:
+            decision, future = question
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(self._pull(decision))
+            except LotorError as error:
+                future.set_exception(error)
+            except BaseException as error:
+                future.set_result(_Raised(error))
+
+    def close(self) -> None:
+        self._questions.put(None)
