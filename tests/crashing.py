@@ -5,6 +5,7 @@ import sqlite3
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import lotor
 from lotor.core.effects import Decision
@@ -119,7 +120,7 @@ class Simulation:
         for _ in range(limit):
             dead = [site for site in self.sites.values() if site.host is None]
             if dead:
-                self._survive(dead[0], lambda site=dead[0]: self._start(site))
+                self._survive(dead[0], partial(self._start, dead[0]))
                 continue
             if all(site.host.drained for site in self.sites.values() if site.host):
                 return

@@ -14,6 +14,7 @@
     │   └── VersionError      a peer or a journal speaks another version
     ├── TransportError        a connection could not be made, or was refused
     ├── JournalError          a journal is damaged, in use, or older than what its peers know
+    │   └── JournalWriteError nothing can be written to it
     ├── RunEndedError         a run ended before its result
     │   ├── ConsentError      a party did not consent to it
     │   ├── StoppedError      somebody stopped it
@@ -79,6 +80,10 @@ class TransportError(LotorError):
 
 class JournalError(LotorError):
     """A journal is damaged, in use, or older than what its peers know."""
+
+
+class JournalWriteError(JournalError):
+    """Nothing can be written to a journal."""
 
 
 class RunEndedError(LotorError):

@@ -42,8 +42,12 @@ class Run:
             )
 
     def draw_key(self, purpose: str) -> bytes:
-        """A simulation's key for decision draws: the same for plain and every secure layout."""
-        return derive_key(f"seed {self.seed}".encode(), purpose)
+        return draw_key(self.seed, purpose)
+
+
+def draw_key(seed: int, purpose: str) -> bytes:
+    """A simulation's key for decision draws: the same for plain and every secure layout."""
+    return derive_key(f"seed {seed}".encode(), purpose)
 
 
 class Protocol(Interface):

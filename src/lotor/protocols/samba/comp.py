@@ -30,9 +30,15 @@ class Comp:
     """Figures 6 (c) and 9 (c)."""
 
     def __init__(
-        self, identity: Identity, run: str, policy: Policy, *, snapshot: bytes | None = None
+        self,
+        identity: Identity,
+        run: str,
+        policy: Policy,
+        *,
+        order: bytes | None = None,
+        snapshot: bytes | None = None,
     ) -> None:
-        self._ring = KeyRing(identity, run)
+        self._ring = KeyRing(identity, run, order)
         self._policy = policy
         self._memory = (
             CompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())

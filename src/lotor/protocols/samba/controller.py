@@ -25,7 +25,7 @@ from lotor.protocols.samba.messages import (
     Total,
     WinningPosition,
 )
-from lotor.protocols.samba.terms import Terms, terms_from
+from lotor.protocols.samba.terms import Terms, accepted_terms
 from lotor.protocols.samba.totals import customer_key, received_ciphertext
 from lotor.protocols.samba.wire import (
     POSITION_WIDTH,
@@ -50,9 +50,11 @@ class Controller:
         policy: Policy,
         *,
         minimum_key_bits: int = SECURE_BITS,
+        order: bytes | None = None,
         snapshot: bytes | None = None,
     ) -> None:
         self._policy = policy
+        self._order = order
         self._minimum_key_bits = minimum_key_bits
         self._additions = 0
         self._rerandomisations = 0
@@ -81,8 +83,7 @@ class Controller:
 
     def _setup(self) -> Steps[Terms]:
         order: Order = yield Receive("customer", Order)  # step 0
-        terms = terms_from(order.terms)
-        terms.check(self._memory.run, self._policy)
+        terms = accepted_terms(order.terms, self._order, self._memory.run, self._policy)
         customer_key(terms.customer_key, self._minimum_key_bits)
         if set(order.signatures) != {"comp", *terms.owners}:
             raise ProtocolError("customer signed its order for others than comp and the owners")

@@ -19,7 +19,7 @@ from lotor.protocols.samba.messages import (
     Setup,
     SignedOffer,
 )
-from lotor.protocols.samba.terms import Terms, terms_from
+from lotor.protocols.samba.terms import Terms, accepted_terms
 
 TERMS = "terms"
 SEALING_KEY = "sealing key"
@@ -29,10 +29,14 @@ OWNERS_KEYS = "owners' keys"
 
 @dataclass(slots=True)
 class KeyRing:
-    """A party's identity within one run, and the sealing and signing it does with it."""
+    """A party's identity within one run, and the sealing and signing it does with it.
+
+    `order` are the terms that the run was announced with, where it was: no others are accepted.
+    """
 
     identity: Identity
     run: str
+    order: bytes | None = None
     seals: int = 0
     opens: int = 0
 
@@ -46,9 +50,7 @@ class KeyRing:
             purpose=TERMS,
             recipient=self.identity.name,
         )
-        terms = terms_from(setup.terms)
-        terms.check(self.run, policy)
-        return terms
+        return accepted_terms(setup.terms, self.order, self.run, policy)
 
     def sign(self, data: bytes, purpose: str, recipient: str) -> bytes:
         return self.identity.sign(data, run=self.run, purpose=purpose, recipient=recipient)

@@ -70,9 +70,10 @@ class Owner:
         minimum_key_bits: int = SECURE_BITS,
         own_key: bytes | None = None,
         coin_key: bytes | None = None,
+        order: bytes | None = None,
         snapshot: bytes | None = None,
     ) -> None:
-        self._ring = KeyRing(identity, run)
+        self._ring = KeyRing(identity, run, order)
         self._name = identity.name
         self._policy = policy
         self._held = held

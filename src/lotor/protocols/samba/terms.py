@@ -84,6 +84,18 @@ class Terms(msgspec.Struct, frozen=True):
             )
 
 
+def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> Terms:
+    """Terms that this party can keep, and that the run was announced with, if it was."""
+    if order is not None and data != order:
+        raise ProtocolError(
+            f"customer's terms are not those that run {run} was announced and agreed to with: "
+            "somebody exchanged them, or the customer ordered twice; start a new run"
+        )
+    terms = terms_from(data)
+    terms.check(run, policy)
+    return terms
+
+
 def terms_from(data: bytes) -> Terms:
     """Terms from the bytes that the customer signed."""
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from lotor.core.effects import Decision
-from lotor.core.errors import JournalError
+from lotor.core.errors import JournalError, JournalWriteError
 from lotor.runtime.durable.link import Link
 
 SCHEMA = """
@@ -19,7 +19,6 @@ CREATE TABLE IF NOT EXISTS progress (
     pulls INTEGER NOT NULL DEFAULT 0,
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
-    cpu_seconds REAL NOT NULL DEFAULT 0,
     output TEXT,
     commits INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0
@@ -62,7 +61,7 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         if database.in_transaction:
             database.execute("ROLLBACK")
         if isinstance(error, sqlite3.Error):
-            raise JournalError(
+            raise JournalWriteError(
                 f"the journal could not be written ({error}): nothing of this step was done; free "
                 "the disk or mend its permissions and start the party again"
             ) from error

@@ -1,0 +1,87 @@
+"""What a protocol tells the daemons: how its parties run as processes of their own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol as Interface
+
+import msgspec
+
+from lotor.crypto.signing import Identity
+from lotor.protocols.party import Party
+
+
+class Offer(msgspec.Struct, frozen=True, array_like=True):
+    """What a party says that it brings: how many arms, with rewards from low to high."""
+
+    arms: int = 0
+    low: float = 0.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A party that is to take part, by the name in its certificate."""
+
+    name: str
+    offer: Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is public about an ordered run.
+
+    `seats` gives each seat at the table its role, and `links` whom each seat talks to.
+    """
+
+    policy: str
+    budget: int
+    k: int
+    seats: Mapping[str, str]
+    links: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a party sits in a run: all that it needs to be built, or built again."""
+
+    run: str
+    seat: str
+    order: bytes
+    identity: Identity
+    offer: Offer
+    trial_seed: int | None = None
+
+
+class Deployment(Interface):
+    """One protocol's parties, apart. An order is its own encoding of what is to be done."""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+
+    @property
+    def wire(self) -> str:
+        """Name and version of its messages and snapshots: an unfinished run needs the same."""
+
+    @property
+    def opener(self) -> str:
+        """The seat, and role, that orders runs and learns the result."""
+
+    def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
+        """Who sits where, of the members listed by role; refuses too few or too many."""
+
+    def open(
+        self,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        options: Mapping[str, str | int],
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        """Order a run: the order, and the opener's own party."""
+
+    def plan(self, order: bytes) -> Plan:
+        """Read an order; refuses one that no run can fulfil."""
+
+    def party(self, place: Place, snapshot: bytes | None = None) -> Party:
+        """Build the party of a seat, or rebuild it from its snapshot."""
