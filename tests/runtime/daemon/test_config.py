@@ -117,7 +117,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[limits]\nmax_frame = 1e9", "limits.max_frame: expected a whole number, got a number"),
         ("[peers]\ncloud-a = 'x'", "peers.cloud-a: 'x' is no address"),
         ("[peers]\ncloud-a = 'x:0'", "peers.cloud-a: must be the port where it listens"),
-        ("[peers]\nCloud = 'x:1'", "peers: must be named as in certificates"),
+        ("[peers]\nCloud = 'x:1'", "peers: the name 'Cloud' cannot be used"),
         ("[owner]", "owner.pull: is missing; the keys of this table are pull, arms"),
         ("[owner]\npull = 'hospital'", "owner.pull: must be written as"),
         (OWNER + "arms = 0", "owner.arms: must be a whole number from 1"),
@@ -137,7 +137,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ),
         (
             CONSENT.replace("acme", "Acme!") + "least_budget = 1\ntotal_budget = 8",
-            "consent.customers: must be named as in certificates",
+            "consent.customers: the name 'Acme!' cannot be used",
         ),
         ("[members]\nowner = 'lyon'", "members.owner: expected a list"),
         ("[members]\nowner = ['lyon', 1]", "members.owner[1]: expected text"),

@@ -10,6 +10,7 @@ import msgspec
 
 from lotor.core.errors import ConfigError, InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.crypto.certificates.subject import check_word
 from lotor.policies.catalogue import CATALOGUE, from_text
 from lotor.runtime.daemon.address import Address
 
@@ -17,7 +18,6 @@ ANY: Final = "*"
 # The first message of a connection may be this long.
 LEAST_FRAME: Final = 128 * 1024
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,62}")
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -154,12 +154,10 @@ def _require(holds: bool, key: str, allowed: str) -> None:
 
 def _require_names(key: str, names: Iterable[str]) -> None:
     for name in names:
-        _require(
-            _NAME.fullmatch(name) is not None,
-            key,
-            "named as in certificates (lower-case letters, digits and hyphens, a letter first, "
-            f"at most 63), {name!r} is not",
-        )
+        try:
+            check_word("name", name)
+        except InputError as error:
+            raise ConfigError(f"{key}: {error}") from None
 
 
 def _require_policy(policy: str) -> None:
