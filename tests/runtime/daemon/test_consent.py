@@ -1,0 +1,91 @@
+import msgspec
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lotor.core.fixed_point import MAXIMAL_BUDGET
+from lotor.policies import Softmax
+from lotor.policies.catalogue import to_text
+from lotor.runtime.daemon.consent import Wish, objections
+from lotor.runtime.daemon.tables import ConsentRules
+
+names = st.sampled_from(["acme", "globex", "initech"])
+texts = st.sampled_from(["ucb", "softmax:tau=0.02", "softmax:tau=0.5", "pursuit:beta=0.1", "my:x"])
+budgets = st.integers(1, 1000)
+customers = st.sets(names | st.just("*")).map(lambda found: tuple(sorted(found)))
+policies = st.sets(texts | st.sampled_from(["*", "softmax"])).map(
+    lambda found: tuple(sorted(found))
+)
+rules = st.builds(
+    ConsentRules,
+    customers=customers,
+    policies=policies,
+    least_budget=budgets,
+    total_budget=st.integers(1000, 3000),
+)
+wishes = st.builds(Wish, st.just("run"), names, st.just("samba"), texts | st.just(""), budgets)
+spending = st.integers(0, 4000)
+
+
+@given(rules=rules, wish=wishes, spent=spending)
+def test_there_is_one_objection_for_each_rule_that_is_broken(
+    rules: ConsentRules, wish: Wish, spent: int
+) -> None:
+    title = wish.policy.partition(":")[0]
+    broken = [
+        not {"*", wish.customer} & set(rules.customers),
+        wish.policy != "" and not {"*", wish.policy, title} & set(rules.policies),
+        wish.budget < rules.least_budget,
+        wish.budget + spent > rules.total_budget,
+    ]
+    found = objections(rules, wish, spent)
+    assert len(found) == sum(broken)
+    for word, is_broken in zip(
+        ("customers", "policies", "least_budget", "total_budget"), broken, strict=True
+    ):
+        assert any(word in sentence for sentence in found) == is_broken
+
+
+@given(wish=wishes, spent=spending)
+def test_without_rules_nothing_starts_by_itself(wish: Wish, spent: int) -> None:
+    (sentence,) = objections(None, wish, spent)
+    assert "set no rules" in sentence
+
+
+@given(rules=rules, wish=wishes, spent=spending)
+def test_spending_more_never_helps(rules: ConsentRules, wish: Wish, spent: int) -> None:
+    assert len(objections(rules, wish, spent + 1)) >= len(objections(rules, wish, spent))
+
+
+@given(rules=rules, asked=st.lists(wishes, max_size=12))
+def test_what_starts_by_itself_never_exceeds_the_total(
+    rules: ConsentRules, asked: list[Wish]
+) -> None:
+    spent = 0
+    for wish in asked:
+        if not objections(rules, wish, spent):
+            spent += wish.budget
+    assert spent <= rules.total_budget
+
+
+@given(tau=st.floats(0.01, 10.0), other=st.floats(0.01, 10.0))
+def test_parameters_count_as_numbers(tau: float, other: float) -> None:
+    assume(tau != other)
+    rules = ConsentRules(
+        customers=("*",), policies=(f"softmax:tau={tau:.20e}",), least_budget=1, total_budget=10
+    )
+    wish = Wish("run", "acme", "samba", to_text(Softmax(tau=tau)), 10)
+    assert objections(rules, wish, 0) == []
+    assert objections(rules, msgspec.structs.replace(wish, policy=f"softmax:tau={other!r}"), 0)
+
+
+@given(text=st.text(max_size=400), budget=st.integers())
+def test_a_sentence_is_one_line_whatever_comes_from_outside(text: str, budget: int) -> None:
+    rules = ConsentRules(customers=(), policies=(), least_budget=5, total_budget=10)
+    found = objections(rules, Wish(text, text, text, text, budget), 0)
+    assert found
+    assert all(sentence.isprintable() for sentence in found)
+
+
+def test_a_negative_budget_buys_nothing() -> None:
+    rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=10)
+    assert len(objections(rules, Wish("run", "acme", "samba", "", -MAXIMAL_BUDGET), 11)) == 2
