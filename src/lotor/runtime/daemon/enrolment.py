@@ -104,8 +104,8 @@ def install_revocations(kit: Path, file: Path) -> Revocations:
     known = _known_revocations(kit / REVOKED)
     if known is not None and known.made > new.made:
         raise ConfigError(
-            f"{file} is of {new.made:%Y-%m-%d %H:%M}, older than the list of {known.made:%Y-%m-%d %H:%M} that this "
-            "kit has: fetch the newest from the authority"
+            f"{file} is of {new.made:%Y-%m-%d %H:%M}, older than the list of "
+            f"{known.made:%Y-%m-%d %H:%M} that this kit has: fetch the newest from the authority"
         )
     replace_file(kit / REVOKED, pem)
     return new

@@ -1,0 +1,202 @@
+"""What `lotor keys show` says of a kit, an authority or a file."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import typer
+
+from lotor.core.errors import CertificateError, ConfigError
+from lotor.crypto.certificates import Certificate, Request, Revocations, Trust, read_bundle
+from lotor.runtime.daemon.authority import AuthorityFolder, Issued
+from lotor.runtime.daemon.key_files import naming, read_file
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
+
+Document: TypeAlias = dict[str, object]
+
+
+def print_document(document: Document, *, as_json: bool) -> None:
+    """One JSON object, or one line for each entry."""
+    if as_json:
+        typer.echo(msgspec.json.encode(document).decode())
+        return
+    width = max(len(key) for key in document)
+    for key, value in document.items():
+        label = _label(key).ljust(width)
+        if isinstance(value, list):
+            typer.echo(f"{label}  {len(value)}")
+            for item in value:
+                typer.echo(f"  {_line(item)}")
+        elif value is not None:
+            typer.echo(f"{label}  {_text(value)}")
+
+
+def _line(item: object) -> str:
+    if not isinstance(item, dict):
+        return _text(item)
+    return "  ".join(
+        # Words speak for themselves; dates and numbers need their label.
+        value if isinstance(value, str) else f"{_label(key)} {_text(value)}"
+        for key, value in item.items()
+        if value is not None
+    )
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def describe(path: Path) -> Document:
+    """Names, roles, fingerprints and dates of whatever `lotor keys` makes."""
+    if path.is_dir():
+        if (path / "issued.json").exists():
+            return _authority(AuthorityFolder(path))
+        if (path / CERTIFICATE).exists():
+            return _kit(Kit(path))
+        if (path / KEY).exists():
+            return _kit_without_certificate(path)
+        raise ConfigError(
+            f"{path} is neither a kit nor an authority folder: make one with "
+            "`lotor keys request` or `lotor keys authority`"
+        )
+    pem = read_file(path, "name a kit, an authority folder, a certificate, a request or a list")
+    with naming(path):
+        return _file(path, pem)
+
+
+def _file(path: Path, pem: bytes) -> Document:
+    if b"PRIVATE KEY-----" in pem:
+        raise ConfigError(f"{path} is a private key, of which nothing is shown: name its folder")
+    if b"-----BEGIN CERTIFICATE REQUEST-----" in pem:
+        return describe_request(Request.from_pem(pem))
+    if b"-----BEGIN X509 CRL-----" in pem:
+        return {"kind": "revocation list", **_list(Revocations.from_pem(pem))}
+    if pem.count(b"-----BEGIN CERTIFICATE-----") > 1:
+        certificate, authority_pem = read_bundle(pem)
+        return {"kind": "certificate", **_certified(certificate, Trust(authority_pem))}
+    try:
+        certificate = Certificate.from_pem(pem)
+    except CertificateError:
+        return {"kind": "authority's certificate", **_trust(Trust(pem))}
+    return {"kind": "certificate", **_certificate(certificate)}
+
+
+def describe_request(request: Request) -> Document:
+    return {
+        "kind": "request",
+        "role": request.subject.role,
+        "name": request.subject.name,
+        "fingerprint": request.fingerprint,
+    }
+
+
+def describe_certificate(certificate: Certificate, trust: Trust) -> Document:
+    return {"kind": "certificate", **_certified(certificate, trust)}
+
+
+def _kit(kit: Kit) -> Document:
+    return {"kind": "kit", **_certified(kit.certificate, kit.trust)}
+
+
+def _kit_without_certificate(path: Path) -> Document:
+    read_key(path)
+    pem = read_file(path / REQUEST, f"repeat `lotor keys request … --kit {path}`")
+    with naming(path / REQUEST):
+        request = Request.from_pem(pem)
+    return {**describe_request(request), "kind": "kit", "problem": "it has no certificate yet"}
+
+
+def _authority(folder: AuthorityFolder) -> Document:
+    pem = read_file(folder.revoked_path, "make it with `lotor keys refresh`")
+    with naming(folder.revoked_path):
+        trust = Trust(folder.authority.certificate_pem, pem)
+    issued = [_issued(entry) for entry in folder.issued()]
+    return {"kind": "authority", **_trust(trust), "issued": issued}
+
+
+def _issued(entry: Issued) -> Document:
+    state = "revoked" if entry.revoked else "in use" if entry.in_use(_now()) else "expired"
+    return {
+        "role": entry.role,
+        "name": entry.name,
+        "state": state,
+        "valid_until": entry.not_after,
+        "days_left": _days_left(entry.not_after),
+        "revoked_since": entry.revoked,
+        "fingerprint": entry.fingerprint,
+    }
+
+
+def _certificate(certificate: Certificate) -> Document:
+    return {
+        "role": certificate.subject.role,
+        "name": certificate.subject.name,
+        "fingerprint": certificate.fingerprint,
+        "valid_from": certificate.not_before,
+        "valid_until": certificate.not_after,
+        "days_left": _days_left(certificate.not_after),
+    }
+
+
+def _certified(certificate: Certificate, trust: Trust) -> Document:
+    problem = None
+    try:
+        trust.check(certificate)
+    except CertificateError as error:
+        problem = str(error)
+    return {
+        **_certificate(certificate),
+        "authority": trust.authority,
+        "authority_fingerprint": trust.fingerprint,
+        "valid": problem is None,
+        "problem": problem,
+        **_prefixed(trust.revocations),
+    }
+
+
+def _trust(trust: Trust) -> Document:
+    return {
+        "name": trust.authority,
+        "fingerprint": trust.fingerprint,
+        "valid_until": trust.not_after,
+        "days_left": _days_left(trust.not_after),
+        **_prefixed(trust.revocations),
+    }
+
+
+def _prefixed(revocations: Revocations | None) -> Document:
+    if revocations is None:
+        return {}
+    return {
+        "revocation_list_made": revocations.made,
+        "revocation_list_stale": revocations.stale(),
+    }
+
+
+def _list(revocations: Revocations) -> Document:
+    return {
+        "made": revocations.made,
+        "next_update": revocations.next_update,
+        "stale": revocations.stale(),
+        "revoked": [
+            {"since": since, "serial": f"{serial:x}"}
+            for serial, since in revocations.revoked.items()
+        ],
+    }
+
+
+def _days_left(end: datetime) -> int:
+    return max((end - _now()).days, 0)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
