@@ -152,6 +152,12 @@ def test_show_never_shows_a_key_and_names_what_it_cannot_read(lyon: Path) -> Non
             keys("show", path)
 
 
+def test_a_role_that_no_protocol_has_is_refused() -> None:
+    arguments = ["request", "--role", "onwer", "--name", "lyon"]
+    assert CliRunner().invoke(keys_app, arguments).exit_code == 2
+    assert not Path("lyon").exists()
+
+
 def test_demo_makes_a_whole_federation_and_warns() -> None:
     out, notes = keys("demo", "trial")
     assert "WARNING: all private keys" in notes

@@ -232,6 +232,25 @@ def test_a_request_altered_on_its_way_is_refused(authority: Authority, key: Part
         authority.sign(altered.public_bytes(Encoding.PEM))
 
 
+def test_nothing_else_of_a_request_is_taken_over(authority: Authority, key: PartyKey) -> None:
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, "lyon"),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "others"),
+        ]
+    )
+    wish = (
+        x509.CertificateSigningRequestBuilder(name)
+        .add_extension(_uris("lotor:owner/lyon"), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key.private, None)
+    )
+    signed = authority.sign(wish.public_bytes(Encoding.PEM)).x509
+    assert not signed.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    (federation,) = signed.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    assert federation.value == "clinics"
+
+
 def _mutations(source: bytes) -> st.SearchStrategy[bytes]:
     def change(edits: list[tuple[int, int]], cut: int) -> bytes:
         data = bytearray(source)

@@ -1,7 +1,7 @@
 """`lotor keys`: how a federation makes, shows, renews and revokes its keys."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -35,6 +35,7 @@ keys_app = typer.Typer(
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
 
+Role: TypeAlias = Literal["customer", "controller", "comp", "owner"]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
 KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's folder.")]
@@ -63,7 +64,7 @@ def authority_command(
 
 @keys_app.command()
 def request(
-    role: Annotated[str, typer.Option(help="owner, controller, comp or customer.")],
+    role: Annotated[Role, typer.Option(help="What the party does in runs.")],
     name: Annotated[str, typer.Option(help="The party's own name in the federation.")],
     kit: Annotated[
         Path | None, typer.Option("--kit", help="The folder to make. Default: the name.")
@@ -198,7 +199,7 @@ def revoke(
 
 @keys_app.command()
 def refresh(authority: AuthorityDir = Path("authority"), as_json: AsJson = False) -> None:
-    """Sign the revocation list anew: after 30 days, parties warn that it is old."""
+    """Sign the revocation list anew: after 30 days it counts as stale."""
     folder = AuthorityFolder(authority)
     folder.refresh()
     _print_list(folder, as_json=as_json)

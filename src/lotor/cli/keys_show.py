@@ -9,7 +9,7 @@ import typer
 
 from lotor.core.errors import CertificateError, ConfigError
 from lotor.crypto.certificates import Certificate, Request, Revocations, Trust, read_bundle
-from lotor.runtime.daemon.authority import AuthorityFolder, Issued
+from lotor.runtime.daemon.authority import AUTHORITY, AuthorityFolder, Issued
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
 
@@ -57,23 +57,25 @@ def _text(value: object) -> str:
 
 def describe(path: Path) -> Document:
     """Names, roles, fingerprints and dates of whatever `lotor keys` makes."""
-    if path.is_dir():
-        if (path / "issued.json").exists():
-            return _authority(AuthorityFolder(path))
-        if (path / CERTIFICATE).exists():
-            return _kit(Kit(path))
-        if (path / KEY).exists():
-            return _kit_without_certificate(path)
-        raise ConfigError(
-            f"{path} is neither a kit nor an authority folder: make one with "
-            "`lotor keys request` or `lotor keys authority`"
-        )
-    pem = read_file(path, "name a kit, an authority folder, a certificate, a request or a list")
     with naming(path):
-        return _file(path, pem)
+        return _folder(path) if path.is_dir() else _file(path)
 
 
-def _file(path: Path, pem: bytes) -> Document:
+def _folder(path: Path) -> Document:
+    if (path / AUTHORITY).exists():
+        return _authority(AuthorityFolder(path))
+    if (path / CERTIFICATE).exists():
+        return _kit(Kit(path))
+    if (path / KEY).exists():
+        return _kit_without_certificate(path)
+    raise ConfigError(
+        f"{path} is neither a kit nor an authority folder: make one with "
+        "`lotor keys request` or `lotor keys authority`"
+    )
+
+
+def _file(path: Path) -> Document:
+    pem = read_file(path, "name a kit, an authority folder, a certificate, a request or a list")
     if b"PRIVATE KEY-----" in pem:
         raise ConfigError(f"{path} is a private key, of which nothing is shown: name its folder")
     if b"-----BEGIN CERTIFICATE REQUEST-----" in pem:

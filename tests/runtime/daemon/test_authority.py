@@ -131,7 +131,21 @@ def test_only_what_is_in_use_can_be_revoked(folder: AuthorityFolder) -> None:
         folder.revoke("porto")
     folder.revoke("lyon")
     with pytest.raises(ConfigError, match="in use are: none"):
+        folder.revoke("porto")
+
+
+def test_an_interrupted_revocation_can_be_repeated(
+    folder: AuthorityFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = folder.sign(KEYS[0].request(LYON))
+    with monkeypatch.context() as patch:
+        patch.setattr(folder, "_write_revocations", lambda _: None)
         folder.revoke("lyon")
+    assert _trust(folder).check(certificate) == LYON
+    (entry,) = folder.revoke("lyon")
+    assert int(entry.serial, 16) == certificate.serial
+    with pytest.raises(CertificateError, match="revoked"):
+        _trust(folder).check(certificate)
 
 
 def test_refreshing_keeps_what_is_revoked(folder: AuthorityFolder) -> None:

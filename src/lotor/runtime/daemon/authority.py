@@ -53,7 +53,9 @@ class AuthorityFolder:
     """An authority with the memory of what it signed."""
 
     def __init__(self, path: Path) -> None:
-        if not path.is_dir():
+        with naming(path):
+            found = path.is_dir()
+        if not found:
             raise ConfigError(f"there is no authority folder {path}: {MISSING.format(path)}")
         self.path = path
         self.revoked_path = path / REVOKED
@@ -117,12 +119,14 @@ class AuthorityFolder:
         return certificate.to_pem() + self.authority.certificate_pem
 
     def revoke(self, name: str) -> list[Issued]:
-        """Take back every certificate of a party; returns those that were in use."""
+        """Take back every certificate of a party; returns those that no longer count."""
         now = datetime.now(UTC).replace(microsecond=0)
         with self._locked():
             issued = self.issued()
             taken = [entry for entry in issued if entry.name == name and entry.in_use(now)]
-            if not taken:
+            # Once more for a revoked name: an interrupted call may not have come to the list.
+            before = [entry for entry in issued if entry.name == name and entry.revoked]
+            if not taken and not before:
                 known = sorted({entry.name for entry in issued if entry.in_use(now)})
                 raise ConfigError(
                     f"the authority {self.authority.name} has no certificate of {name!r} in use; "
@@ -134,7 +138,7 @@ class AuthorityFolder:
             ]
             _write_register(self.path, revoked)
             self._write_revocations(revoked)
-        return taken
+        return before + taken
 
     def refresh(self) -> None:
         """Sign the revocation list anew, so that parties know it is the newest."""

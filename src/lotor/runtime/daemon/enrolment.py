@@ -88,7 +88,7 @@ def _check_unchanged(kit: Path, file: Path, subject: Subject, trust: Trust) -> N
             raise ConfigError(
                 f"{file} is signed by another authority ({trust.authority}) than the one that "
                 f"this kit trusts ({known.authority}): if the federation has a new authority, "
-                f"move {kit / CERTIFICATE} away first"
+                f"move certificate.pem and revoked.pem of {kit} away first"
             )
 
 

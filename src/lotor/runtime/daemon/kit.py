@@ -18,7 +18,9 @@ class Kit:
     """A complete kit. Whether its certificate is valid today is for `trust.check` to say."""
 
     def __init__(self, path: Path) -> None:
-        if not path.is_dir():
+        with naming(path):
+            found = path.is_dir()
+        if not found:
             raise ConfigError(
                 f"there is no kit {path}: make one with "
                 f"`lotor keys request --role ROLE --name NAME --kit {path}`"
@@ -55,15 +57,15 @@ class Kit:
 
         A list that disappears goes on to count: else to lose a file would forgive everybody.
         """
-        try:
-            stat = self.revoked_path.stat()
-        except FileNotFoundError:
-            return self._trust
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-        if stamp != self._stamp:
-            with naming(self.revoked_path):
+        with naming(self.revoked_path):
+            try:
+                stat = self.revoked_path.stat()
+            except FileNotFoundError:
+                return self._trust
+            stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            if stamp != self._stamp:
                 self._trust = Trust(self._authority_pem, self.revoked_path.read_bytes())
-            self._stamp = stamp
+                self._stamp = stamp
         return self._trust
 
     def _check(self) -> None:
