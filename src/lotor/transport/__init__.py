@@ -1,6 +1,22 @@
 """Moving bytes between named parties; knows nothing of bandits."""
 
 from lotor.transport.base import Transport
+from lotor.transport.dialer import probe
+from lotor.transport.handshake import Hello, Refusal
+from lotor.transport.limits import Limits
 from lotor.transport.memory import MemoryTransport
+from lotor.transport.network import NetworkTransport
+from lotor.transport.stream import Address
+from lotor.transport.tls import Tls
 
-__all__ = ["MemoryTransport", "Transport"]
+__all__ = [
+    "Address",
+    "Hello",
+    "Limits",
+    "MemoryTransport",
+    "NetworkTransport",
+    "Refusal",
+    "Tls",
+    "Transport",
+    "probe",
+]

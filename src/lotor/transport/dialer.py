@@ -1,0 +1,84 @@
+"""Connecting to a peer: once, or for ever with pauses that grow."""
+
+import asyncio
+import random
+
+import msgspec
+
+from lotor.crypto.certificates import Subject
+from lotor.transport.connection import PROBE, Connection, Hooks, Self
+from lotor.transport.failures import explain
+from lotor.transport.handshake import Hello
+from lotor.transport.limits import Limits
+from lotor.transport.stream import Address, written
+from lotor.transport.tls import Tls
+
+
+async def dial(me: Self, hooks: Hooks, address: Address, peer: str, path: str = "/") -> Connection:
+    """Connect once and wait until both sides have said Hello; LotorError says why not."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    target = written(address)
+
+    def established(connection: Connection) -> None:
+        if not ready.done():
+            ready.set_result(None)
+        hooks.established(connection)
+
+    def ended(connection: Connection) -> None:
+        if not ready.done():
+            ready.set_result(None)
+        hooks.ended(connection)
+
+    watched = msgspec.structs.replace(hooks, established=established, ended=ended)
+    connection = Connection(me, watched, target, peer, path)
+    try:
+        async with asyncio.timeout(me.limits.handshake):
+            await loop.create_connection(lambda: connection, *address)
+    except (OSError, UnicodeError) as error:
+        raise explain(error, f"{peer} at {target}" if peer else target) from None
+    await ready
+    if not connection.is_established:
+        raise explain(connection.error, connection.who)
+    return connection
+
+
+class Backoff:
+    """Pauses between attempts: doubling, with jitter, short again after a success that lasted."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._next = limits.backoff_first
+
+    def lasted(self, seconds: float) -> None:
+        if seconds >= self._limits.backoff_last:
+            self._next = self._limits.backoff_first
+
+    def pause(self) -> float:
+        """Seconds to wait now; parties that lost the same peer do not all come back at once."""
+        pause = min(self._next, self._limits.backoff_last)
+        self._next = pause * 2
+        return pause * random.uniform(0.5, 1.0)  # noqa: S311
+
+
+async def probe(address: Address, tls: Tls, hello: Hello, limits: Limits) -> tuple[Subject, Hello]:
+    """Connect once, find out who is there, and close; connections of this party stay as they are.
+
+    The other side checks certificate and Hello as for any connection, and tells its own.
+    """
+    closed = asyncio.Event()
+
+    def ignore(_connection: Connection, *_rest: object) -> None:
+        pass
+
+    def gone(_connection: Connection) -> None:
+        closed.set()
+
+    hooks = Hooks(ignore, ignore, ignore, ignore, ignore, gone)
+    me = Self(tls.subject(), tls, lambda: hello, limits)
+    connection = await dial(me, hooks, address, "", PROBE)
+    connection.leave()
+    await closed.wait()
+    if connection.subject is None or connection.hello is None:
+        raise explain(connection.error, connection.who)
+    return connection.subject, connection.hello

@@ -1,0 +1,232 @@
+"""Moves bytes between parties on different machines, over mutual TLS 1.3."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+
+from lotor.core.errors import LotorError, TransportError
+from lotor.crypto.certificates import Subject
+from lotor.transport.connection import Connection, Hooks, Self
+from lotor.transport.dialer import Backoff, dial
+from lotor.transport.handshake import Hello
+from lotor.transport.limits import Limits
+from lotor.transport.listener import Listener
+from lotor.transport.peer import Peer
+from lotor.transport.refusals import RefusalLog
+from lotor.transport.stream import Address
+from lotor.transport.tls import Tls
+
+
+class NetworkTransport:
+    """One party's connections to all others; parties are named as in their certificates.
+
+    A frame to a peer that is not connected is dropped, and frames in flight when a connection is
+    cut may be lost: the layer above sends again what was not acknowledged whenever `sessions` of
+    a peer has grown. Within one session frames arrive in order, each once.
+
+    `admit(subject, hello)` may raise a LotorError to refuse a peer. `changed(peer)` is called in
+    the event loop when frames have arrived or the connection went up or down; it must not raise.
+    """
+
+    def __init__(
+        self,
+        *,
+        me: Subject,
+        tls: Tls,
+        listen: Address | None,
+        dial: Mapping[str, Address],
+        hello: Callable[[], Hello],
+        admit: Callable[[Subject, Hello], None],
+        changed: Callable[[str], None],
+        limits: Limits | None = None,
+    ) -> None:
+        self._me = Self(me, tls, hello, limits if limits is not None else Limits())
+        self._listen = listen
+        self._dial = dict(dial)
+        self._admit = admit
+        self._changed = changed
+        self._log = RefusalLog()
+        self._hooks = Hooks(
+            made=self._on_made,
+            admit=self._on_hello,
+            established=self._on_established,
+            arrived=self._on_arrived,
+            ended=self._on_ended,
+            gone=self._on_gone,
+        )
+        self._listener = Listener(self._me, self._hooks, self._log)
+        self._peers: dict[str, Peer] = {}
+        self._connections: set[Connection] = set()
+        self._dialers: list[asyncio.Task[None]] = []
+        self._started = time.monotonic()
+        self._closing = False
+
+    async def start(self) -> None:
+        """Listen, and start to dial; peers come up when they can."""
+        self._started = time.monotonic()
+        if self._listen is not None:
+            await self._listener.start(self._listen)
+        for name, address in self._dial.items():
+            self._dialers.append(asyncio.create_task(self._keep_dialling(name, address)))
+
+    async def close(self) -> None:
+        """Say goodbye to every peer and close every socket."""
+        self._closing = True
+        self._listener.stop()
+        for task in self._dialers:
+            task.cancel()
+        await asyncio.gather(*self._dialers, return_exceptions=True)
+        for connection in tuple(self._connections):
+            if connection.is_established:
+                connection.leave()
+            else:
+                connection.give_up(TransportError("this party stops"))
+        while self._connections:
+            await asyncio.gather(*(connection.closed.wait() for connection in self._connections))
+
+    @property
+    def address(self) -> Address | None:
+        """Where this party listens; None if it does not."""
+        return self._listener.address
+
+    def send(self, sender: str, to: str, payload: bytes) -> None:
+        """Deliver after everything sent before; dropped if `to` is not connected."""
+        self._check_own(sender)
+        if len(payload) > self._me.limits.max_frame:
+            raise TransportError(
+                f"a frame of {len(payload)} bytes to {to} is above max_frame "
+                f"({self._me.limits.max_frame} bytes): raise max_frame at every party"
+            )
+        peer = self._peers.get(to)
+        if peer is not None and peer.connection is not None:
+            peer.connection.send_frame(payload)
+
+    def receive(self, receiver: str, sender: str) -> bytes | None:
+        """The next frame from `sender`, or None when there is none yet."""
+        self._check_own(receiver)
+        peer = self._peers.get(sender)
+        return peer.pop() if peer is not None else None
+
+    def connected(self, peer: str) -> bool:
+        known = self._peers.get(peer)
+        return known is not None and known.connected()
+
+    def sessions(self, peer: str) -> int:
+        """How often this peer has connected since the start."""
+        known = self._peers.get(peer)
+        return known.sessions if known is not None else 0
+
+    def hello_of(self, peer: str) -> Hello | None:
+        """What the peer said when it connected last."""
+        known = self._peers.get(peer)
+        return known.hello if known is not None else None
+
+    def down_since(self, peer: str) -> float | None:
+        """When the peer went away (time.monotonic), at the latest the start; None if connected."""
+        if self.connected(peer):
+            return None
+        known = self._peers.get(peer)
+        return known.down_since if known is not None else self._started
+
+    def last_error(self, peer: str) -> LotorError | None:
+        """Why the peer is not connected, as far as known; None if it is."""
+        known = self._peers.get(peer)
+        return known.error if known is not None else None
+
+    def kick(self, peer: str, error: LotorError) -> None:
+        """Close the connection to a peer, telling it why."""
+        known = self._peers.get(peer)
+        if known is not None and known.connection is not None:
+            known.connection.fail(error)
+
+    async def _keep_dialling(self, name: str, address: Address) -> None:
+        backoff = Backoff(self._me.limits)
+        peer = self._peer(name)
+        while True:
+            await peer.away.wait()
+            try:
+                await dial(self._me, self._hooks, address, name)
+                await peer.away.wait()
+                backoff.lasted(time.monotonic() - peer.up_since)
+            except LotorError as error:
+                self._note(peer, error)
+            await asyncio.sleep(backoff.pause())
+
+    def _note(self, peer: Peer, error: LotorError) -> None:
+        """Keep why a peer could not be reached, and log it unless it is the same as before."""
+        if peer.connected():
+            return
+        if str(error) != str(peer.error):
+            self._log.warn("unreachable", peer.name, str(error))
+        peer.error = error
+
+    def _peer(self, name: str) -> Peer:
+        if name not in self._peers:
+            self._peers[name] = Peer(name, self._started, self._me.limits.unread)
+        return self._peers[name]
+
+    def _check_own(self, name: str) -> None:
+        if name != self._me.subject.name:
+            raise TransportError(
+                f"this process is {self._me.subject.name} and cannot send or receive as {name}"
+            )
+
+    def _on_made(self, connection: Connection) -> None:
+        self._connections.add(connection)
+        if self._closing:
+            connection.leave()
+        elif not connection.dialled:
+            self._listener.made(connection)
+
+    def _on_hello(self, connection: Connection, subject: Subject, hello: Hello) -> None:
+        self._admit(subject, hello)
+        peer = self._peers.get(subject.name)
+        old = peer.connection if peer is not None and peer.connected() else None
+        if old is None or old.dialled == connection.dialled or connection.probing:
+            return
+        # Both sides dialled: both keep the connection that the smaller name dialled.
+        if connection.dialled != (self._me.subject.name < subject.name):
+            old.suspect()
+            raise TransportError(
+                f"{self._me.subject.name} and {subject.name} dialled each other, and the other "
+                "connection stays"
+            )
+
+    def _on_established(self, connection: Connection) -> None:
+        if connection.subject is None:
+            return
+        peer = self._peer(connection.subject.name)
+        old = peer.connection
+        peer.up(connection)
+        if old is not None:
+            old.fail(
+                TransportError(
+                    f"{peer.name} has connected again, and the newest connection counts: if this "
+                    "happens again and again, its kit is used by two processes"
+                )
+            )
+        self._changed(peer.name)
+
+    def _on_arrived(self, connection: Connection, frames: list[bytes]) -> None:
+        if connection.subject is None:
+            return
+        peer = self._peers[connection.subject.name]
+        if peer.connection is connection:
+            peer.push(frames)
+            self._changed(peer.name)
+
+    def _on_ended(self, connection: Connection) -> None:
+        if not connection.dialled:
+            self._listener.ended(connection)
+        if connection.subject is None:
+            return
+        peer = self._peer(connection.subject.name)
+        if peer.connection is connection:
+            peer.down(connection.error)
+            self._changed(peer.name)
+        elif not (peer.connected() or connection.dialled or connection.probing):
+            peer.error = connection.error
+
+    def _on_gone(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+        self._listener.gone(connection)
