@@ -230,9 +230,13 @@ def test_an_error_of_an_async_function_names_the_decision() -> None:
         answer(pull)
 
 
-def test_an_error_that_explains_itself_is_handed_on() -> None:
+def test_an_error_that_explains_itself_is_quoted() -> None:
     def pull(decision: Decision) -> float:
         raise DataError("used up")
 
-    with pytest.raises(DataError, match="used up"):
-        answer(pull)
+    async def slow(decision: Decision) -> float:
+        raise DataError("used up")
+
+    for each in (pull, slow):
+        with pytest.raises(PullError, match=r"decision run/1/4\): used up"):
+            answer(each)

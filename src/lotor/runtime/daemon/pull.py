@@ -108,14 +108,20 @@ class Asker:
         self._closed = False
 
     async def ask(self, decision: Decision) -> float:
-        """The checked reward; errors name the decision and never the reward."""
+        """The checked reward, or a PullError that names the decision and never the reward."""
         if self._closed:
             raise PullError(f"decision {decision.id} was asked for after the end: ask it again")
         try:
             answer = await self._answer(decision)
             reward = to_number(answer)
-        except LotorError:
+        except PullError:
             raise
+        except LotorError as error:
+            # Such a message holds no secret and says what to do; the party may ask again later.
+            raise PullError(
+                f"the pull of arm {decision.arm} in round {decision.round} failed "
+                f"(decision {decision.id}): {error}"
+            ) from error
         except (Exception, SystemExit) as error:
             raise failed(decision, error) from error
         if not self._scale.low <= reward <= self._scale.high:
