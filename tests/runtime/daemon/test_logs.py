@@ -75,6 +75,11 @@ def test_bytes_are_never_shown(data: bytes, style: Style) -> None:
         assert "SECRET" not in line
 
 
+def test_a_name_with_an_apostrophe_is_not_taken_for_bytes() -> None:
+    text = "cloud-b's certificate is not from 'acme'"
+    assert json.loads(logged(text))["message"] == text
+
+
 @given(round_=st.integers(), peer=st.text(), secret=st.integers())
 def test_json_has_the_known_fields_and_no_others(round_: int, peer: str, secret: int) -> None:
     line = logged("hello", event="waiting", run="3f", round=round_, peer=peer, secret=secret)

@@ -23,7 +23,8 @@ Style: TypeAlias = Literal["text", "json"]
 LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _PLACES: Final = ("run", "round", "peer", "event")
 _LONGEST: Final = 4000
-_BYTES_LITERAL = re.compile(r"""\bb(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+# Not after a hyphen: "cloud-b's" is a name and a little grammar.
+_BYTES_LITERAL = re.compile(r"""(?<![\w-])b(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
 
 def configure(
