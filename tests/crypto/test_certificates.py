@@ -211,6 +211,23 @@ def test_a_revocation_list_must_be_the_authoritys(authority: Authority) -> None:
         Trust(authority.certificate_pem, b"")
 
 
+def test_a_revocation_list_must_bear_the_authoritys_name(authority: Authority) -> None:
+    crl = (
+        x509.CertificateRevocationListBuilder(_common("others"), NOW, NOW + timedelta(days=1))
+        .sign(PartyKey.from_pem(authority.key_pem()).private, None)
+        .public_bytes(Encoding.PEM)
+    )
+    with pytest.raises(CertificateError, match="not signed by the authority clinics"):
+        Trust(authority.certificate_pem, crl)
+
+
+def test_an_altered_authority_is_refused(authority: Authority) -> None:
+    der = x509.load_pem_x509_certificate(authority.certificate_pem).public_bytes(Encoding.DER)
+    altered = x509.load_der_x509_certificate(der.replace(b"clinics", b"klinics"))
+    with pytest.raises(CertificateError, match="not signed with its own key"):
+        Trust(altered.public_bytes(Encoding.PEM))
+
+
 def test_a_stale_revocation_list_still_counts(
     authority: Authority, certificate: Certificate
 ) -> None:
