@@ -62,7 +62,7 @@ class Party:
         self,
         tls: Tls,
         *,
-        listen: bool = False,
+        listen: bool | Address = False,
         dial: Mapping[str, Address] | None = None,
         limits: Limits = QUICK,
         hello: Callable[[], Hello] = hello,
@@ -74,7 +74,7 @@ class Party:
         self.net = NetworkTransport(
             me=tls.subject(),
             tls=tls,
-            listen=("127.0.0.1", 0) if listen else None,
+            listen=("127.0.0.1", 0) if listen is True else listen or None,
             dial=dial or {},
             hello=hello,
             admit=admit,

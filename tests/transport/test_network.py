@@ -1,31 +1,348 @@
-"""Two honest parties over the network: up, in order, down, and up again."""
+"""Honest parties over the network: up, in order, down, and up again."""
 
 import asyncio
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
+import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from transport.parties import HELLO, Federation, Party, exchange, running
+from lotor.core.errors import ConsentError, LotorError, TransportError, VersionError
+from lotor.crypto.certificates import Subject
+from lotor.transport import Hello, Limits, Tls, probe
+from transport.parties import HELLO, QUICK, Federation, Party, exchange, running
+from transport.proxy import Proxy
 
 
-@pytest.fixture
-def federation(tmp_path: Path) -> Federation:
-    return Federation(tmp_path)
+def pair(federation: Federation, then: Callable[[Party, Party], Awaitable[None]]) -> None:
+    """Run a scenario with lyon, who dials, and comp, who listens."""
 
-
-def test_two_parties_exchange_frames(federation: Federation) -> None:
     async def scenario() -> None:
         comp = Party(federation.join("comp", "comp"), listen=True)
         async with running(comp):
             lyon = Party(federation.join("lyon"), dial={"comp": comp.address})
             async with running(lyon):
-                await exchange(lyon, comp)
-                assert lyon.net.hello_of("comp") == HELLO == comp.net.hello_of("lyon")
-                assert lyon.net.sessions("comp") == 1 == comp.net.sessions("lyon")
-                assert lyon.net.down_since("comp") is None
-                assert lyon.net.last_error("comp") is None
-            await comp.until(lambda: not comp.net.connected("lyon"))
-            assert comp.net.down_since("lyon") is not None
-            assert "lyon" in str(comp.net.last_error("lyon"))
+                await lyon.connected("comp")
+                await comp.connected("lyon")
+                await then(lyon, comp)
+        assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(scenario())
+
+
+def test_two_parties_exchange_frames(federation: Federation) -> None:
+    async def then(lyon: Party, comp: Party) -> None:
+        await exchange(lyon, comp)
+        assert lyon.net.hello_of("comp") == HELLO == comp.net.hello_of("lyon")
+        assert lyon.net.sessions("comp") == 1 == comp.net.sessions("lyon")
+        assert lyon.net.down_since("comp") is None
+        assert lyon.net.last_error("comp") is None
+        await lyon.net.close()
+        await comp.until(lambda: not comp.net.connected("lyon"))
+        assert comp.net.down_since("lyon") is not None
+        assert "lyon" in str(comp.net.last_error("lyon"))
+
+    pair(federation, then)
+
+
+@settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(sizes=st.lists(st.integers(0, 40_000), max_size=60))
+def test_frames_arrive_in_order(federation: Federation, sizes: list[int]) -> None:
+    async def then(lyon: Party, comp: Party) -> None:
+        frames = [bytes([i]) * size for i, size in enumerate(sizes)]
+        for frame in frames:
+            lyon.send("comp", frame)
+            comp.send("lyon", frame)
+        assert [await comp.receive("lyon") for _ in frames] == frames
+        assert [await lyon.receive("comp") for _ in frames] == frames
+
+    pair(federation, then)
+
+
+def test_a_cut_connection_comes_back(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True)
+        patient = msgspec.structs.replace(QUICK, backoff_first=0.4, backoff_last=0.4)
+        async with running(comp), Proxy(comp.address) as proxy:
+            lyon = Party(federation.join("lyon"), dial={"comp": proxy.address}, limits=patient)
+            async with running(lyon):
+                for session in range(1, 4):
+                    await exchange(lyon, comp)
+                    assert lyon.net.sessions("comp") == session == comp.net.sessions("lyon")
+                    changes = len(lyon.changes)
+                    comp.send("lyon", b"read later")
+                    await lyon.until(lambda n=changes: len(lyon.changes) > n)  # type: ignore[misc]
+                    proxy.cut()
+                    await lyon.until(lambda: not lyon.net.connected("comp"))
+                    lyon.send("comp", b"dropped, because nobody is there")
+                    await comp.until(lambda: not comp.net.connected("lyon"))
+                    assert "cut" in str(comp.net.last_error("lyon"))
+                    assert await lyon.receive("comp") == b"read later"
+
+    asyncio.run(scenario())
+
+
+def test_a_frame_cut_in_the_middle_is_never_seen(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True)
+        async with running(comp), Proxy(comp.address) as proxy:
+            lyon = Party(federation.join("lyon"), dial={"comp": proxy.address})
+            async with running(lyon):
+                await lyon.connected("comp")
+                proxy.allow = 50_000
+                lyon.send("comp", b"x" * 200_000)
+                await comp.until(lambda: comp.net.sessions("lyon") == 2)
+                await exchange(lyon, comp)
+
+    asyncio.run(scenario())
+
+
+def test_a_listener_that_starts_late_is_found(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp_tls = federation.join("comp", "comp")
+        first = Party(comp_tls, listen=True)
+        async with running(first):
+            address = first.address
+        lyon = Party(federation.join("lyon"), dial={"comp": address})
+        async with running(lyon):
+            error = await lyon.error("comp")
+            assert isinstance(error, TransportError)
+            assert "nobody listens" in str(error)
+            assert f"{address[0]}:{address[1]}" in str(error)
+            assert lyon.net.down_since("comp") is not None
+            comp = Party(comp_tls, listen=address)
+            async with running(comp):
+                await exchange(lyon, comp)
+
+    asyncio.run(scenario())
+
+
+def test_the_newest_connection_counts(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True)
+        tls = federation.join("lyon")
+        slow = msgspec.structs.replace(QUICK, backoff_first=30.0, backoff_last=30.0)
+        async with running(comp):
+            old = Party(tls, dial={"comp": comp.address}, limits=slow)
+            new = Party(tls, dial={"comp": comp.address}, limits=slow)
+            async with running(old):
+                await exchange(old, comp)
+                async with running(new):
+                    await exchange(new, comp)
+                    assert "two processes" in str(await old.error("comp"))
+                    assert comp.net.sessions("lyon") == 2
+
+    asyncio.run(scenario())
+
+
+def test_two_that_dial_each_other_settle_on_one_connection(federation: Federation) -> None:
+    async def scenario() -> None:
+        a_tls, b_tls = federation.join("a"), federation.join("b")
+        a, b = Party(a_tls, listen=True), Party(b_tls, listen=True)
+        async with running(a, b):
+            places = {"a": a.address, "b": b.address}
+        a = Party(a_tls, listen=places["a"], dial={"b": places["b"]})
+        b = Party(b_tls, listen=places["b"], dial={"a": places["a"]})
+        async with running(a, b):
+            await exchange(a, b)
+            await asyncio.sleep(0.3)  # many times the longest pause between attempts
+            settled = a.net.sessions("b"), b.net.sessions("a")
+            await asyncio.sleep(0.3)
+            assert settled == (a.net.sessions("b"), b.net.sessions("a"))
+            await exchange(a, b)
+
+    asyncio.run(scenario())
+
+
+def test_a_peer_that_is_kicked_hears_why(federation: Federation) -> None:
+    async def then(lyon: Party, comp: Party) -> None:
+        comp.net.kick("lyon", ConsentError("no more of this\x07\n" + "x" * 5_000))
+        assert not comp.net.connected("lyon")
+        heard: list[LotorError] = []
+        await lyon.until(lambda: lyon.net.sessions("comp") == 2)
+        comp.net.kick("nobody", ConsentError("has no effect"))
+        comp.net.kick("lyon", ConsentError("again"))
+        await lyon.until(lambda: bool(heard) or _keep(heard, lyon.net.last_error("comp")))
+        assert isinstance(heard[0], ConsentError)
+        assert "comp" in str(heard[0])
+
+    pair(federation, then)
+
+
+def _keep(heard: list[LotorError], error: LotorError | None) -> bool:
+    if error is not None:
+        heard.append(error)
+    return error is not None
+
+
+@pytest.mark.parametrize("who", ["lyon", "comp"])
+def test_admit_can_refuse(federation: Federation, who: str) -> None:
+    def admit(subject: Subject, hello: Hello) -> None:
+        if subject.name == who:
+            assert hello.card == b"card"
+            raise ConsentError(f"{subject} is not welcome")
+
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True, admit=admit)
+        async with running(comp):
+            lyon = Party(federation.join("lyon"), dial={"comp": comp.address}, admit=admit)
+            async with running(lyon):
+                for party, peer in ((lyon, "comp"), (comp, "lyon")):
+                    error = await party.error(peer, containing="not welcome")
+                    assert isinstance(error, ConsentError)
+                assert lyon.net.sessions("comp") == 0
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("here", "there"), [(1, 2), (2, 1)])
+def test_versions_must_agree(federation: Federation, here: int, there: int) -> None:
+    def version(wire: int) -> Callable[[], Hello]:
+        return lambda: msgspec.structs.replace(HELLO, wire=wire, version=f"0.{wire}.0")
+
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True, hello=version(there))
+        async with running(comp):
+            dial = {"comp": comp.address}
+            lyon = Party(federation.join("lyon"), dial=dial, hello=version(here))
+            async with running(lyon):
+                for party, peer in ((lyon, "comp"), (comp, "lyon")):
+                    error = await party.error(peer)
+                    assert isinstance(error, VersionError)
+                    older = "lyon" if here == 1 else "comp"
+                    assert f"install Lotor 0.2.0 at {older}" in str(error)
+                    assert "wire version 2" in str(error)
+                    assert "speaks 1" in str(error)
+
+    asyncio.run(scenario())
+
+
+def test_too_large_a_frame_is_refused_at_the_sender(federation: Federation) -> None:
+    async def scenario() -> None:
+        limits = msgspec.structs.replace(QUICK, max_frame=1_000)
+        net = Party(federation.join("lyon"), limits=limits).net
+        net.send("lyon", "comp", b"x" * 1_000)
+        with pytest.raises(TransportError, match="1001 bytes to comp"):
+            net.send("lyon", "comp", b"x" * 1_001)
+
+    asyncio.run(scenario())
+
+
+def test_reading_pauses_until_frames_are_taken(federation: Federation) -> None:
+    """Far more than the limit is sent; all arrives, in order, and never much at a time."""
+    frame, count = 100_000, 300
+
+    async def scenario() -> None:
+        comp = Party(
+            federation.join("comp", "comp"),
+            listen=True,
+            limits=msgspec.structs.replace(QUICK, unread=3 * frame, keep_alive=0.2),
+        )
+        async with running(comp):
+            lyon = Party(federation.join("lyon"), dial={"comp": comp.address})
+            async with running(lyon):
+                await lyon.connected("comp")
+                for i in range(count):
+                    lyon.send("comp", i.to_bytes(2, "big") * (frame // 2))
+                await asyncio.sleep(0.7)  # more than two keep-alive intervals
+                assert len(comp.changes) < count // 2
+                for i in range(count):
+                    assert (await comp.receive("lyon"))[:2] == i.to_bytes(2, "big")
+                assert comp.net.sessions("lyon") == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_peer_that_does_not_read_is_dropped(federation: Federation) -> None:
+    async def scenario() -> None:
+        stuck = msgspec.structs.replace(QUICK, unread=1, backoff_first=30.0, backoff_last=30.0)
+        impatient = msgspec.structs.replace(QUICK, outgoing=1_000_000)
+        comp = Party(federation.join("comp", "comp"), listen=True, limits=impatient)
+        async with running(comp):
+            lyon = Party(federation.join("lyon"), dial={"comp": comp.address}, limits=stuck)
+            graz = Party(federation.join("graz"), dial={"comp": comp.address})
+            async with running(lyon, graz):
+                await comp.connected("lyon", "graz")
+                while comp.net.connected("lyon"):
+                    comp.send("lyon", b"x" * 100_000)
+                    await asyncio.sleep(0)
+                assert "does not read" in str(await comp.error("lyon"))
+                await exchange(graz, comp)
+
+    asyncio.run(scenario())
+
+
+def test_a_peer_without_a_sign_of_life_is_dropped(federation: Federation) -> None:
+    async def scenario() -> None:
+        short = msgspec.structs.replace(QUICK, keep_alive=0.2)
+        comp = Party(federation.join("comp", "comp"), listen=True, limits=short)
+        async with running(comp), Proxy(comp.address) as proxy:
+            lyon = Party(federation.join("lyon"), dial={"comp": proxy.address}, limits=short)
+            async with running(lyon):
+                await exchange(lyon, comp)
+                await asyncio.sleep(0.7)
+                assert lyon.net.sessions("comp") == 1  # idle is not dead
+                proxy.swallow = True
+                assert "no sign of life" in str(await comp.error("lyon"))
+                proxy.swallow = False
+                await comp.until(lambda: comp.net.sessions("lyon") > 1)
+                await exchange(lyon, comp)
+
+    asyncio.run(scenario())
+
+
+def test_revocation_counts_for_the_next_connection(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True)
+        async with running(comp), Proxy(comp.address) as proxy:
+            lyon = Party(federation.join("lyon"), dial={"comp": proxy.address})
+            graz = Party(federation.join("graz"), dial={"comp": comp.address})
+            async with running(lyon, graz):
+                await exchange(lyon, comp)
+                federation.revoke("lyon")
+                proxy.cut()
+                assert "is revoked" in str(await lyon.error("comp", containing="revoked"))
+                assert not comp.net.connected("lyon")
+                await exchange(graz, comp)
+
+    asyncio.run(scenario())
+
+
+def test_a_probe_says_who_is_there_and_disturbs_nobody(federation: Federation) -> None:
+    async def then(lyon: Party, comp: Party) -> None:
+        tls = Tls(
+            federation.folder / "lyon.certificate.pem",
+            federation.folder / "lyon.key.pem",
+            federation.trust,
+        )
+        found = await probe(comp.address, tls, HELLO, QUICK)
+        assert found == (Subject("comp", "comp"), HELLO)
+        assert lyon.net.sessions("comp") == 1
+        await exchange(lyon, comp)
+        with pytest.raises(VersionError, match="wire version 9"):
+            await probe(comp.address, tls, msgspec.structs.replace(HELLO, wire=9), QUICK)
+        with pytest.raises(TransportError, match="nobody listens"):
+            await probe(("127.0.0.1", 1), tls, HELLO, QUICK)
+        with pytest.raises(TransportError, match="cannot be resolved"):
+            await probe(("nowhere.invalid", 1), tls, HELLO, QUICK)
+        await exchange(lyon, comp)
+
+    pair(federation, then)
+
+
+def test_an_address_in_use_is_named(federation: Federation) -> None:
+    async def then(lyon: Party, comp: Party) -> None:
+        second = Party(federation.join("graz"), listen=comp.address)
+        with pytest.raises(TransportError, match=f"cannot listen at 127.0.0.1:{comp.address[1]}"):
+            await second.net.start()
+        await second.net.close()
+
+    pair(federation, then)
+
+
+def test_limits_have_defaults_that_hang_together() -> None:
+    limits = Limits()
+    assert limits.max_frame <= min(limits.outgoing, limits.unread)
