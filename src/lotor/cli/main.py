@@ -10,8 +10,12 @@ from rich.console import Console
 from rich.padding import Padding
 
 import lotor
+from lotor.cli import exit_codes
+from lotor.cli.keys import keys_app
 from lotor.cli.options import ARMS_HELP, environment_from, samba_from
+from lotor.cli.party import serve_command, start_command
 from lotor.cli.progress import progress_bar
+from lotor.cli.runs import runs_app
 from lotor.cli.show import (
     show_comparison,
     show_costs,
@@ -28,7 +32,6 @@ from lotor.protocols.samba import complexity
 from lotor.protocols.samba.leakage import MEASURED
 from lotor.runtime import Result
 
-EXIT_DIFFERENT, EXIT_INPUT, EXIT_FAILED, EXIT_INTERRUPTED = 1, 2, 3, 130
 DEMO_POLICIES = ("ucb", "thompson-sampling", "pursuit")
 
 app = typer.Typer(
@@ -36,9 +39,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Bandits over several organisations' data that none of them shows.",
-    epilog="Exit codes: 0 done, 1 secure and plain differ, 2 unusable input, 3 a run failed, "
-    "130 interrupted.",
+    epilog=exit_codes.EPILOG,
 )
+app.add_typer(keys_app, name="keys")
+app.add_typer(runs_app, name="runs")
+app.command("serve")(serve_command)
+app.command("start")(start_command)
 
 
 def _version(wanted: bool) -> None:
@@ -130,7 +136,7 @@ def run_command(
     else:
         _show_samba(samba, secure, plain)
     if plain is not None and not secure.agrees_with(plain):
-        raise typer.Exit(EXIT_DIFFERENT)
+        raise typer.Exit(exit_codes.DIFFERENT)
 
 
 def _run(
@@ -153,7 +159,7 @@ def _run(
             )
     except KeyboardInterrupt:
         typer.echo("lotor: interrupted; nothing was kept", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
 
 
 def _document(result: Result, *, trajectory: bool) -> dict[str, object]:
@@ -219,7 +225,7 @@ def demo(
     show_leakage(out)
     out.print("Next: `lotor run samba --help` and `lotor policies`.")
     if not all(secure.agrees_with(plain) for secure, plain in pairs):
-        raise typer.Exit(EXIT_DIFFERENT)
+        raise typer.Exit(exit_codes.DIFFERENT)
 
 
 @app.command()
@@ -252,4 +258,4 @@ def main() -> None:
         app()
     except LotorError as error:
         typer.echo(f"lotor: {error}", err=True)
-        sys.exit(EXIT_INPUT if isinstance(error, InputError) else EXIT_FAILED)
+        sys.exit(exit_codes.of(error))

@@ -2,10 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
+from typing import TextIO
 
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.runtime.daemon.announcement import Announcement
+from lotor.runtime.daemon.frames import Status
+from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
 from lotor.runtime.run import Progress as Report
 
 
@@ -29,3 +36,60 @@ def progress_bar(label: str) -> Iterator[Report]:
             bar.update(task, completed=done, total=budget)
 
         yield report
+
+
+class RunProgress:
+    """How a federation's run stands: a bar on a terminal, else a line at each change."""
+
+    def __init__(self, journal: Journal, run: str, stream: TextIO) -> None:
+        self._journal = journal
+        self._run = run
+        self._console = Console(file=stream)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("rounds"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("looks for the members", total=None)
+        self._said = ""
+
+    def __enter__(self) -> "RunProgress":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bar.stop()
+
+    def show(self, row: RunRow | None) -> None:
+        if row is None:
+            return
+        budget = budget_of(row)
+        statuses = [
+            msgspec.msgpack.decode(data, type=Status)
+            for data in self._journal.statuses(self._run).values()
+        ]
+        troubles = sorted({one.text or one.state for one in statuses if one.state != RUNNING})
+        own = [row.note] if row.note else []
+        said = "; ".join([*own, *(text for text in troubles if text not in own)]) or row.state
+        done = max((one.round for one in statuses), default=0)
+        self._bar.update(self._task, description=said[:60], completed=done, total=budget)
+        if said != self._said and not self._console.is_terminal:
+            self._console.print(f"run {self._run}: {said}", highlight=False, soft_wrap=True)
+        self._said = said
+
+
+def budget_of(row: RunRow) -> int | None:
+    """How many rounds a run has, if its protocol is known here."""
+    announcement = msgspec.msgpack.decode(row.announcement, type=Announcement)
+    deployment = DEPLOYMENTS.get(announcement.protocol)
+    return None if deployment is None else deployment.plan(announcement.order).budget

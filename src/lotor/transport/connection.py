@@ -64,6 +64,7 @@ class Connection(WebSocket):
         self.dialled = target is not None
         self.probing = path == PROBE
         self.subject: Subject | None = None
+        self.certificate: bytes | None = None
         self.hello: Hello | None = None
         self.error: LotorError | None = None
         self.is_established = False
@@ -127,6 +128,7 @@ class Connection(WebSocket):
         self._stage = "websocket upgrade"
         try:
             self.subject = self._me.tls.identify(certificate)
+            self.certificate = certificate
             self._check_identity(self.subject)
         except LotorError as error:
             # A dialler hears the reason by Refusal, for which the websocket must be there.
@@ -157,7 +159,7 @@ class Connection(WebSocket):
 
     def text_arrived(self, data: bytes) -> None:
         try:
-            greeting = decode_greeting(data, self.who)
+            greeting = decode_greeting(data, self.who, self._me.hello().wire)
             if not isinstance(greeting, Hello):
                 self.finish(refused(greeting, self.who))
             elif self.hello is not None:

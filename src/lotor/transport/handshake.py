@@ -61,20 +61,29 @@ def encode_refusal(error: LotorError) -> bytes:
     return _encode(Refusal(type(error).__name__, plain_text(str(error))))
 
 
-def decode_greeting(data: bytes | bytearray | memoryview, who: str) -> Hello | Refusal:
-    """A Hello or Refusal from `who`; a Hello of an unknown shape still tells its version."""
+# msgspec gives up on very deep nesting with a RecursionError.
+_UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+
+
+def decode_greeting(data: bytes, who: str, wire: int) -> Hello | Refusal:
+    """A Hello or Refusal from `who`, where this party speaks `wire`.
+
+    A Hello of an unknown shape still tells its version, as long as that is another one.
+    """
     try:
         return _greetings.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _UNREADABLE:
         pass
     try:
-        wire = _any_hello.decode(data).wire
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        theirs = _any_hello.decode(data).wire
+    except _UNREADABLE:
+        theirs = wire
+    if theirs == wire:
         raise ProtocolError(
             f"{who} sent something that is neither Hello nor Refusal: it may run another "
             "program, or a damaged installation of Lotor"
-        ) from None
-    return Hello(wire, 0, "unknown", 0.0)
+        )
+    return Hello(theirs, 0, "of another version", 0.0)
 
 
 def refused(refusal: Refusal, who: str) -> LotorError:

@@ -121,6 +121,12 @@ class NetworkTransport:
         known = self._peers.get(peer)
         return known.hello if known is not None else None
 
+    def certificate(self, peer: str) -> bytes | None:
+        """What the peer showed in TLS (DER); None if it is not connected."""
+        known = self._peers.get(peer)
+        connection = known.connection if known is not None and known.connected() else None
+        return connection.certificate if connection is not None else None
+
     def down_since(self, peer: str) -> float | None:
         """When the peer went away (time.monotonic), at the latest the start; None if connected."""
         if self.connected(peer):

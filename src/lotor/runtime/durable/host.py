@@ -63,6 +63,7 @@ class Host:
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
         self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
         self.finished = saved.finished
+        self._unsettled = any(link.outbox for link in self.links.values())
         self.output = saved.output
         self.awaits: str | None = None
         self.asked: Asked | None = None
@@ -197,6 +198,7 @@ class Host:
     def _finish(self, output: object) -> None:
         self.output = output
         self.finished = True
+        self._unsettled = any(link.outbox for link in self.links.values())
         self._save(None)
 
     # -- pulls (rule 6) ----------------------------------------------------------------------
@@ -233,3 +235,14 @@ class Host:
             asked.number, asked.decision.id if asked.decision else None, reward, answered=True
         )
         self.asked = None
+
+    def settle(self) -> None:
+        """Write down that nothing is left to be acknowledged."""
+        if self._unsettled:
+            self._unsettled = False
+            self._save(None)
+
+    def close(self) -> None:
+        """Let go of the party; nothing is written."""
+        if not self.finished:
+            self._steps.close()

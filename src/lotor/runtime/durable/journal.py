@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS runs (
 CREATE TABLE IF NOT EXISTS statuses (
     run TEXT NOT NULL, seat TEXT NOT NULL, status BLOB NOT NULL, PRIMARY KEY (run, seat)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS impossible (run TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS commands (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, command BLOB NOT NULL
 ) STRICT;
@@ -113,6 +114,9 @@ class Journal:
 
     def close(self) -> None:
         self._database.close()
+        self.unlock()
+
+    def unlock(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -175,8 +179,36 @@ class Journal:
             )
         return found[0]
 
+    def output(self, run: str) -> object:
+        """What the party returned in a finished run."""
+        row = self._database.execute(
+            "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL", (run,)
+        ).fetchone()
+        return None if row is None or row[0] is None else msgspec.json.decode(row[0])
+
+    def progress(self, run: str) -> tuple[int, int, int]:
+        """As of the last checkpoint: the round, messages and bytes sent."""
+        row = self._database.execute(
+            "SELECT round, messages_sent, bytes_sent FROM progress WHERE run = ?", (run,)
+        ).fetchone()
+        return (0, 0, 0) if row is None else row
+
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
+
+    def unsettled(self) -> set[str]:
+        """The runs that have messages which no peer has acknowledged."""
+        rows = self._database.execute("SELECT DISTINCT run FROM outbox")
+        return {run for (run,) in rows}
+
+    def pulled(self, run: str) -> tuple[int, float]:
+        """How often this party pulled in a run, and the sum of the rewards."""
+        pulls, total = self._database.execute(
+            "SELECT count(*), coalesce(sum(reward), 0.0) FROM pulls "
+            "WHERE run = ? AND answered AND decision IS NOT NULL",
+            (run,),
+        ).fetchone()
+        return pulls, total
 
     # -- what others say of a run --------------------------------------------------------------
 
@@ -203,9 +235,19 @@ class Journal:
             "SELECT id, run, command FROM commands ORDER BY id"
         ).fetchall()
 
-    def done(self, command: int) -> None:
+    def done(self, command: int, impossible: tuple[str, str] | None = None) -> None:
+        """A command is carried out, or cannot be: (run, why)."""
         with self.transaction():
+            if impossible is not None:
+                self._database.execute(
+                    "INSERT OR REPLACE INTO impossible VALUES (?, ?)", impossible
+                )
             self._database.execute("DELETE FROM commands WHERE id = ?", (command,))
+
+    def impossible(self, run: str) -> str | None:
+        """Why a run that was ordered could not be opened."""
+        row = self._database.execute("SELECT note FROM impossible WHERE run = ?", (run,)).fetchone()
+        return None if row is None else str(row[0])
 
     def changes(self) -> int:
         """A number that changes when another process has written."""

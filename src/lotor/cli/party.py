@@ -1,0 +1,123 @@
+"""Commands of one party: `lotor serve`, and `lotor start` for the customer."""
+
+import asyncio
+import json
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from lotor.cli.exit_codes import INTERRUPTED
+from lotor.cli.options import samba_from
+from lotor.cli.progress import RunProgress
+from lotor.core.errors import (
+    ConsentError,
+    InputError,
+    MissingPartyError,
+    RunEndedError,
+    StoppedError,
+)
+from lotor.protocols.party import RUN_ID_BYTES
+from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.serving import Desk, desk, follow, serve
+from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
+
+KitOption = Annotated[Path, typer.Option("--kit", help="The party's folder: keys and party.toml.")]
+LogOption = Annotated[
+    Literal["text", "json"], typer.Option("--log", help="How log lines on stderr look.")
+]
+LevelOption = Annotated[
+    str, typer.Option("--log-level", help="debug, info, warning, error or critical.")
+]
+
+
+def serve_command(kit: KitOption, log: LogOption = "text", log_level: LevelOption = "info") -> None:
+    """Run one party: its role and name are in its certificate. Stop it with ctrl-C or SIGTERM."""
+    with desk(kit) as at:
+        logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
+        asyncio.run(_until_stopped(at))
+
+
+async def _until_stopped(at: Desk) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await serve(at, stop)
+
+
+def start_command(
+    protocol: Annotated[Literal["samba"], typer.Argument(help="What to run.")],
+    kit: KitOption,
+    budget: Annotated[int, typer.Option(help="How many pulls, the paper's N.")],
+    policy: Annotated[
+        str, typer.Option(help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.")
+    ] = "ucb",
+    owners: Annotated[
+        str | None,
+        typer.Option(help="Who takes part, e.g. 'lyon,porto'.  [default: [members] of party.toml]"),
+    ] = None,
+    selection: Annotated[
+        Literal["bits", "position"] | None,
+        typer.Option(help="How owners learn who is pulled: docs/samba.md.  [default: bits]"),
+    ] = None,
+    key_bits: Annotated[
+        int | None, typer.Option(help="Paillier: 2048, 3072 or 4096.  [default: 3072]")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+    log: LogOption = "text",
+    log_level: LevelOption = "warning",
+) -> None:
+    """Start a run as the customer, wait for it, and print the total.
+
+    A run that was cut off goes on with `lotor runs follow RUN`.
+    """
+    samba_from(policy, selection=selection, key_bits=key_bits)  # refuses what cannot be run
+    given = {"policy": policy, "selection": selection, "key_bits": key_bits}
+    options = {name: value for name, value in given.items() if value is not None}
+    with desk(kit) as at:
+        logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
+        members = {role: list(names) for role, names in at.config.members.items()}
+        if owners is not None:
+            members["owner"] = [name.strip() for name in owners.split(",")]
+        run = secrets.token_hex(RUN_ID_BYTES)
+        at.journal.ask(run, commands.to_bytes(commands.Order(protocol, budget, options, members)))
+        watch(at, run, as_json=as_json)
+
+
+def watch(at: Desk, run: str, *, as_json: bool) -> None:
+    """Follow a run to its end and print what came of it."""
+    try:
+        row = asyncio.run(_watch(at, run))
+    except KeyboardInterrupt:
+        typer.echo(
+            f"lotor: no longer watching. Without its customer the run waits: go on with `lotor "
+            f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if row is None:
+        raise InputError(str(at.journal.impossible(run)))
+    if row.state != FINISHED:
+        raise _ended(row)
+    total = at.journal.output(run)
+    if as_json:
+        typer.echo(json.dumps({"run": run, "reward": total}))
+    elif total is not None:
+        typer.echo(f"total reward {total:g} (run {run})")
+    else:
+        typer.echo(f"run {run} is finished; its customer has the total")
+
+
+async def _watch(at: Desk, run: str) -> RunRow | None:
+    with RunProgress(at.journal, run, sys.stderr) as progress:
+        return await follow(at, run, progress.show)
+
+
+def _ended(row: RunRow) -> RunEndedError:
+    kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
+    if "stayed away" in row.note:
+        kind = MissingPartyError
+    return kind(f"run {row.id} ended without a result: {row.note}")

@@ -1,0 +1,212 @@
+"""`lotor runs`: what a party has to do with which runs, and what its operator decides."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table as Grid
+
+from lotor.cli.party import KitOption, LevelOption, LogOption, watch
+from lotor.core.errors import InputError, LotorError
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.runtime.daemon import announcement, commands, logs
+from lotor.runtime.daemon.frames import Status
+from lotor.runtime.daemon.serving import Desk, desk
+from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
+
+runs_app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
+RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+
+
+def described(at: Desk, row: RunRow) -> dict[str, object]:
+    """What this party knows of a run; an owner's own pulls are in its own journal only."""
+    t, messages, size = at.journal.progress(row.id)
+    document: dict[str, object] = {
+        "run": row.id,
+        "state": row.state,
+        "note": row.note,
+        "seat": row.seat,
+        "created": _moment(row.created),
+        "changed": _moment(row.changed),
+        "version": row.version,
+        "round": t,
+        "messages_sent": messages,
+        "bytes_sent": size,
+    }
+    try:
+        table = announcement.check(
+            row.announcement, row.signature, deployments=DEPLOYMENTS, trust=None, key=at.kit.key
+        )
+    except LotorError as error:
+        return {**document, "note": str(error)}
+    plan = table.plan
+    document |= {
+        "protocol": table.deployment.name,
+        "policy": plan.policy,
+        "budget": plan.budget,
+        "arms": plan.k,
+        "members": {
+            seat: {"name": one.subject.name, "role": one.subject.role, "key": one.key_bytes.hex()}
+            for seat, one in table.members.items()
+        },
+        "others": {seat: _status(data) for seat, data in at.journal.statuses(row.id).items()},
+    }
+    if at.config.owner is not None:
+        pulls, total = at.journal.pulled(row.id)
+        document |= {"own_pulls": pulls, "own_mean": total / pulls if pulls else None}
+    if row.seat == table.deployment.opener:
+        document["reward"] = at.journal.output(row.id)
+    return document
+
+
+def _status(data: bytes) -> dict[str, object]:
+    status = msgspec.msgpack.decode(data, type=Status)
+    return {
+        "state": status.state,
+        "text": status.text,
+        "round": status.round,
+        "time": _moment(status.time),
+    }
+
+
+def _moment(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
+
+
+@runs_app.command("list")
+def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
+    """List this party's runs."""
+    with desk(kit) as at:
+        rows = [described(at, row) for row in at.journal.runs()]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    grid = Grid(box=None, header_style="bold")
+    for heading in ("run", "state", "seat", "policy", "budget", "round", "since", "note"):
+        grid.add_column(heading, overflow="fold")
+    for row in rows:
+        cells = (row["run"], row["state"], row["seat"], row.get("policy", ""))
+        counts = (row.get("budget", ""), row["round"], row["changed"], row["note"])
+        grid.add_row(*(str(cell) for cell in (*cells, *counts)))
+    Console().print(grid if rows else "no runs yet")
+
+
+@runs_app.command("show")
+def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
+    """Show one run: who takes part, how it stands, and what is this party's own to see."""
+    with desk(kit) as at:
+        document = described(at, at.journal.run(run))
+    if as_json:
+        typer.echo(json.dumps(document))
+        return
+    out = Console(highlight=False)
+    for key, value in document.items():
+        if isinstance(value, dict):
+            out.print(f"[bold]{key}[/bold]")
+            for seat, about in value.items():
+                words = ", ".join(f"{k} {v}" for k, v in about.items() if v not in ("", None))
+                out.print(f"  {seat}: {words}")
+        elif value not in ("", None):
+            out.print(f"[bold]{key}[/bold] {value}")
+
+
+@runs_app.command()
+def follow(
+    run: RunArgument,
+    kit: KitOption,
+    as_json: JsonOption = False,
+    log: LogOption = "text",
+    log_level: LevelOption = "warning",
+) -> None:
+    """Wait for a run's end, driving this party if no other process does."""
+    with desk(kit) as at:
+        logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
+        watch(at, at.journal.run(run).id, as_json=as_json)
+
+
+def _ask(at: Desk, row: RunRow, command: commands.Command, done: str) -> None:
+    at.journal.ask(row.id, commands.to_bytes(command))
+    when = "" if _served(at.journal) else ", as soon as this party is served again"
+    typer.echo(f"{done}{when}", err=True)
+
+
+def _served(journal: Journal) -> bool:
+    if journal.lock():
+        journal.unlock()
+        return False
+    return True
+
+
+@runs_app.command()
+def approve(run: RunArgument, kit: KitOption) -> None:
+    """Let a run start that waits because this party's [consent] does not allow it by itself."""
+    with desk(kit) as at:
+        row = at.journal.run(run)
+        if row.state != WAITING:
+            raise InputError(f"run {row.id} is {row.state}: only a waiting run can be approved")
+        _ask(at, row, commands.Approve(), f"run {row.id} is approved and starts")
+
+
+@runs_app.command()
+def refuse(
+    run: RunArgument,
+    kit: KitOption,
+    reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
+) -> None:
+    """Do not take part in a waiting run; it ends for all parties."""
+    with desk(kit) as at:
+        row = at.journal.run(run)
+        if row.state != WAITING:
+            raise InputError(f"run {row.id} is {row.state}: only a waiting run can be refused")
+        _ask(at, row, commands.Refuse(reason), f"run {row.id} is refused")
+
+
+@runs_app.command()
+def stop(
+    run: RunArgument,
+    kit: KitOption,
+    reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
+) -> None:
+    """End a run on all sides, without a result."""
+    with desk(kit) as at:
+        row = at.journal.run(run)
+        if row.state not in (WAITING, RUNNING):
+            raise InputError(f"run {row.id} is {row.state} already")
+        _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
+
+
+@runs_app.command()
+def resolve(
+    run: RunArgument,
+    decision: Annotated[
+        str, typer.Argument(help="The decision in doubt, as `runs show` names it.")
+    ],
+    kit: KitOption,
+    reward: Annotated[
+        float | None, typer.Option(help="It was carried out, and this was its reward.")
+    ] = None,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="It counts as a pull with the lowest reward.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="It was not carried out: call the pull again.")
+    ] = False,
+) -> None:
+    """Say what became of a pull in doubt, so that the run goes on."""
+    if (reward is not None) + lost + again != 1:
+        raise InputError("give one of --reward X, --lost and --again")
+    with desk(kit) as at:
+        row, owner = at.journal.run(run), at.config.owner
+        if owner is None or row.state == FINISHED:
+            raise InputError(f"nothing can be in doubt in run {row.id} at this party")
+        low, high = owner.reward_range
+        if reward is not None and not low <= reward <= high:
+            raise InputError(
+                f"a reward lies in the reward_range ({low}, {high}), {reward} does not"
+            )
+        answer = None if again else low if lost else reward
+        _ask(at, row, commands.Resolve(decision, answer), f"decision {decision} is resolved")

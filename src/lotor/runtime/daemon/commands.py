@@ -1,0 +1,60 @@
+"""What an operator asks of a run: written to the journal by one process, done by the daemon."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from lotor.core.errors import JournalError
+
+
+class Command(msgspec.Struct, frozen=True, tag=True):
+    """Base of all commands."""
+
+
+class Order(Command, frozen=True):
+    """Open a new run; `members` lists names by role."""
+
+    protocol: str
+    budget: int
+    options: dict[str, str | int]
+    members: dict[str, list[str]]
+
+
+class Approve(Command, frozen=True):
+    """Let a waiting run start."""
+
+
+class Refuse(Command, frozen=True):
+    """Do not take part; the run ends for all."""
+
+    reason: str
+
+
+class Stop(Command, frozen=True):
+    """End the run on all sides."""
+
+    reason: str
+
+
+class Resolve(Command, frozen=True):
+    """What became of a pull in doubt: its reward; None when it was never made, so ask (again)."""
+
+    decision: str
+    reward: float | None
+
+
+AnyCommand: TypeAlias = Order | Approve | Refuse | Stop | Resolve
+
+
+_decoder: msgspec.msgpack.Decoder[AnyCommand] = msgspec.msgpack.Decoder(AnyCommand)
+
+
+def to_bytes(command: Command) -> bytes:
+    return msgspec.msgpack.encode(command)
+
+
+def from_bytes(data: bytes) -> AnyCommand:
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeError):
+        raise JournalError("the journal holds a command of another version") from None

@@ -1,0 +1,191 @@
+"""A throw-away federation on this machine: every party a process, with real certificates.
+
+For demonstrations, tests and benchmarks. All private keys lie in one folder, and decisions are
+drawn from a seed, so that the result can be compared with plain.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lotor.core.effects import Decision
+from lotor.core.errors import RunEndedError
+from lotor.environments import BernoulliArms, Outcomes
+from lotor.runtime.daemon.config import (
+    Address,
+    ConsentRules,
+    LimitsTable,
+    OwnerTable,
+    PartyConfig,
+    TrialTable,
+    write_config,
+)
+from lotor.runtime.daemon.demo_keys import demo_federation
+
+HOSPITAL = '''"""Outcomes of this hospital's patients, each handed to one decision for ever."""
+
+from pathlib import Path
+
+from lotor.environments import Outcomes
+
+pull = Outcomes(Path(__file__).with_name("patients.db"))
+'''
+SERVERS = {"controller": "controller", "comp": "comp", "customer": "customer"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a party's processes have used up."""
+
+    cpu_seconds: float = 0.0
+    starts: int = 0
+
+
+@dataclass(slots=True)
+class Loopback:
+    """Kits by name, and the processes that run them. `rewards` are the outcomes by owner."""
+
+    folder: Path
+    rewards: Mapping[str, Sequence[float]]
+    seed: int
+    tick: float = 0.0
+    wait: float = 60.0
+    log: str = "json"
+    kits: dict[str, Path] = field(default_factory=dict)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @classmethod
+    def bernoulli(
+        cls, folder: Path, means: Mapping[str, float], *, budget: int, seed: int
+    ) -> "Loopback":
+        """Owners with one arm each, whose outcomes are those of `BernoulliArms` with this seed."""
+        pull = BernoulliArms(list(means.values())).start(seed)
+        rewards = {
+            name: [pull(Decision("", t, arm, "")) for t in range(budget)]
+            for arm, name in enumerate(means)
+        }
+        return cls(folder, rewards, seed)
+
+    @property
+    def owners(self) -> list[str]:
+        return list(self.rewards)
+
+    def prepare(self) -> None:
+        """Write keys, certificates, configurations and patients."""
+        members = {**SERVERS, **dict.fromkeys(self.owners, "owner")}
+        self.kits = demo_federation(self.folder, members)
+        self.spent = {name: Spent() for name in members}
+        address = Address("127.0.0.1", free_port())
+        for name, role in members.items():
+            write_config(self.kits[name] / "party.toml", self._config(role, address))
+        for name, rewards in self.rewards.items():
+            (self.kits[name] / "hospital.py").write_text(HOSPITAL)
+            Outcomes.create(self.kits[name] / "patients.db", rewards)
+
+    def _config(self, role: str, controller: Address) -> PartyConfig:
+        owner = role == "owner"
+        return PartyConfig(
+            listen=controller if role == "controller" else None,
+            peers={} if role == "controller" else {"controller": controller},
+            limits=LimitsTable(wait=self.wait),
+            owner=OwnerTable(pull="hospital:pull", repeatable=True, tick=self.tick)
+            if owner
+            else None,
+            consent=ConsentRules(
+                customers=("customer",), policies=("*",), least_budget=1, total_budget=10**9
+            )
+            if owner
+            else None,
+            members={
+                "controller": ("controller",),
+                "comp": ("comp",),
+                "owner": tuple(self.owners),
+            }
+            if role == "customer"
+            else {},
+            trial=TrialTable(seed=self.seed) if owner else None,
+        )
+
+    # -- processes -----------------------------------------------------------------------------
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-c", "from lotor.cli import main; main()", *arguments]
+
+    def launch(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Run a command on a party's kit; its log goes to a file beside the kit."""
+        self.spent[name].starts += 1
+        with self.log_file(name).open("ab") as log, self.out_file(name).open("ab") as out:
+            process = subprocess.Popen(  # noqa: S603
+                [*self.command(*arguments), "--kit", str(self.kits[name]), "--log", self.log],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=log,
+            )
+        self._processes[name] = process
+        return process
+
+    def serve(self, *names: str) -> None:
+        for name in names or [name for name in self.kits if name != "customer"]:
+            self.launch(name, "serve")
+
+    def log_file(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def out_file(self, name: str) -> Path:
+        return self.folder / f"{name}.out"
+
+    def running(self, name: str) -> bool:
+        """Whether a party's process lives; counts what it used when it does not."""
+        process = self._processes.get(name)
+        if process is None:
+            return False
+        if process.returncode is None:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid == 0:
+                return True
+            self._ended(name, process, status, usage.ru_utime + usage.ru_stime)
+        return False
+
+    def _ended(
+        self, name: str, process: subprocess.Popen[bytes], status: int, cpu_seconds: float
+    ) -> None:
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.spent[name].cpu_seconds += cpu_seconds
+
+    def exit_code(self, name: str) -> int | None:
+        return None if self.running(name) else self._processes[name].returncode
+
+    def end(self, name: str, number: signal.Signals = signal.SIGTERM) -> None:
+        """Send a signal to a party's process, and wait until it is gone."""
+        process = self._processes.get(name)
+        if process is None or not self.running(name):
+            return
+        os.kill(process.pid, number)
+        _, status, usage = os.wait4(process.pid, 0)
+        self._ended(name, process, status, usage.ru_utime + usage.ru_stime)
+
+    def kill(self, name: str) -> None:
+        """kill -9."""
+        self.end(name, signal.SIGKILL)
+
+    def close(self) -> None:
+        for name in self._processes:
+            self.end(name)
+
+    def complaint(self, name: str) -> RunEndedError:
+        """What a party that has failed had to say."""
+        lines = self.log_file(name).read_text(errors="replace").strip().splitlines()[-3:]
+        return RunEndedError(f"{name} ended with {self.exit_code(name)}: {' / '.join(lines)}")

@@ -1,0 +1,435 @@
+"""A party's daemon: its connections and its runs."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+from lotor.core.errors import ConfigError, JournalWriteError, LotorError, ProtocolError
+from lotor.core.fixed_point import RewardScale
+from lotor.core.version import VERSION
+from lotor.crypto.certificates import Certificate, Subject
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Deployment, Offer
+from lotor.runtime.daemon import announcement, commands
+from lotor.runtime.daemon.announcement import Table
+from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.clock import Clock, SystemClock
+from lotor.runtime.daemon.config import PartyConfig
+from lotor.runtime.daemon.consent import Wish, objections
+from lotor.runtime.daemon.frames import (
+    WIRE_VERSION,
+    AnyFrame,
+    Ask,
+    Card,
+    Open,
+    Roster,
+    Status,
+    decode,
+    encode,
+    read_card,
+)
+from lotor.runtime.daemon.kit import Kit
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.daemon.opening import open_run
+from lotor.runtime.daemon.pull import Asker, load_pull
+from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.journal import (
+    FINISHED,
+    JOURNAL_VERSION,
+    REFUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    Journal,
+    RunRow,
+)
+from lotor.transport import Hello, Limits, NetworkTransport, Tls
+
+LOOK_SECONDS = 0.2
+_log = logging.getLogger("lotor.daemon")
+
+
+class Node:
+    """Drives all runs of one party."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        config: PartyConfig,
+        journal: Journal,
+        *,
+        deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+        clock: Clock | None = None,
+    ) -> None:
+        self.kit = kit
+        self.config = config
+        self.journal = journal
+        self.runs: dict[str, LiveRun] = {}
+        self.cards: dict[str, Card] = {}
+        self.error: LotorError | None = None
+        self.ended = asyncio.Event()
+        self.deployments = deployments
+        self._clock = clock or SystemClock()
+        self._me = kit.subject.name
+        self._sessions: dict[str, int] = {}
+        self._keys: dict[str, bytes] = {}
+        self._seen = -1
+        self._pending = False
+        self._opening: dict[str, asyncio.Task[None]] = {}
+        self._keeper: asyncio.Task[None] | None = None
+        self._asker = self._make_asker()
+        self.transport = NetworkTransport(
+            me=kit.subject,
+            tls=Tls(kit.certificate_path, kit.key_path, kit.fresh_trust),
+            listen=config.listen,
+            dial=config.peers,
+            hello=self._hello,
+            admit=self._admit,
+            changed=self._changed,
+            limits=Limits(
+                max_frame=config.limits.max_frame,
+                handshake=config.limits.handshake,
+                keep_alive=config.limits.keep_alive,
+            ),
+        )
+
+    def _make_asker(self) -> Asker | None:
+        owner = self.config.owner
+        if owner is None:
+            if self.kit.subject.role == "owner":
+                raise ConfigError(
+                    f"{self.kit.party_toml}: {self._me} is an owner, so party.toml needs an "
+                    "[owner] table with its pull; docs/party.md has an example"
+                )
+            return None
+        return Asker(load_pull(owner.pull, self.kit.path), RewardScale(*owner.reward_range))
+
+    # -- starting and stopping -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Listen, dial, and go on with every run that has not ended."""
+        self.kit.fresh_trust().check(self.kit.certificate)
+        await self.transport.start()
+        _log.info(
+            "%s serves as %s%s",
+            self._me,
+            self.kit.subject.role,
+            f" on port {self.transport.address[1]}" if self.transport.address else "",
+            extra={"event": "serving"},
+        )
+        unsent = self.journal.unsettled()
+        for row in self.journal.runs():
+            self._restore(row, row.id in unsent)
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def close(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+        for opening in self._opening.values():
+            opening.cancel()
+        await asyncio.gather(*self._opening.values(), return_exceptions=True)
+        for live in self.runs.values():
+            live.drop()
+        await self.transport.close()
+        if self._asker is not None:
+            self._asker.close()
+
+    async def _keep(self) -> None:
+        """What must be looked at from time to time."""
+        rounds = 0
+        while True:
+            self._obey()
+            rounds += 1
+            if rounds % 5 == 0:
+                for live in list(self.runs.values()):
+                    live.look_after()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def fatal(self, error: LotorError) -> None:
+        """Nothing can be written down any more: stop, and go on after a restart."""
+        _log.critical(str(error), extra={"event": "fatal"})
+        self.error = error
+        self.ended.set()
+
+    # -- what runs need ------------------------------------------------------------------------
+
+    @property
+    def offer(self) -> Offer:
+        owner = self.config.owner
+        return Offer() if owner is None else Offer(owner.arms, *owner.reward_range)
+
+    @property
+    def trial_seed(self) -> int | None:
+        return None if self.config.trial is None else self.config.trial.seed
+
+    @property
+    def wait(self) -> float:
+        return self.config.limits.wait
+
+    def send(self, name: str, frame: Frame) -> None:
+        self.transport.send(self._me, name, encode(frame))
+
+    def present(self, member: Certificate) -> bool:
+        return self._keys.get(member.subject.name) == member.key_bytes
+
+    def neighbours(self) -> list[str]:
+        return list(self._keys)
+
+    def away(self, name: str) -> float:
+        since = self.transport.down_since(name)
+        return 0.0 if since is None else time.monotonic() - since
+
+    def answering(self, host: Host, log: RunLog) -> Answering | None:
+        if self._asker is None or self.config.owner is None:
+            return None
+        return Answering(host, self.config.owner, self._asker, self._clock, log)
+
+    # -- connections ---------------------------------------------------------------------------
+
+    def _hello(self) -> Hello:
+        card = Card(self.kit.certificate.to_der(), self.offer)
+        return Hello(WIRE_VERSION, JOURNAL_VERSION, VERSION, time.time(), encode(card))
+
+    def _admit(self, subject: Subject, hello: Hello) -> None:
+        read_card(hello.card, subject.name)
+
+    def _changed(self, name: str) -> None:
+        """Frames of a peer have arrived, or its connection has gone up or down."""
+        if not self.transport.connected(name):
+            self._gone(name)
+        elif self.transport.sessions(name) != self._sessions.get(name):
+            self._gone(name)
+            self._came(name)
+        while (payload := self.transport.receive(self._me, name)) is not None:
+            try:
+                self._handle(name, decode(payload, name))
+            except LotorError as error:
+                _log.warning(str(error), extra={"event": "refused", "peer": name})
+                self.transport.kick(name, error)
+                return
+
+    def _came(self, name: str) -> None:
+        self._sessions[name] = self.transport.sessions(name)
+        shown, hello = self.transport.certificate(name), self.transport.hello_of(name)
+        if shown is None or hello is None:
+            return
+        certificate = Certificate.from_der(shown)
+        self._keys[name] = certificate.key_bytes
+        self.cards[name] = Card(shown, read_card(hello.card, name).offer)
+        _log.info("%s is connected", name, extra={"event": "connected", "peer": name})
+        for live in list(self.runs.values()):
+            seat = live.seat_of(name)
+            if seat is None or not self._concerns(live):
+                continue
+            if not self.present(live.table.members[seat]):
+                live.log.error(
+                    f"{name} has another key than when the run began, and the parties of a run "
+                    "do not change: let it come with its old key, or stop the run",
+                    extra={"event": "other-key", "peer": name},
+                )
+                continue
+            live.greet(name)
+            live.tell()
+
+    @staticmethod
+    def _concerns(live: LiveRun) -> bool:
+        """Whether there is anything to say about the run to a peer that comes back."""
+        return live.state in (RUNNING, WAITING) or live.host is not None
+
+    def _gone(self, name: str) -> None:
+        if self._keys.pop(name, None) is None:
+            return
+        error = self.transport.last_error(name)
+        _log.info(
+            "%s is gone%s",
+            name,
+            f": {error}" if error else "",
+            extra={"event": "gone", "peer": name},
+        )
+        for live in list(self.runs.values()):
+            seat = live.seat_of(name)
+            if seat is not None:
+                live.parted(seat)
+                live.tell()
+
+    # -- frames --------------------------------------------------------------------------------
+
+    def _handle(self, name: str, frame: AnyFrame) -> None:
+        if isinstance(frame, Data | Ack):
+            live, seat = self._seated(name, frame)
+            live.received(seat, frame)
+        elif isinstance(frame, Join):
+            live, seat = self._seated(name, frame)
+            live.joined(seat, frame)
+        elif isinstance(frame, Status):
+            live, _ = self._seated(name, frame)
+            live.heard(frame, name)
+        elif isinstance(frame, Open):
+            self._announced(name, frame)
+        elif isinstance(frame, Ask):
+            mine = Card(self.kit.certificate.to_der(), self.offer)
+            there = [card for peer, card in self.cards.items() if peer in self._keys]
+            self.send(name, Roster("", [mine, *there]))
+        else:
+            self._introduced(frame)
+
+    def _seated(self, name: str, frame: Frame) -> tuple[LiveRun, str]:
+        """The run that a frame is about and its sender's seat there."""
+        live = self.runs.get(frame.run)
+        seat = live.seat_of(name) if live is not None else None
+        if live is None or seat is None or not self.present(live.table.members[seat]):
+            raise ProtocolError(
+                f"{name} sent a frame of a run in which {self._me} has nothing to do with it"
+            )
+        return live, seat
+
+    def _introduced(self, roster: Roster) -> None:
+        """Parties that a peer is connected to; the authority vouches for them, not the peer."""
+        trust = self.kit.fresh_trust()
+        for card in roster.cards:
+            certificate = Certificate.from_der(card.certificate)
+            self.cards[trust.check(certificate).name] = card
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    def _restore(self, row: RunRow, unsent: bool) -> None:
+        try:
+            table = announcement.check(
+                row.announcement,
+                row.signature,
+                deployments=self.deployments,
+                trust=None,
+                key=self.kit.key,
+            )
+        except LotorError as error:
+            # Another version may be able to: leave it as it is.
+            log = RunLog(_log, row.id)
+            log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
+            return
+        live = self.runs[row.id] = LiveRun(table, self, row.state, row.note)
+        if row.state == RUNNING or unsent:
+            live.resume()
+
+    def _announced(self, name: str, frame: Open) -> None:
+        live = self.runs.get(frame.run)
+        if live is None:
+            table = announcement.check(
+                frame.announcement,
+                frame.signature,
+                deployments=self.deployments,
+                trust=self.kit.fresh_trust(),
+                key=self.kit.key,
+            )
+            if table.run != frame.run:
+                raise ProtocolError(f"{name} announced one run under the name of another")
+            self._consider(table)
+            return
+        if live.table.signed != frame.announcement:
+            raise ProtocolError(
+                f"{name} announced run {frame.run} again, with other contents: the first counts"
+            )
+        if not self._concerns(live):
+            live.greet(name)
+
+    def _consider(self, table: Table) -> None:
+        """A new run: start it, or let it wait for approval."""
+        plan, customer = table.plan, table.opener.subject.name
+        wish = Wish(table.run, customer, table.deployment.name, plan.policy, plan.budget)
+        against: list[str] = []
+        if self.config.consent is not None or self.config.owner is not None:
+            against = objections(self.config.consent, wish, self._spent())
+        note = "; ".join(against)
+        live = LiveRun(table, self, WAITING if against else RUNNING, note)
+        snapshot = None if against else first_snapshot(live.new_party())
+        self.add(live, snapshot)
+        if against:
+            live.log.warning(
+                f"{customer} asks for a run of {plan.policy} with {plan.budget} pulls, which "
+                f"waits for `lotor runs approve {table.run}`: {note}",
+                extra={"event": "waiting"},
+            )
+            for peer in table.peers.values():
+                live.greet(peer)
+            live.tell()
+        else:
+            live.resume()
+
+    def add(self, live: LiveRun, snapshot: bytes | None) -> None:
+        """Write a new run down and keep it."""
+        table, now = live.table, time.time()
+        row = RunRow(
+            id=table.run,
+            announcement=table.signed,
+            signature=table.signature,
+            seat=table.seat,
+            state=live.state,
+            note=live.note,
+            created=now,
+            changed=now,
+            version=VERSION,
+        )
+        self.journal.add(row, snapshot)
+        self.runs[table.run] = live
+
+    def _spent(self) -> int:
+        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
+        spent = 0
+        for live in self.runs.values():
+            if live.state in (RUNNING, FINISHED):
+                spent += live.table.plan.budget
+            elif live.state != WAITING:
+                spent += self.journal.pulled(live.run)[0]
+        return spent
+
+    # -- what the operator asks ------------------------------------------------------------------
+
+    def _obey(self) -> None:
+        """Do what another process has written into the journal."""
+        changes = self.journal.changes()
+        if changes == self._seen and not self._pending:
+            return
+        self._seen = changes
+        self._pending = False
+        for number, run, data in self.journal.commands():
+            command = commands.from_bytes(data)
+            live = self.runs.get(run)
+            if isinstance(command, commands.Order):
+                if live is None and run not in self._opening:
+                    opening = self._open(number, run, command)
+                    self._opening[run] = asyncio.create_task(opening)
+            elif live is None or self._do(live, command):
+                self.journal.done(number)
+            else:
+                self._pending = True
+
+    async def _open(self, number: int, run: str, order: commands.Order) -> None:
+        """Open a run; what it needs may not be there yet."""
+        impossible = None
+        try:
+            await open_run(self, run, order)
+        except JournalWriteError as error:
+            self.fatal(error)
+            return
+        except LotorError as error:
+            impossible = (run, str(error))
+        self.journal.done(number, impossible)
+        del self._opening[run]
+
+    def _do(self, live: LiveRun, command: commands.Command) -> bool:
+        """Carry out a command; False when it is too early."""
+        if isinstance(command, commands.Approve) and live.state == WAITING:
+            live.log.info("approved", extra={"event": "approved"})
+            live.begin()
+        elif isinstance(command, commands.Refuse) and live.state == WAITING:
+            live.end(REFUSED, f"refused by {self._me}: {command.reason}")
+        elif isinstance(command, commands.Stop):
+            live.end(STOPPED, f"stopped by {self._me}: {command.reason}")
+        elif isinstance(command, commands.Resolve):
+            return live.resolve(command.decision, command.reward)
+        return True

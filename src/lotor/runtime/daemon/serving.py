@@ -1,0 +1,105 @@
+"""Running a party from its kit."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lotor.core.errors import JournalError
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Deployment
+from lotor.runtime.daemon.clock import Clock
+from lotor.runtime.daemon.config import PartyConfig, read_config
+from lotor.runtime.daemon.kit import Kit
+from lotor.runtime.daemon.node import Node
+from lotor.runtime.durable.journal import ENDED, FINISHED, Journal, RunRow
+
+LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A party's kit, rules and journal, open."""
+
+    kit: Kit
+    config: PartyConfig
+    journal: Journal
+
+
+@contextmanager
+def desk(path: Path) -> Iterator[Desk]:
+    """Open a kit; several processes may, but one of them drives the party."""
+    kit = Kit(path)
+    config = read_config(kit.party_toml)
+    journal = Journal(kit.path / config.state, str(kit.subject))
+    try:
+        yield Desk(kit, config, journal)
+    finally:
+        journal.close()
+
+
+@asynccontextmanager
+async def served(
+    at: Desk,
+    *,
+    deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+    clock: Clock | None = None,
+) -> AsyncIterator[Node]:
+    """Drive the party while the block runs; its journal must be locked."""
+    node = Node(at.kit, at.config, at.journal, deployments=deployments, clock=clock)
+    try:
+        await node.start()
+        yield node
+    finally:
+        await node.close()
+
+
+async def serve(at: Desk, stop: asyncio.Event) -> None:
+    """Drive the party until `stop` is set, or until it cannot go on."""
+    if not at.journal.lock():
+        raise JournalError(
+            f"another process serves {at.kit.path} already: stop that one, or use it"
+        )
+    async with served(at) as node:
+        waits = [asyncio.create_task(event.wait()) for event in (stop, node.ended)]
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        if node.error is not None:
+            raise node.error
+
+
+async def follow(
+    at: Desk, run: str, seen: Callable[[RunRow | None], None], *, linger: float = 5.0
+) -> RunRow | None:
+    """Watch a run until it is over, and drive the party as long as no other process does.
+
+    None when it could not even be opened: the journal says why.
+    """
+    node: Node | None = None
+    try:
+        while True:
+            if node is None and at.journal.lock():
+                node = Node(at.kit, at.config, at.journal)
+                await node.start()
+            if node is not None and node.error is not None:
+                raise node.error
+            row = next((row for row in at.journal.runs() if row.id == run), None)
+            seen(row)
+            if row is not None and row.state in (*ENDED, FINISHED):
+                await _let_it_settle(node, run, linger)
+                return row
+            if row is None and at.journal.impossible(run) is not None:
+                return None
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        if node is not None:
+            await node.close()
+
+
+async def _let_it_settle(node: Node | None, run: str, seconds: float) -> None:
+    """Give peers the time to hear how it ended."""
+    if node is not None and run in node.runs:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(node.runs[run].over.wait(), seconds)
