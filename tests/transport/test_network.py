@@ -215,7 +215,7 @@ def test_versions_must_agree(federation: Federation, here: int, there: int) -> N
                     older = "lyon" if here == 1 else "comp"
                     assert f"install Lotor 0.2.0 at {older}" in str(error)
                     assert "wire version 2" in str(error)
-                    assert "speaks 1" in str(error)
+                    assert "speaks 1 (Lotor 0.1.0)" in str(error)
 
     asyncio.run(scenario())
 

@@ -83,7 +83,7 @@ def decode_greeting(data: bytes, who: str, wire: int) -> Hello | Refusal:
             f"{who} sent something that is neither Hello nor Refusal: it may run another "
             "program, or a damaged installation of Lotor"
         )
-    return Hello(theirs, 0, "of another version", 0.0)
+    return Hello(theirs, 0, "", 0.0)
 
 
 def refused(refusal: Refusal, who: str) -> LotorError:
@@ -99,8 +99,9 @@ def check_wire(me: str, mine: Hello, peer: str, theirs: Hello) -> None:
     if mine.wire == theirs.wire:
         return
     old, new = sorted(((mine, me), (theirs, peer)), key=lambda side: side[0].wire)
+    release = plain_text(new[0].version) or f"with wire version {new[0].wire}"
     raise VersionError(
-        f"{new[1]} speaks wire version {new[0].wire} (Lotor {plain_text(new[0].version)}), but "
-        f"{old[1]} speaks {old[0].wire} (Lotor {plain_text(old[0].version)}): "
-        f"install Lotor {plain_text(new[0].version)} at {old[1]} and start it again"
+        f"{new[1]} speaks wire version {new[0].wire}, but {old[1]} speaks {old[0].wire} "
+        f"(Lotor {plain_text(old[0].version) or 'of unknown version'}): "
+        f"install Lotor {release} at {old[1]} and start it again"
     )

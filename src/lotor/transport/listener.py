@@ -61,7 +61,7 @@ class Listener:
         """Write down why a connection came to nothing."""
         if not connection.is_established and not connection.probing:
             name = connection.subject.name if connection.subject is not None else ""
-            self._log.warn("refused", name, f"refused {connection.who}: {_why(connection.error)}")
+            self._log.note("refused", name, f"refused {connection.who}: {_why(connection.error)}")
 
     def gone(self, connection: Connection) -> None:
         self._connections.pop(connection, None)

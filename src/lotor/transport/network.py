@@ -163,7 +163,7 @@ class NetworkTransport:
         if peer.connected():
             return
         if str(error) != str(peer.error):
-            self._log.warn("unreachable", peer.name, str(error))
+            self._log.note("unreachable", peer.name, str(error))
         peer.error = error
 
     def _peer(self, name: str) -> Peer:

@@ -19,7 +19,7 @@ class RefusalLog:
         self._last = clock()
         self._skipped = 0
 
-    def warn(self, event: str, peer: str, reason: str) -> None:
+    def note(self, event: str, peer: str, reason: str) -> None:
         now = self._clock()
         self._allowed = min(LINES, self._allowed + (now - self._last) * LINES)
         self._last = now
