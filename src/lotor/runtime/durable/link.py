@@ -11,6 +11,7 @@ from lotor.core.errors import JournalError, ProtocolError
 from lotor.runtime.durable.frames import Join
 
 MESSAGES_AHEAD = 4096
+BYTES_AHEAD = 64 << 20
 
 
 @dataclass(slots=True)
@@ -33,6 +34,7 @@ class Link:
     joined: bool = False
     told: int = 0
     _ceiling: int = 0
+    _waiting_bytes: int = 0
     _incarnation: int = 0
     _recent: dict[int, bytes] = field(default_factory=dict)
 
@@ -92,13 +94,10 @@ class Link:
     def accept(self, seq: int, payload: bytes) -> bool:
         """Take message `seq` if it is the next one; a duplicate changes nothing."""
         if seq == self.received + 1:
-            if seq > self.consumed + MESSAGES_AHEAD:
-                raise ProtocolError(
-                    f"{self.peer} is {MESSAGES_AHEAD} messages ahead of what was asked for: it is "
-                    "out of step or floods this party"
-                )
+            self._check_flood(seq, len(payload))
             self.received = seq
             self.inbox.append(payload)
+            self._waiting_bytes += len(payload)
             self._recent[seq] = payload
             return True
         if seq > self.received:
@@ -112,12 +111,27 @@ class Link:
             )
         return False
 
+    def _check_flood(self, seq: int, size: int) -> None:
+        """What waits is bounded; a single message may be as long as a frame may be."""
+        ahead = None
+        if seq > self.consumed + MESSAGES_AHEAD:
+            ahead = f"{MESSAGES_AHEAD} messages"
+        elif self.inbox and self._waiting_bytes + size > BYTES_AHEAD:
+            ahead = f"{BYTES_AHEAD} bytes"
+        if ahead is not None:
+            raise ProtocolError(
+                f"{self.peer} is {ahead} ahead of what was asked for: it is out of step or floods "
+                "this party"
+            )
+
     def take(self) -> bytes | None:
         """The next message for the party."""
         if not self.inbox:
             return None
         self.consumed += 1
-        return self.inbox.popleft()
+        payload = self.inbox.popleft()
+        self._waiting_bytes -= len(payload)
+        return payload
 
     def checkpointed(self) -> None:
         """What was consumed is durable now."""
