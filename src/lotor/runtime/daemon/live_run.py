@@ -11,9 +11,9 @@ from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.deployment import Offer, Place
 from lotor.protocols.party import Party
-from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.bulletin import Bulletin
 from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
@@ -61,17 +61,15 @@ class LiveRun:
         self.state = state
         self.note = note
         self.host: Host | None = None
-        self.statuses: dict[str, Status] = {}
         self.over = asyncio.Event()
         self.log = RunLog(logging.getLogger("lotor.daemon"), table.run)
+        self.bulletin = Bulletin(table, house.send, self.there)
         self._house = house
+        self._names = table.peers
         self._answering: Answering | None = None
         self._task: asyncio.Task[None] | None = None
         self._early: dict[str, Join] = {}
         self._blocked: dict[str, str] = {}
-        self._names = table.peers
-        self._said = ("", "")
-        self._told_round = 0
 
     @property
     def run(self) -> str:
@@ -81,11 +79,25 @@ class LiveRun:
     def seat(self) -> str:
         return self.table.seat
 
+    @property
+    def open(self) -> bool:
+        """Whether there is anything left to be said about it to a peer that comes back."""
+        return self.state in (RUNNING, WAITING) or self.host is not None
+
+    @property
+    def round(self) -> int:
+        return self.host.round if self.host is not None else 0
+
     def seat_of(self, name: str) -> str | None:
         """The seat of a peer that this party talks to, by the name in its certificate."""
         return next((seat for seat, peer in self._names.items() if peer == name), None)
 
-    # -- beginning and going on --------------------------------------------------------------
+    def there(self) -> dict[str, str]:
+        """The peers that are connected, with their names."""
+        return {seat: name for seat, name in self._names.items() if self._present(seat)}
+
+    def _present(self, seat: str) -> bool:
+        return self._house.present(self.table.members[seat])
 
     def new_party(self) -> Party:
         return self.table.deployment.party(self._place())
@@ -119,11 +131,10 @@ class LiveRun:
         if self._answering is not None:
             self._answering.changed = self.tell
         self.log.info(
-            "goes on from round %d" if self.host.round else "starts",
-            *([self.host.round] if self.host.round else []),
-            extra={"event": "resumed", "round": self.host.round},
+            f"goes on from round {self.round}" if self.round else "starts",
+            extra={"event": "resumed", "round": self.round},
         )
-        for name in self._names.values():
+        for name in self.there().values():
             self.greet(name)
         for seat, join in list(self._early.items()):
             self.joined(seat, join)
@@ -132,25 +143,19 @@ class LiveRun:
 
     def greet(self, name: str) -> None:
         """The first words to a peer on a new connection."""
-        seat = self.seat_of(name)
-        if seat is None or not self._house.present(self.table.members[seat]):
-            return
-        house, table = self._house, self.table
-        house.send(name, Open(self.run, table.signed, table.signature))
-        for status in self.statuses.values():
-            house.send(name, status)
-        if self.host is not None:
-            house.send(name, self.host.join_to(seat))
+        table, seat = self.table, self.seat_of(name)
+        self._house.send(name, Open(self.run, table.signed, table.signature))
+        self.bulletin.repeat(name)
+        if self.host is not None and seat is not None:
+            self._house.send(name, self.host.join_to(seat))
 
     def _send(self, seat: str, frame: Frame) -> None:
         self._house.send(self._names[seat], frame)
 
-    # -- what arrives ------------------------------------------------------------------------
-
     def joined(self, seat: str, join: Join) -> None:
         """A peer's counters, on a new connection."""
         if self.host is None and self.state == FINISHED:
-            self.resume()
+            self.resume()  # the peer has not heard the end yet
         if self.host is None:
             self._early[seat] = join
             return
@@ -175,7 +180,18 @@ class LiveRun:
         if self.host is not None:
             self.host.parted(seat)
 
-    # -- what the party does -----------------------------------------------------------------
+    def heard(self, status: Status, sender: str) -> None:
+        """What some party says about the run."""
+        news = self.bulletin.heard(status, sender)
+        if self.bulletin.known.get(status.seat) is status:
+            self._house.journal.keep_status(self.run, status.seat, msgspec.msgpack.encode(status))
+        if news:
+            self.log.info(
+                f"{status.seat} is {status.state}" + (f": {status.text}" if status.text else ""),
+                extra={"event": "status", "peer": status.seat, "round": status.round},
+            )
+        if status.state in ENDED:
+            self.end(status.state, status.text or f"{status.state} by {status.seat}")
 
     def advance(self) -> None:
         """Let the party go on as far as it can, and see to what it asks for."""
@@ -189,23 +205,31 @@ class LiveRun:
                 host.advance()
         except JournalWriteError as error:
             self._house.fatal(error)
-            return
         except LotorError as error:
             self.end(FAILED, f"{self.seat}: {error}")
-            return
-        if host.asked is not None:
-            self._answer()
-        if host.finished:
-            self._finished(host)
+        except Exception as error:
+            # Of an error that nobody has foreseen the text might show what is secret.
+            self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
+        else:
+            self._see_to(host)
 
-    def _answer(self) -> None:
-        host, answering = self.host, self._answering
-        if host is None or host.asked is None:
-            return
-        if answering is None:
+    def _see_to(self, host: Host) -> None:
+        if host.asked is not None:
+            self._answer(host.asked)
+        if host.finished and self.state == RUNNING:
+            self._house.journal.change(self.run, FINISHED, "")
+            self.state, self.note = FINISHED, ""
+            self.log.info("finished", extra={"event": "finished", "round": host.round})
+            self.tell()
+        if host.drained:
+            host.settle()
+            self.over.set()
+
+    def _answer(self, asked: Asked) -> None:
+        if self._answering is None:
             self.end(FAILED, f"{self.seat} is asked to pull an arm, but holds none")
-        elif answering.doubt is None:
-            self._task = asyncio.create_task(self._answered(answering, host.asked))
+        elif self._answering.doubt is None:
+            self._task = asyncio.create_task(self._answered(self._answering, asked))
 
     async def _answered(self, answering: Answering, asked: Asked) -> None:
         try:
@@ -217,32 +241,15 @@ class LiveRun:
         if answered:
             self.advance()
 
-    def _finished(self, host: Host) -> None:
-        if self.state == RUNNING:
-            self._house.journal.change(self.run, FINISHED, "")
-            self.state, self.note = FINISHED, ""
-            self.log.info("finished", extra={"event": "finished", "round": host.round})
-            self.tell()
-        if host.drained:
-            host.settle()
-            self.over.set()
-
-    # -- what people decide ------------------------------------------------------------------
-
     def resolve(self, decision: str, reward: float | None) -> bool:
         """A person says what became of a pull in doubt; False when it is too early to tell."""
         host, answering = self.host, self._answering
-        if host is None or answering is None or host.asked is None or host.asked.decision is None:
-            self.log.warning("nothing is in doubt here", extra={"event": "resolve"})
+        asked = host.asked.decision if host is not None and host.asked is not None else None
+        if answering is None or asked is None or asked.id != decision:
+            self.log.warning(f"{decision} is not in doubt here", extra={"event": "resolve"})
             return True
         if answering.doubt is None:
-            return host.asked.decision.id != decision
-        if answering.doubt.id != decision:
-            self.log.warning(
-                f"decision {answering.doubt.id} is in doubt, not {decision}",
-                extra={"event": "resolve"},
-            )
-            return True
+            return False
         answering.resolved(reward)
         self.advance()
         return True
@@ -267,8 +274,6 @@ class LiveRun:
             self.host.close()
             self.host = None
 
-    # -- what everybody is told ----------------------------------------------------------------
-
     def tell(self) -> None:
         """Say how the run stands here, if that has changed."""
         state, text = self._standing()
@@ -276,33 +281,15 @@ class LiveRun:
         if note != self.note:
             self.note = note
             self._house.journal.change(self.run, self.state, note)
-        if (state, text) != self._said:
-            self._said = state, text
-            self._publish(state, text)
+        own = self.bulletin.own
+        if own is None or (own.state, own.text) != (state, text):
+            self.bulletin.say(state, text, self.round)
 
     def _own_note(self) -> str:
-        """What only this party's operator is to read: others would learn whom was pulled."""
+        """What only this party's operator is to read: others would learn who was pulled."""
         if self.state == WAITING:
             return self.note
         return self._answering.trouble if self._answering is not None else ""
-
-    def tell_round(self) -> None:
-        """Let the opener know how far the run is, if this party talks to it."""
-        host, opener = self.host, self.table.deployment.opener
-        if host is not None and host.round != self._told_round and opener in self._names:
-            self._told_round = host.round
-            self._publish(*self._said, only=opener)
-
-    def _publish(self, state: str, text: str, only: str | None = None) -> None:
-        before = self.statuses.get(self.seat)
-        t = self.host.round if self.host is not None else before.round if before else 0
-        status = statuses.make(
-            self.table.identity, self.run, state, text, t, before.time if before else 0.0
-        )
-        self.statuses[self.seat] = status
-        for seat, name in self._names.items():
-            if only in (None, seat) and self._house.present(self.table.members[seat]):
-                self._house.send(name, status)
 
     def _standing(self) -> tuple[str, str]:
         if self.state != RUNNING:
@@ -311,8 +298,7 @@ class LiveRun:
             return BLOCKED, "; ".join(self._blocked.values())
         if self._answering is not None and self._answering.trouble:
             return IN_DOUBT, f"{self.seat} waits for its operator"
-        missing = self.missing()
-        if missing:
+        if missing := self.missing():
             return MISSING, "waits for " + ", ".join(
                 f"{seat}, away since {since:%H:%M:%S} UTC" for seat, since in missing.items()
             )
@@ -324,40 +310,23 @@ class LiveRun:
         return {
             seat: datetime.fromtimestamp(now - self._house.away(name), UTC)
             for seat, name in self._names.items()
-            if not self._house.present(self.table.members[seat])
+            if not self._present(seat)
         }
 
     def look_after(self) -> None:
-        """From time to time: who is missing, and for how long already?"""
+        """From time to time: who stays away too long, and does the opener know how far we are?"""
         if self.state == RUNNING and self.host is not None:
             for seat, name in self._names.items():
                 away = self._house.away(name)
-                if away > self._house.wait and not self._house.present(self.table.members[seat]):
+                if away > self._house.wait and not self._present(seat):
+                    limit = f"{self._house.wait:g} s: `wait` in its party.toml"
                     self.end(
                         FAILED,
                         f"{seat} stayed away for {away:.0f} s, longer than {self.seat} waits "
-                        f"({self._house.wait:g} s: `wait` in its party.toml)",
+                        f"({limit})",
                     )
-                    return
         if self.state in (RUNNING, WAITING):
             self.tell()
-            self.tell_round()
-
-    def heard(self, status: Status, sender: str) -> None:
-        """What some party says about the run; passed on when it is news."""
-        known = self.statuses.get(status.seat)
-        if status.seat == self.seat or (known is not None and known.time >= status.time):
-            return
-        statuses.check(self.table.identity, status)
-        self.statuses[status.seat] = status
-        self._house.journal.keep_status(self.run, status.seat, msgspec.msgpack.encode(status))
-        if known is None or (known.state, known.text) != (status.state, status.text):
-            self.log.info(
-                f"{status.seat} is {status.state}" + (f": {status.text}" if status.text else ""),
-                extra={"event": "status", "peer": status.seat, "round": status.round},
-            )
-            for name in self._names.values():
-                if name != sender:
-                    self._house.send(name, status)
-        if status.state in ENDED:
-            self.end(status.state, status.text or f"{status.state} by {status.seat}")
+            own, opener = self.bulletin.own, self.table.deployment.opener
+            if own is not None and own.round != self.round and opener in self._names:
+                self.bulletin.say(own.state, own.text, self.round, only=opener)

@@ -12,12 +12,11 @@ from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, Subject
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.deployment import Deployment, Offer
-from lotor.runtime.daemon import announcement, commands
-from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.clerk import Clerk
 from lotor.runtime.daemon.clock import Clock, SystemClock
 from lotor.runtime.daemon.config import PartyConfig
-from lotor.runtime.daemon.consent import Wish, objections
+from lotor.runtime.daemon.docket import Docket
 from lotor.runtime.daemon.frames import (
     WIRE_VERSION,
     AnyFrame,
@@ -33,19 +32,12 @@ from lotor.runtime.daemon.frames import (
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.opening import open_run
 from lotor.runtime.daemon.pull import Asker, load_pull
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
-from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import (
-    FINISHED,
     JOURNAL_VERSION,
-    REFUSED,
-    RUNNING,
-    STOPPED,
-    WAITING,
     Journal,
-    RunRow,
 )
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
 
@@ -68,7 +60,6 @@ class Node:
         self.kit = kit
         self.config = config
         self.journal = journal
-        self.runs: dict[str, LiveRun] = {}
         self.cards: dict[str, Card] = {}
         self.error: LotorError | None = None
         self.ended = asyncio.Event()
@@ -77,9 +68,8 @@ class Node:
         self._me = kit.subject.name
         self._sessions: dict[str, int] = {}
         self._keys: dict[str, bytes] = {}
-        self._seen = -1
-        self._pending = False
-        self._opening: dict[str, asyncio.Task[None]] = {}
+        self._docket = Docket(self, kit, config, deployments)
+        self._clerk = Clerk(self)
         self._keeper: asyncio.Task[None] | None = None
         self._asker = self._make_asker()
         self.transport = NetworkTransport(
@@ -108,8 +98,6 @@ class Node:
             return None
         return Asker(load_pull(owner.pull, self.kit.path), RewardScale(*owner.reward_range))
 
-    # -- starting and stopping -----------------------------------------------------------------
-
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
         self.kit.fresh_trust().check(self.kit.certificate)
@@ -121,9 +109,7 @@ class Node:
             f" on port {self.transport.address[1]}" if self.transport.address else "",
             extra={"event": "serving"},
         )
-        unsent = self.journal.unsettled()
-        for row in self.journal.runs():
-            self._restore(row, row.id in unsent)
+        self._docket.restore()
         self._keeper = asyncio.create_task(self._keep())
 
     async def close(self) -> None:
@@ -131,9 +117,7 @@ class Node:
             self._keeper.cancel()
             with suppress(asyncio.CancelledError):
                 await self._keeper
-        for opening in self._opening.values():
-            opening.cancel()
-        await asyncio.gather(*self._opening.values(), return_exceptions=True)
+        await self._clerk.close()
         for live in self.runs.values():
             live.drop()
         await self.transport.close()
@@ -142,13 +126,16 @@ class Node:
 
     async def _keep(self) -> None:
         """What must be looked at from time to time."""
-        rounds = 0
-        while True:
-            self._obey()
-            rounds += 1
-            if rounds % 5 == 0:
-                for live in list(self.runs.values()):
-                    live.look_after()
+        looks = 0
+        while self.error is None:
+            try:
+                self._clerk.obey()
+                if looks % 5 == 0:
+                    for live in list(self.runs.values()):
+                        live.look_after()
+            except LotorError as error:
+                self.fatal(error)
+            looks += 1
             await asyncio.sleep(LOOK_SECONDS)
 
     def fatal(self, error: LotorError) -> None:
@@ -157,7 +144,12 @@ class Node:
         self.error = error
         self.ended.set()
 
-    # -- what runs need ------------------------------------------------------------------------
+    @property
+    def runs(self) -> Mapping[str, LiveRun]:
+        return self._docket.runs
+
+    def add(self, live: LiveRun, snapshot: bytes | None) -> None:
+        self._docket.add(live, snapshot)
 
     @property
     def offer(self) -> Offer:
@@ -190,8 +182,6 @@ class Node:
             return None
         return Answering(host, self.config.owner, self._asker, self._clock, log)
 
-    # -- connections ---------------------------------------------------------------------------
-
     def _hello(self) -> Hello:
         card = Card(self.kit.certificate.to_der(), self.offer)
         return Hello(WIRE_VERSION, JOURNAL_VERSION, VERSION, time.time(), encode(card))
@@ -209,6 +199,9 @@ class Node:
         while (payload := self.transport.receive(self._me, name)) is not None:
             try:
                 self._handle(name, decode(payload, name))
+            except JournalWriteError as error:
+                self.fatal(error)
+                return
             except LotorError as error:
                 _log.warning(str(error), extra={"event": "refused", "peer": name})
                 self.transport.kick(name, error)
@@ -225,7 +218,7 @@ class Node:
         _log.info("%s is connected", name, extra={"event": "connected", "peer": name})
         for live in list(self.runs.values()):
             seat = live.seat_of(name)
-            if seat is None or not self._concerns(live):
+            if seat is None or not live.open:
                 continue
             if not self.present(live.table.members[seat]):
                 live.log.error(
@@ -236,11 +229,6 @@ class Node:
                 continue
             live.greet(name)
             live.tell()
-
-    @staticmethod
-    def _concerns(live: LiveRun) -> bool:
-        """Whether there is anything to say about the run to a peer that comes back."""
-        return live.state in (RUNNING, WAITING) or live.host is not None
 
     def _gone(self, name: str) -> None:
         if self._keys.pop(name, None) is None:
@@ -258,8 +246,6 @@ class Node:
                 live.parted(seat)
                 live.tell()
 
-    # -- frames --------------------------------------------------------------------------------
-
     def _handle(self, name: str, frame: AnyFrame) -> None:
         if isinstance(frame, Data | Ack):
             live, seat = self._seated(name, frame)
@@ -271,7 +257,7 @@ class Node:
             live, _ = self._seated(name, frame)
             live.heard(frame, name)
         elif isinstance(frame, Open):
-            self._announced(name, frame)
+            self._docket.announced(name, frame)
         elif isinstance(frame, Ask):
             mine = Card(self.kit.certificate.to_der(), self.offer)
             there = [card for peer, card in self.cards.items() if peer in self._keys]
@@ -295,141 +281,3 @@ class Node:
         for card in roster.cards:
             certificate = Certificate.from_der(card.certificate)
             self.cards[trust.check(certificate).name] = card
-
-    # -- runs ----------------------------------------------------------------------------------
-
-    def _restore(self, row: RunRow, unsent: bool) -> None:
-        try:
-            table = announcement.check(
-                row.announcement,
-                row.signature,
-                deployments=self.deployments,
-                trust=None,
-                key=self.kit.key,
-            )
-        except LotorError as error:
-            # Another version may be able to: leave it as it is.
-            log = RunLog(_log, row.id)
-            log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
-            return
-        live = self.runs[row.id] = LiveRun(table, self, row.state, row.note)
-        if row.state == RUNNING or unsent:
-            live.resume()
-
-    def _announced(self, name: str, frame: Open) -> None:
-        live = self.runs.get(frame.run)
-        if live is None:
-            table = announcement.check(
-                frame.announcement,
-                frame.signature,
-                deployments=self.deployments,
-                trust=self.kit.fresh_trust(),
-                key=self.kit.key,
-            )
-            if table.run != frame.run:
-                raise ProtocolError(f"{name} announced one run under the name of another")
-            self._consider(table)
-            return
-        if live.table.signed != frame.announcement:
-            raise ProtocolError(
-                f"{name} announced run {frame.run} again, with other contents: the first counts"
-            )
-        if not self._concerns(live):
-            live.greet(name)
-
-    def _consider(self, table: Table) -> None:
-        """A new run: start it, or let it wait for approval."""
-        plan, customer = table.plan, table.opener.subject.name
-        wish = Wish(table.run, customer, table.deployment.name, plan.policy, plan.budget)
-        against: list[str] = []
-        if self.config.consent is not None or self.config.owner is not None:
-            against = objections(self.config.consent, wish, self._spent())
-        note = "; ".join(against)
-        live = LiveRun(table, self, WAITING if against else RUNNING, note)
-        snapshot = None if against else first_snapshot(live.new_party())
-        self.add(live, snapshot)
-        if against:
-            live.log.warning(
-                f"{customer} asks for a run of {plan.policy} with {plan.budget} pulls, which "
-                f"waits for `lotor runs approve {table.run}`: {note}",
-                extra={"event": "waiting"},
-            )
-            for peer in table.peers.values():
-                live.greet(peer)
-            live.tell()
-        else:
-            live.resume()
-
-    def add(self, live: LiveRun, snapshot: bytes | None) -> None:
-        """Write a new run down and keep it."""
-        table, now = live.table, time.time()
-        row = RunRow(
-            id=table.run,
-            announcement=table.signed,
-            signature=table.signature,
-            seat=table.seat,
-            state=live.state,
-            note=live.note,
-            created=now,
-            changed=now,
-            version=VERSION,
-        )
-        self.journal.add(row, snapshot)
-        self.runs[table.run] = live
-
-    def _spent(self) -> int:
-        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
-        spent = 0
-        for live in self.runs.values():
-            if live.state in (RUNNING, FINISHED):
-                spent += live.table.plan.budget
-            elif live.state != WAITING:
-                spent += self.journal.pulled(live.run)[0]
-        return spent
-
-    # -- what the operator asks ------------------------------------------------------------------
-
-    def _obey(self) -> None:
-        """Do what another process has written into the journal."""
-        changes = self.journal.changes()
-        if changes == self._seen and not self._pending:
-            return
-        self._seen = changes
-        self._pending = False
-        for number, run, data in self.journal.commands():
-            command = commands.from_bytes(data)
-            live = self.runs.get(run)
-            if isinstance(command, commands.Order):
-                if live is None and run not in self._opening:
-                    opening = self._open(number, run, command)
-                    self._opening[run] = asyncio.create_task(opening)
-            elif live is None or self._do(live, command):
-                self.journal.done(number)
-            else:
-                self._pending = True
-
-    async def _open(self, number: int, run: str, order: commands.Order) -> None:
-        """Open a run; what it needs may not be there yet."""
-        impossible = None
-        try:
-            await open_run(self, run, order)
-        except JournalWriteError as error:
-            self.fatal(error)
-            return
-        except LotorError as error:
-            impossible = (run, str(error))
-        self.journal.done(number, impossible)
-        del self._opening[run]
-
-    def _do(self, live: LiveRun, command: commands.Command) -> bool:
-        """Carry out a command; False when it is too early."""
-        if isinstance(command, commands.Approve) and live.state == WAITING:
-            live.log.info("approved", extra={"event": "approved"})
-            live.begin()
-        elif isinstance(command, commands.Refuse) and live.state == WAITING:
-            live.end(REFUSED, f"refused by {self._me}: {command.reason}")
-        elif isinstance(command, commands.Stop):
-            live.end(STOPPED, f"stopped by {self._me}: {command.reason}")
-        elif isinstance(command, commands.Resolve):
-            return live.resolve(command.decision, command.reward)
-        return True

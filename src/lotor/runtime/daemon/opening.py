@@ -31,6 +31,9 @@ class Opener(House, Interface):
     def deployments(self) -> Mapping[str, Deployment]: ...
 
     @property
+    def runs(self) -> Mapping[str, LiveRun]: ...
+
+    @property
     def cards(self) -> Mapping[str, Card]: ...
 
     def neighbours(self) -> list[str]:

@@ -81,8 +81,6 @@ class Host:
         """Whether a finished party may go: all that it sent is durable elsewhere (rule 7)."""
         return self.finished and not any(link.outbox for link in self.links.values())
 
-    # -- what arrives ------------------------------------------------------------------------
-
     def join_to(self, peer: str) -> Join:
         """What this side says first on a new connection."""
         link, record = self.links[peer], self._record
@@ -105,8 +103,6 @@ class Host:
         link.acknowledge(frame.ack, frame.commits)
         if isinstance(frame, Data) and not link.accept(frame.seq, frame.payload):
             link.told = 0  # acknowledge a duplicate again
-
-    # -- what the party does -----------------------------------------------------------------
 
     def advance(self) -> None:
         """Let the party run until it must wait."""
@@ -173,8 +169,6 @@ class Host:
                 link.told = link.ack
                 self._send(link.peer, Ack(self._run, link.ack, self._record.commits))
 
-    # -- checkpoints (rule 4) ----------------------------------------------------------------
-
     def _boundary(self, checkpoint: Checkpoint) -> None:
         self.round = checkpoint.round
         self._boundaries += 1
@@ -200,8 +194,6 @@ class Host:
         self.finished = True
         self._unsettled = any(link.outbox for link in self.links.values())
         self._save(None)
-
-    # -- pulls (rule 6) ----------------------------------------------------------------------
 
     def _answer(self, decision: Decision | None) -> PullRecord | None:
         """The recorded answer; without one, the world is to be asked, and the intent recorded."""

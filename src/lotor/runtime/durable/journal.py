@@ -137,8 +137,6 @@ class Journal:
         with transaction(self._database):
             yield
 
-    # -- runs --------------------------------------------------------------------------------
-
     def add(self, row: RunRow, snapshot: bytes | None) -> None:
         """Write a new run down, with the party's first snapshot unless it waits for approval."""
         with self.transaction():
@@ -210,8 +208,6 @@ class Journal:
         ).fetchone()
         return pulls, total
 
-    # -- what others say of a run --------------------------------------------------------------
-
     def keep_status(self, run: str, seat: str, status: bytes) -> None:
         with self.transaction():
             self._database.execute(
@@ -221,8 +217,6 @@ class Journal:
     def statuses(self, run: str) -> dict[str, bytes]:
         rows = self._database.execute("SELECT seat, status FROM statuses WHERE run = ?", (run,))
         return dict(rows.fetchall())
-
-    # -- what the operator asks, from another process --------------------------------------------
 
     def ask(self, run: str, command: bytes) -> None:
         with self.transaction():

@@ -1,0 +1,130 @@
+"""All runs of one party: those in its journal, and those that are announced to it."""
+
+import logging
+import time
+from collections.abc import Mapping
+
+from lotor.core.errors import LotorError, ProtocolError
+from lotor.core.version import VERSION
+from lotor.protocols.deployment import Deployment
+from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon.announcement import Table
+from lotor.runtime.daemon.config import PartyConfig
+from lotor.runtime.daemon.consent import Wish, objections
+from lotor.runtime.daemon.frames import Open
+from lotor.runtime.daemon.kit import Kit
+from lotor.runtime.daemon.live_run import House, LiveRun
+from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.durable.host import first_snapshot
+from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
+
+_log = logging.getLogger("lotor.daemon")
+
+
+class Docket:
+    """The runs, by id."""
+
+    def __init__(
+        self, house: House, kit: Kit, config: PartyConfig, deployments: Mapping[str, Deployment]
+    ) -> None:
+        self.runs: dict[str, LiveRun] = {}
+        self._house = house
+        self._kit = kit
+        self._config = config
+        self._deployments = deployments
+
+    def restore(self) -> None:
+        """Go on with every run that has not ended."""
+        unsettled = self._house.journal.unsettled()
+        for row in self._house.journal.runs():
+            self._restore(row, going_on=row.state == RUNNING or row.id in unsettled)
+
+    def _restore(self, row: RunRow, *, going_on: bool) -> None:
+        try:
+            table = announcement.check(
+                row.announcement,
+                row.signature,
+                deployments=self._deployments,
+                trust=None,
+                key=self._kit.key,
+            )
+        except LotorError as error:
+            # Another version may be able to: leave it as it is.
+            log = RunLog(_log, row.id)
+            log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
+            return
+        live = self.runs[row.id] = LiveRun(table, self._house, row.state, row.note)
+        if going_on:
+            live.resume()
+
+    def announced(self, name: str, frame: Open) -> None:
+        """A peer tells of a run, perhaps not for the first time."""
+        live = self.runs.get(frame.run)
+        if live is None:
+            table = announcement.check(
+                frame.announcement,
+                frame.signature,
+                deployments=self._deployments,
+                trust=self._kit.fresh_trust(),
+                key=self._kit.key,
+            )
+            if table.run != frame.run:
+                raise ProtocolError(f"{name} announced one run under the name of another")
+            self._consider(table)
+            return
+        if live.table.signed != frame.announcement:
+            raise ProtocolError(
+                f"{name} announced run {frame.run} again, with other contents: the first counts"
+            )
+        if not live.open:
+            live.tell()
+            live.bulletin.repeat(name)
+
+    def _consider(self, table: Table) -> None:
+        """A new run: start it, or let it wait for approval."""
+        plan, customer = table.plan, table.opener.subject.name
+        wish = Wish(table.run, customer, table.deployment.name, plan.policy, plan.budget)
+        against: list[str] = []
+        if self._config.consent is not None or self._config.owner is not None:
+            against = objections(self._config.consent, wish, self._spent())
+        note = "; ".join(against)
+        live = LiveRun(table, self._house, WAITING if against else RUNNING, note)
+        self.add(live, None if against else first_snapshot(live.new_party()))
+        if against:
+            live.log.warning(
+                f"{customer} asks for a run of {plan.policy} with {plan.budget} pulls, which "
+                f"waits for `lotor runs approve {table.run}`: {note}",
+                extra={"event": "waiting"},
+            )
+            live.tell()
+            for peer in live.there().values():
+                live.greet(peer)
+        else:
+            live.resume()
+
+    def add(self, live: LiveRun, snapshot: bytes | None) -> None:
+        """Write a new run down and keep it."""
+        table, now = live.table, time.time()
+        row = RunRow(
+            id=table.run,
+            announcement=table.signed,
+            signature=table.signature,
+            seat=table.seat,
+            state=live.state,
+            note=live.note,
+            created=now,
+            changed=now,
+            version=VERSION,
+        )
+        self._house.journal.add(row, snapshot)
+        self.runs[table.run] = live
+
+    def _spent(self) -> int:
+        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
+        spent = 0
+        for live in self.runs.values():
+            if live.state in (RUNNING, FINISHED):
+                spent += live.table.plan.budget
+            elif live.state != WAITING:
+                spent += self._house.journal.pulled(live.run)[0]
+        return spent
