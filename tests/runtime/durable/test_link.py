@@ -6,15 +6,17 @@ from copy import deepcopy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lotor.core.errors import JournalError, LotorError, ProtocolError
 from lotor.runtime.durable import link as link_module
 from lotor.runtime.durable.frames import Join
 from lotor.runtime.durable.link import MESSAGES_AHEAD, Link
 
-Wire = deque[Join | tuple[int, int, int, bytes]]
+Sent = tuple[int, int, int, bytes]
+Wire = deque[Join | Sent]
 SIDES = st.sampled_from((0, 1))
+MANY = st.sampled_from((0, 1, 3, 100))
 
 
 class Side:
@@ -76,19 +78,17 @@ class TwoLinks(RuleBasedStateMachine):
             self.wires[side].clear()
             self.sides[side].link.joined = False
 
-    @precondition(lambda self: not self.up)
-    @rule()
     def connect(self) -> None:
         self.up = True
         for side in (0, 1):
             self.wires[side].append(self.sides[side].join())
 
     @rule(side=SIDES, count=st.integers(1, 5))
-    def post(self, side: int, count: int) -> None:
+    def work(self, side: int, count: int) -> None:
+        """Take what is there and say something."""
         here = self.sides[side]
-        # Like a party, it does not run ahead of what it was handed.
-        if here.posted > len(here.handed) + 10:
-            return
+        while (payload := here.link.take()) is not None:
+            here.handed.append(payload)
         for _ in range(count):
             here.posted += 1
             payload = here.content()
@@ -96,27 +96,25 @@ class TwoLinks(RuleBasedStateMachine):
             if seq is not None and here.link.joined:
                 self.send(side, seq, payload)
 
-    @rule(side=SIDES, count=st.integers(1, 10), twice=st.booleans())
-    def deliver(self, side: int, count: int, twice: bool) -> None:
+    @rule(counts=st.tuples(MANY, MANY), twice=st.booleans())
+    def exchange(self, counts: tuple[int, int], twice: bool) -> None:
+        """Let frames arrive, on a new connection if need be; what does not arrive may be lost."""
+        if not self.up:
+            self.connect()
+        for side in (0, 1, 0, 1):
+            for _ in range(min(counts[side], len(self.wires[side]))):
+                self.arrive(side, self.wires[side].popleft(), twice)
+
+    def arrive(self, side: int, frame: Join | Sent, twice: bool) -> None:
         there = self.sides[1 - side]
-        for _ in range(min(count, len(self.wires[side]))):
-            frame = self.wires[side].popleft()
-            if isinstance(frame, Join):
-                for seq, payload in there.link.join(frame, there.commits):
-                    self.send(1 - side, seq, payload)
-                continue
-            if not there.link.joined:
-                continue
+        if isinstance(frame, Join):
+            for seq, payload in there.link.join(frame, there.commits):
+                self.send(1 - side, seq, payload)
+        elif there.link.joined:
+            seq, ack, commits, payload = frame
             for _ in range(1 + twice):
-                seq, ack, commits, payload = frame
                 there.link.acknowledge(ack, commits)
                 there.link.accept(seq, payload)
-
-    @rule(side=SIDES)
-    def take(self, side: int) -> None:
-        here = self.sides[side]
-        while (payload := here.link.take()) is not None:
-            here.handed.append(payload)
 
     @rule(side=SIDES)
     def checkpoint(self, side: int) -> None:
@@ -146,18 +144,17 @@ class TwoLinks(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Once connections last, everything arrives."""
         self.cut()
-        self.connect()
-        for _ in range(4):
+        for _ in range(2):
+            self.exchange((10**6, 10**6), twice=False)
             for side in (0, 1):
-                self.deliver(side, 10**6, twice=False)
-                self.take(1 - side)
+                self.work(side, 1)
         for side in (0, 1):
-            # A restarted side has yet to come to what the other one has of it already.
-            assert len(self.sides[1 - side].handed) >= self.sides[side].posted
+            # A restarted side may have yet to come to what the other one has of it already.
+            assert len(self.sides[1 - side].handed) >= self.sides[side].posted - 1
 
 
 TestTwoLinks = TwoLinks.TestCase
-TestTwoLinks.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestTwoLinks.settings = settings(max_examples=120, stateful_step_count=30, deadline=None)
 
 
 def linked() -> Link:
@@ -222,12 +219,12 @@ def test_few_but_long_messages_are_a_flood_too(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(link_module, "BYTES_AHEAD", 100)
     link = linked()
     assert link.accept(1, bytes(1000))  # what is asked for may be of any length
-    with pytest.raises(ProtocolError, match="porto .*bytes ahead"):
+    with pytest.raises(ProtocolError, match=r"porto .*bytes ahead"):
         link.accept(2, b"")
     link.take()
     assert link.accept(2, bytes(60))
     assert link.accept(3, bytes(40))
-    with pytest.raises(ProtocolError, match="porto .*bytes ahead"):
+    with pytest.raises(ProtocolError, match=r"porto .*bytes ahead"):
         link.accept(4, b"!")
 
 
@@ -255,14 +252,14 @@ def test_any_join_is_taken_or_refused_by_name(
     incarnation: int, commits: int, received: int, ack: int
 ) -> None:
     link = Link("porto", sent=4, acked=3, known=8, outbox=deque([(4, b"four")]))
-    try:
-        again = link.join(Join("aa", incarnation, commits, 0, received, ack), commits=5)
-    except LotorError as error:
-        assert "porto" in str(error)
-    else:
-        assert link.joined
-        assert link.acked == ack
-        assert [seq for seq, _ in again] == [seq for seq in (4,) if seq > ack]
+    join = Join("aa", incarnation, commits, 0, received, ack)
+    if commits < 8 or ack < 3 or ack > max(4, received):
+        with pytest.raises(LotorError, match="porto"):
+            link.join(join, commits=5)
+        return
+    assert [seq for seq, _ in link.join(join, commits=5)] == [seq for seq in (4,) if seq > ack]
+    assert link.joined
+    assert link.acked == ack
 
 
 def test_a_restarted_peer_may_seal_anew_what_was_accepted() -> None:
@@ -271,3 +268,11 @@ def test_a_restarted_peer_may_seal_anew_what_was_accepted() -> None:
     link.join(Join("aa", 2, 0, 0, 0, 0), 0)
     assert not link.accept(1, b"sealed twice")
     assert link.take() == b"sealed once"
+
+
+def test_what_a_peer_has_already_is_counted_but_not_sent_again() -> None:
+    """After a restart from before it was sent."""
+    link = Link("porto", sent=1)
+    link.join(Join("aa", 1, 0, 0, 3, 2), 0)
+    assert [link.post(b"") for _ in range(3)] == [None, 3, 4]
+    assert [seq for seq, _ in link.outbox] == [3, 4]

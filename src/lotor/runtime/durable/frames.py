@@ -1,6 +1,11 @@
 """What passes between two hosts of one run: numbered messages and what is known of them."""
 
+from typing import Annotated, TypeAlias
+
 import msgspec
+
+# What the journal can hold.
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class Frame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -18,24 +23,24 @@ class Join(Frame, frozen=True, tag=1):
     sends again.
     """
 
-    incarnation: int
-    commits: int
-    known: int
-    received: int
-    ack: int
+    incarnation: Count
+    commits: Count
+    known: Count
+    received: Count
+    ack: Count
 
 
 class Data(Frame, frozen=True, tag=2):
     """Message number `seq` of the sender to the receiver in this run."""
 
-    seq: int
-    ack: int
-    commits: int
+    seq: Count
+    ack: Count
+    commits: Count
     payload: bytes
 
 
 class Ack(Frame, frozen=True, tag=3):
     """What is durable at the sender, where no message goes that way."""
 
-    ack: int
-    commits: int
+    ack: Count
+    commits: Count

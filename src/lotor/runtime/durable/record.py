@@ -118,7 +118,8 @@ class RunRecord:
             raise JournalError(f"the journal has no run {self.run}")
         snapshot, t, pulls, messages, size, output, self.commits, self.incarnation = row
         self.incarnation += 1
-        with self._commit():
+        # Not counted among the commits: an old journal would catch up by restarts.
+        with transaction(self._database):
             self._database.execute(
                 "UPDATE progress SET incarnation = ? WHERE run = ?", (self.incarnation, self.run)
             )

@@ -1,0 +1,239 @@
+"""A host writes down what it must, when it must, and refuses what does not fit."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
+from lotor.core.errors import JournalError, ProtocolError
+from lotor.runtime.durable import host as host_module
+from lotor.runtime.durable import record
+from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.wire import encode
+
+ROUNDS = 40
+
+
+class Order(Message, frozen=True, tag="test/order"):
+    body: bytes
+
+
+class Owner:
+    """Each round: get an order, pull, report. Its state is the round."""
+
+    def __init__(self, snapshot: bytes = b"1", arm: int = 0) -> None:
+        self._t = int(snapshot)
+        self._arm = arm
+
+    def operations(self) -> dict[str, int]:
+        return {}
+
+    def steps(self) -> Steps[str]:
+        for t in range(self._t, ROUNDS + 1):
+            self._t = t
+            yield Checkpoint(lambda: b"%d" % self._t, t)
+            yield Receive("boss", Order)
+            reward = yield Pull(Decision.named("aa", t, self._arm) if t % 2 else None)
+            yield Send("boss", Order(b"%d" % (reward or 0)))
+        return "done"
+
+
+class Bad(Owner):
+    def steps(self) -> Steps[str]:
+        yield Receive("boss", Order)
+        return "never"
+
+
+class Chatty(Owner):
+    def steps(self) -> Steps[str]:
+        yield Checkpoint(lambda: b"1")
+        yield Send("stranger", Order(b""))
+        return "never"
+
+
+@pytest.fixture
+def disk() -> Iterator[sqlite3.Connection]:
+    connection = new_disk()
+    yield connection
+    connection.close()
+
+
+def new_disk() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in record.SCHEMA.split(";"):
+        connection.execute(statement)
+    RunRecord(connection, "aa").create(first_snapshot(Owner()))
+    return connection
+
+
+class Boss:
+    """The other end, by hand."""
+
+    def __init__(
+        self, disk: sqlite3.Connection, rebuild: Callable[[bytes], Owner] = Owner, sent: int = 0
+    ) -> None:
+        self.frames: list[Frame] = []
+        self.record = RunRecord(disk, "aa")
+        self.host = Host(
+            "lyon", rebuild, self.record, ["boss"], lambda peer, frame: self.frames.append(frame)
+        )
+        self.seq = self.host.links["boss"].consumed
+        self.host.joined("boss", Join("aa", 1, 0, 0, sent, 0))
+        self.host.advance()
+
+    def order(self, body: bytes = b"") -> None:
+        self.seq += 1
+        self.host.received("boss", Data("aa", self.seq, 0, 0, encode(Order(body))))
+        self.host.advance()
+
+    def round(self, body: bytes = b"") -> None:
+        self.order(body)
+        self.host.answered(1.0 if self.host.round % 2 else None)
+        self.host.advance()
+
+
+def saved_round(disk: sqlite3.Connection) -> int:
+    (t,) = disk.execute("SELECT round FROM progress").fetchone()
+    return int(t)
+
+
+def test_a_checkpoint_every_so_many_rounds(disk: sqlite3.Connection) -> None:
+    boss, saved = Boss(disk), []
+    for _ in range(ROUNDS):
+        boss.round()
+        saved.append(saved_round(disk))
+    assert sorted(set(saved)) == [0, 16, 32, 40]
+    assert boss.host.finished
+    assert boss.host.output == "done"
+    assert not boss.host.drained  # nothing was acknowledged yet (rule 7)
+
+
+def test_a_checkpoint_after_so_many_bytes(
+    disk: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_BYTES", 1000)
+    boss = Boss(disk)
+    for t in range(1, 6):
+        boss.round(bytes(400))
+        assert saved_round(disk) == (0 if t < 3 else 4)
+
+
+@given(st.lists(st.integers(0, 300), max_size=ROUNDS), st.integers(1, 20), st.integers(1, 600))
+def test_only_what_is_durable_is_acknowledged(sizes: list[int], rounds: int, limit: int) -> None:
+    disk = new_disk()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
+        patch.setattr(host_module, "CHECKPOINT_BYTES", limit)
+        boss = Boss(disk)
+        for size in sizes:
+            boss.round(bytes(size))
+            (durable,) = disk.execute("SELECT max(consumed) FROM links").fetchone()
+            told = [frame.ack for frame in boss.frames if isinstance(frame, Data | Ack)]
+            assert told[-1] <= (durable or 0) == boss.host.links["boss"].ack
+            kept = {n for (n,) in disk.execute("SELECT number FROM pulls WHERE answered")}
+            assert kept == set(range(1, boss.seq + 1))  # rewards are durable at once
+    disk.close()
+
+
+def test_begin_counts_restarts_which_make_no_journal_newer(disk: sqlite3.Connection) -> None:
+    boss = Boss(disk)
+    boss.round()
+    commits = boss.record.commits
+    assert commits == 2
+    for restart in range(2, 9):
+        again = RunRecord(disk, "aa")
+        again.begin()
+        assert again.incarnation == restart
+        assert again.commits == commits
+
+
+def test_an_answer_is_taken_once(disk: sqlite3.Connection) -> None:
+    boss = Boss(disk)
+    with pytest.raises(ProtocolError, match="lyon has no pull that waits"):
+        boss.host.answered(1.0)
+    boss.order()
+    boss.host.answered(1.0)
+    rows = disk.execute("SELECT * FROM pulls").fetchall()
+    with pytest.raises(ProtocolError, match="lyon has no pull that waits"):
+        boss.host.answered(0.0)
+    assert disk.execute("SELECT * FROM pulls").fetchall() == rows
+
+
+def test_an_answer_is_not_asked_for_again_after_a_restart(disk: sqlite3.Connection) -> None:
+    Boss(disk).round()
+    boss = Boss(disk, sent=1)
+    boss.order()
+    assert boss.host.asked is None
+    assert boss.host.round == 2
+
+
+def test_a_question_without_an_answer_is_asked_again_as_such(disk: sqlite3.Connection) -> None:
+    boss = Boss(disk)
+    boss.order()
+    assert boss.host.asked is not None
+    assert not boss.host.asked.again
+    boss = Boss(disk)
+    boss.order()
+    assert boss.host.asked is not None
+    assert boss.host.asked.again
+    assert len(disk.execute("SELECT * FROM pulls").fetchall()) == 1
+
+
+def test_a_recorded_decision_that_differs_is_refused(disk: sqlite3.Connection) -> None:
+    Boss(disk).order()
+    rows = disk.execute("SELECT * FROM pulls").fetchall()
+    boss = Boss(disk, rebuild=lambda snapshot: Owner(snapshot, arm=1))
+    with pytest.raises(JournalError, match="pull 1 as that of another decision than lyon"):
+        boss.order()
+    assert disk.execute("SELECT * FROM pulls").fetchall() == rows
+
+
+def test_a_finished_party_is_not_built_again(disk: sqlite3.Connection) -> None:
+    boss = Boss(disk)
+    for _ in range(ROUNDS):
+        boss.round()
+
+    def never(snapshot: bytes) -> Owner:
+        raise AssertionError("it is finished")
+
+    again = Boss(disk, rebuild=never, sent=ROUNDS)
+    assert again.host.finished
+    assert again.host.output == "done"
+    resent = [frame.seq for frame in again.frames if isinstance(frame, Data)]
+    assert resent == list(range(1, ROUNDS + 1))
+    again.host.received("boss", Ack("aa", ROUNDS, 0))
+    assert again.host.drained
+    again.host.settle()
+    assert disk.execute("SELECT * FROM outbox").fetchall() == []
+
+
+def test_a_party_must_begin_with_a_checkpoint() -> None:
+    with pytest.raises(ProtocolError, match="Bad does not begin with a checkpoint"):
+        first_snapshot(Bad())
+
+
+def test_a_party_that_talks_to_strangers_is_stopped(disk: sqlite3.Connection) -> None:
+    with pytest.raises(ProtocolError, match="lyon talks to stranger"):
+        Boss(disk, rebuild=Chatty)
+
+
+def test_a_run_that_is_not_there_cannot_begin(disk: sqlite3.Connection) -> None:
+    with pytest.raises(JournalError, match="no run bb"):
+        RunRecord(disk, "bb").begin()
+
+
+@given(st.binary(max_size=64))
+def test_other_bytes_than_a_message_are_refused_by_name(payload: bytes) -> None:
+    disk = new_disk()
+    boss = Boss(disk)
+    before = list(disk.iterdump())
+    boss.host.received("boss", Data("aa", 1, 0, 0, payload))
+    with pytest.raises(ProtocolError, match="lyon waits for Order from boss"):
+        boss.host.advance()
+    assert list(disk.iterdump()) == before
+    disk.close()
