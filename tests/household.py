@@ -1,0 +1,76 @@
+"""Daemons in one event loop, on loopback, for tests that look into them."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lotor.protocols.deployment import Deployment
+from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.clock import Clock
+from lotor.runtime.daemon.config import PartyConfig, write_config
+from lotor.runtime.daemon.demo_keys import demo_federation
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.node import Node
+from lotor.runtime.daemon.serving import desk, served
+
+
+@dataclass
+class Household:
+    """Kits by name, their configurations, and the daemons that are up."""
+
+    folder: Path
+    roles: Mapping[str, str]
+    configs: Mapping[str, PartyConfig]
+    deployments: Mapping[str, Deployment]
+    clock: Clock | None = None
+    kits: dict[str, Path] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    _stacks: dict[str, AsyncExitStack] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.kits = demo_federation(self.folder, self.roles)
+        for name, config in self.configs.items():
+            write_config(self.kits[name] / "party.toml", config)
+
+    async def up(self, *names: str) -> None:
+        for name in names or self.roles:
+            stack = self._stacks[name] = AsyncExitStack()
+            at = stack.enter_context(desk(self.kits[name]))
+            assert at.journal.lock()
+            serving = served(at, deployments=self.deployments, clock=self.clock)
+            self.nodes[name] = await stack.enter_async_context(serving)
+
+    async def down(self, *names: str) -> None:
+        for name in names or list(self._stacks):
+            await self._stacks.pop(name).aclose()
+            del self.nodes[name]
+
+    def order(self, opener: str, order: commands.Order) -> str:
+        run = secrets.token_hex(16)
+        self.nodes[opener].journal.ask(run, commands.to_bytes(order))
+        # Its own connection does not see its own writing as a change.
+        self.nodes[opener]._clerk._seen = -1
+        return run
+
+    def tell(self, name: str, run: str, command: commands.Command) -> None:
+        self.nodes[name].journal.ask(run, commands.to_bytes(command))
+        self.nodes[name]._clerk._seen = -1
+
+    async def live(self, name: str, run: str) -> LiveRun:
+        await until(lambda: run in self.nodes[name].runs)
+        return self.nodes[name].runs[run]
+
+    async def state(self, name: str, run: str, state: str) -> LiveRun:
+        live = await self.live(name, run)
+        await until(lambda: live.state == state)
+        return live
+
+
+async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait for something to become true."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
