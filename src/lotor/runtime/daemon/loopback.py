@@ -5,11 +5,14 @@ drawn from a seed, so that the result can be compared with plain.
 """
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,11 +41,18 @@ pull = Outcomes(Path(__file__).with_name("patients.db"))
 SERVERS = {"controller": "controller", "comp": "comp", "customer": "customer"}
 
 
+# Below the ports that systems give to outgoing connections: while Controller is away, one of those
+# could take its port, and even connect to itself.
+PORTS = range(10_000, 32_000)
+PATIENCE = 5.0
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass(slots=True)
@@ -55,7 +65,10 @@ class Spent:
 
 @dataclass(slots=True)
 class Loopback:
-    """Kits by name, and the processes that run them. `rewards` are the outcomes by owner."""
+    """Kits by name, and the processes that run them.
+
+    `rewards` are the outcomes by owner, and `hospital` is the module with its `pull`.
+    """
 
     folder: Path
     rewards: Mapping[str, Sequence[float]]
@@ -63,6 +76,7 @@ class Loopback:
     tick: float = 0.0
     wait: float = 60.0
     log: str = "json"
+    hospital: str = HOSPITAL
     kits: dict[str, Path] = field(default_factory=dict)
     spent: dict[str, Spent] = field(default_factory=dict)
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -92,7 +106,7 @@ class Loopback:
         for name, role in members.items():
             write_config(self.kits[name] / "party.toml", self._config(role, address))
         for name, rewards in self.rewards.items():
-            (self.kits[name] / "hospital.py").write_text(HOSPITAL)
+            (self.kits[name] / "hospital.py").write_text(self.hospital)
             Outcomes.create(self.kits[name] / "patients.db", rewards)
 
     def _config(self, role: str, controller: Address) -> PartyConfig:
@@ -119,10 +133,8 @@ class Loopback:
             trial=TrialTable(seed=self.seed) if owner else None,
         )
 
-    # -- processes -----------------------------------------------------------------------------
-
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-c", "from lotor.cli import main; main()", *arguments]
+        return [sys.executable, "-P", "-c", "from lotor.cli import main; main()", *arguments]
 
     def launch(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         """Run a command on a party's kit; its log goes to a file beside the kit."""
@@ -133,6 +145,8 @@ class Loopback:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=log,
+                # ctrl-C is for whoever started the federation, who then ends the parties.
+                process_group=0,
             )
         self._processes[name] = process
         return process
@@ -182,8 +196,15 @@ class Loopback:
         self.end(name, signal.SIGKILL)
 
     def close(self) -> None:
-        for name in self._processes:
-            self.end(name)
+        """End all processes; one that does not heed SIGTERM is killed."""
+        living = [name for name in self._processes if self.running(name)]
+        for name in living:
+            os.kill(self._processes[name].pid, signal.SIGTERM)
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and any(self.running(name) for name in living):
+            time.sleep(0.02)
+        for name in living:
+            self.kill(name)
 
     def complaint(self, name: str) -> RunEndedError:
         """What a party that has failed had to say."""

@@ -1,0 +1,139 @@
+"""Crashes for a loopback federation: parties die by SIGKILL at random moments and come back."""
+
+import time
+from dataclasses import dataclass, field
+from random import Random
+
+from lotor.runtime.daemon.loopback import Loopback
+from lotor.runtime.daemon.loopback_journals import OPENER, Journals
+
+JITTER = 0.05
+REPLAY = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """A party that was alive, killed while its run had no result."""
+
+    name: str
+    moment: float
+    again: bool = False
+
+
+@dataclass(slots=True)
+class _Down:
+    """A dead party. `then` says whether it dies once more when it takes its run up again."""
+
+    name: str
+    until: float
+    then: bool
+
+
+@dataclass(slots=True)
+class _Doomed:
+    """A party that came back only to die: when it has taken its run up for the `lives`-th time."""
+
+    name: str
+    lives: int
+    moment: float | None = None
+
+
+@dataclass(slots=True)
+class Crashes:
+    """Strikes at random rounds of a run; call `step` often. Every party gets its turn.
+
+    A strike kills one party or several at once (`most`), and with the chance `again` the same
+    party once more while it replays what its journal has.
+    """
+
+    federation: Loopback
+    run: str
+    rounds: list[int]
+    random: Random
+    most: int = 1
+    again: float = 0.0
+    away: float = 0.5
+    kills: list[Kill] = field(default_factory=list)
+    _turns: list[str] = field(default_factory=list)
+    _down: list[_Down] = field(default_factory=list)
+    _doomed: list[_Doomed] = field(default_factory=list)
+    _next: float = 0.0
+
+    @classmethod
+    def spread(
+        cls, federation: Loopback, run: str, *, budget: int, strikes: int, random: Random
+    ) -> "Crashes":
+        """Strikes over a whole run, the rounds of which are drawn."""
+        rounds = sorted(random.randint(1, budget) for _ in range(strikes))
+        return cls(federation, run, rounds, random)
+
+    def step(self, t: int) -> None:
+        """Round t is reached: kill and restart whoever is due."""
+        now = time.monotonic()
+        self._restart(now)
+        self._finish_off(now)
+        if self.rounds and t >= self.rounds[0] and now >= self._next:
+            self.rounds.pop(0)
+            self._next = now + self.random.uniform(0, JITTER)
+            self._strike(now)
+
+    def restart_all(self) -> None:
+        """Nobody stays away."""
+        self._restart(float("inf"))
+
+    def away_now(self) -> set[str]:
+        return {down.name for down in self._down}
+
+    def _strike(self, now: float) -> None:
+        for _ in range(self.random.randint(1, self.most)):
+            name = self._victim()
+            if name is not None and self._kill(name):
+                again = self.random.random() < self.again
+                pause = self.random.uniform(0, self.away)
+                self._down.append(_Down(name, now + pause, again))
+
+    def _victim(self) -> str | None:
+        """The next in a shuffled order, of those who live."""
+        if not self._turns:
+            self._turns = list(self.federation.kits)
+            self.random.shuffle(self._turns)
+        for name in self._turns:
+            if self.federation.running(name):
+                self._turns.remove(name)
+                return name
+        return None
+
+    def _kill(self, name: str, *, again: bool = False) -> bool:
+        if not self.federation.running(name) or Journals(self.federation).finished(self.run):
+            return False
+        self.kills.append(Kill(name, time.time(), again))
+        self.federation.kill(name)
+        self._doomed = [doomed for doomed in self._doomed if doomed.name != name]
+        return True
+
+    def _restart(self, now: float) -> None:
+        due = [down for down in self._down if down.until <= now]
+        for down in due:
+            self._down.remove(down)
+            if down.then:
+                self._doomed.append(_Doomed(down.name, self._lives(down.name) + 1))
+            if down.name == OPENER:
+                arguments = ("runs", "follow", self.run, "--json", "--log-level", "info")
+                self.federation.launch(OPENER, *arguments)
+            else:
+                self.federation.serve(down.name)
+
+    def _lives(self, name: str) -> int:
+        standing = Journals(self.federation).standing(name, self.run)
+        return standing.lives if standing is not None else 0
+
+    def _finish_off(self, now: float) -> None:
+        for doomed in list(self._doomed):
+            if doomed.moment is None:
+                if self._lives(doomed.name) >= doomed.lives:
+                    doomed.moment = now + self.random.uniform(0, REPLAY)
+            elif now >= doomed.moment:
+                self._doomed.remove(doomed)
+                if self._kill(doomed.name, again=True):
+                    pause = self.random.uniform(0, self.away)
+                    self._down.append(_Down(doomed.name, now + pause, then=False))
