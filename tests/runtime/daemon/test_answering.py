@@ -1,0 +1,243 @@
+"""An owner's pulls: on a schedule that does not show them, and never twice unless they may be."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from lotor.core.effects import Checkpoint, Decision, Pull, Steps
+from lotor.core.errors import PullError
+from lotor.core.fixed_point import RewardScale
+from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.daemon.pull import Asker
+from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.durable import record
+from lotor.runtime.durable.host import Host
+from lotor.runtime.durable.record import RunRecord
+
+ROUNDS = 6
+
+
+class Puller:
+    """Pulls in even rounds, and nothing in odd ones."""
+
+    def operations(self) -> Mapping[str, int]:
+        return {}
+
+    def steps(self) -> Steps[list[float | None]]:
+        rewards = []
+        yield Checkpoint(lambda: b"state")
+        for t in range(ROUNDS):
+            decision = Decision.named("run", t, 0) if t % 2 == 0 else None
+            rewards.append((yield Pull(decision)))
+        return rewards
+
+
+@dataclass
+class FakeClock:
+    """Time passes only when somebody sleeps, or when a pull takes some."""
+
+    time: float = 100.0
+    sleeps: list[float] = field(default_factory=list)
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.time += seconds
+
+
+@dataclass
+class Bench:
+    disk: sqlite3.Connection
+    clock: FakeClock
+    owner: OwnerTable
+    pull: Callable[[Decision], float | Awaitable[float]]
+
+    def start(self) -> tuple[Host, Answering]:
+        host = Host("lyon", lambda snapshot: Puller(), RunRecord(self.disk, "run"), [], _no_send)
+        log = RunLog(logging.getLogger("lotor.test"), "run")
+        asker = Asker(self.pull, RewardScale())
+        return host, Answering(host, self.owner, asker, self.clock, log)
+
+    async def moments(self) -> list[float]:
+        """When the party goes on after each of its rounds."""
+        host, answering = self.start()
+        moments = []
+        host.advance()
+        while host.asked is not None:
+            assert await answering.answer(host.asked)
+            moments.append(self.clock.time)
+            host.advance()
+        assert host.finished
+        return moments
+
+
+def _no_send(peer: str, frame: object) -> None:
+    raise AssertionError("nobody to send to")
+
+
+def bench(
+    pull: Callable[[Decision], float | Awaitable[float]],
+    *,
+    tick: float = 0.0,
+    repeatable: bool = False,
+    clock: FakeClock | None = None,
+) -> Bench:
+    disk = sqlite3.connect(":memory:", isolation_level=None)
+    for statement in record.SCHEMA.split(";"):
+        disk.execute(statement)
+    RunRecord(disk, "run").create(b"state")
+    owner = OwnerTable(pull="world:pull", tick=tick, repeatable=repeatable)
+    return Bench(disk, clock or FakeClock(), owner, pull)
+
+
+def test_with_a_tick_the_party_goes_on_at_the_same_time_pulled_or_not() -> None:
+    clock = FakeClock()
+
+    async def pull(decision: Decision) -> float:
+        clock.time += 0.3
+        return 1.0
+
+    at = bench(pull, tick=0.5, clock=clock)
+    moments = asyncio.run(at.moments())
+    assert moments == pytest.approx([100.5 + 0.5 * t for t in range(ROUNDS)])
+    assert clock.sleeps == pytest.approx([0.2, 0.5] * (ROUNDS // 2))
+    at.disk.close()
+
+
+def test_a_pull_slower_than_the_tick_is_reported_as_a_leak(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = FakeClock()
+
+    async def pull(decision: Decision) -> float:
+        clock.time += 0.9
+        return 1.0
+
+    at = bench(pull, tick=0.5, clock=clock)
+
+    async def scenario() -> Answering:
+        host, answering = at.start()
+        host.advance()
+        while host.asked is not None:
+            await answering.answer(host.asked)
+            host.advance()
+        return answering
+
+    with caplog.at_level(logging.WARNING, "lotor"):
+        answering = asyncio.run(scenario())
+    assert answering.late_pulls == ROUNDS // 2
+    assert "can tell that this owner was pulled" in caplog.text
+    at.disk.close()
+
+
+def test_a_round_without_a_pull_writes_as_often() -> None:
+    """Else the disk's timing would show who was pulled."""
+    at = bench(lambda decision: 1.0)
+    host, answering = at.start()
+    commits = []
+    host.advance()
+
+    async def scenario() -> None:
+        while host.asked is not None:
+            before = host._record.commits
+            await answering.answer(host.asked)
+            host.advance()
+            commits.append(host._record.commits - before)
+
+    asyncio.run(scenario())
+    # The intent of the next round is written by `advance`, and the last one ends with a checkpoint.
+    assert commits == [2] * ROUNDS
+    at.disk.close()
+
+
+def test_what_was_asked_before_a_crash_is_in_doubt_until_a_person_decides() -> None:
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.id)
+        return 1.0
+
+    at = bench(pull)
+    host, _ = at.start()
+    host.advance()  # the intent is written, and the process dies
+    host.close()
+
+    async def scenario() -> None:
+        host, answering = at.start()
+        host.advance()
+        assert host.asked is not None
+        assert not await answering.answer(host.asked)
+        assert answering.doubt is not None
+        assert answering.doubt.id == "run/0/0"
+        assert "lotor runs resolve run run/0/0 --reward X" in answering.trouble
+        assert asked == []
+        answering.resolved(0.5)
+        assert answering.trouble == ""
+        host.advance()
+        assert host.asked is not None
+        assert host.asked.number == 2
+
+    asyncio.run(scenario())
+    rewards = at.disk.execute("SELECT reward FROM pulls WHERE answered").fetchall()
+    assert rewards == [(0.5,)]
+    at.disk.close()
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_what_may_be_repeated_is_asked_again(repeatable: bool) -> None:
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.id)
+        return 1.0
+
+    at = bench(pull, repeatable=repeatable)
+    host, _ = at.start()
+    host.advance()
+    host.close()
+
+    async def scenario() -> None:
+        host, answering = at.start()
+        host.advance()
+        assert host.asked is not None
+        if not repeatable:
+            assert not await answering.answer(host.asked)
+            answering.resolved(None)  # `--again`
+        assert await answering.answer(host.asked)
+        assert asked == ["run/0/0"]
+
+    asyncio.run(scenario())
+    at.disk.close()
+
+
+def test_a_failing_pull_is_tried_again_or_left_in_doubt() -> None:
+    failures = iter([True, True, False, False, False])
+
+    def pull(decision: Decision) -> float:
+        if next(failures):
+            raise PullError("the database is away")
+        return 1.0
+
+    at = bench(pull, repeatable=True)
+    asyncio.run(at.moments())
+    assert at.clock.sleeps == [1.0, 2.0]
+    at.disk.close()
+
+    at = bench(lambda decision: 1 / 0)
+
+    async def scenario() -> None:
+        host, answering = at.start()
+        host.advance()
+        assert host.asked is not None
+        assert not await answering.answer(host.asked)
+        assert "ZeroDivisionError" in answering.trouble
+
+    asyncio.run(scenario())
+    at.disk.close()
