@@ -191,7 +191,10 @@ class Connection(WebSocket):
                 f"{subject.role} {subject.name}: the address is wrong, or {subject.name} poses as "
                 f"{self._expected}"
             )
-        if subject.name == self._me.subject.name:
+
+    def _check_name(self, subject: Subject) -> None:
+        # A probe may be one of this very party, by its operator.
+        if subject.name == self._me.subject.name and not self.probing:
             raise CertificateError(
                 f"{self.who} has this party's own name: the same kit is used twice, or this party "
                 "dials itself"
@@ -208,6 +211,7 @@ class Connection(WebSocket):
     def _on_hello(self, hello: Hello) -> None:
         if self.subject is None:
             return
+        self._check_name(self.subject)
         check_wire(self._me.subject.name, self._me.hello(), self.subject.name, hello)
         self._hooks.admit(self, self.subject, hello)
         # The side that was dialled answers only now: its Hello says that it admits the other.
