@@ -11,6 +11,7 @@ from rich.padding import Padding
 
 import lotor
 from lotor.cli import exit_codes
+from lotor.cli.doctor import doctor_command
 from lotor.cli.keys import keys_app
 from lotor.cli.options import ARMS_HELP, environment_from, samba_from
 from lotor.cli.party import serve_command, start_command
@@ -45,6 +46,7 @@ app.add_typer(keys_app, name="keys")
 app.add_typer(runs_app, name="runs")
 app.command("serve")(serve_command)
 app.command("start")(start_command)
+app.command("doctor")(doctor_command)
 
 
 def _version(wanted: bool) -> None:

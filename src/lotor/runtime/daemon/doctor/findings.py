@@ -1,0 +1,73 @@
+"""What a check says: how it stands, what was found, what to do."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from lotor.core.errors import LotorError
+from lotor.runtime.daemon.key_files import OTHERS
+
+Result: TypeAlias = Literal["ok", "warning", "problem"]
+OTHERS_WRITE = 0o022
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One line of the doctor's report; `todo` is empty where nothing is to be done."""
+
+    check: str
+    result: Result
+    found: str
+    todo: str = ""
+
+
+def ok(check: str, found: str) -> Finding:
+    return Finding(check, "ok", found)
+
+
+def warning(check: str, found: str, todo: str) -> Finding:
+    return Finding(check, "warning", found, todo)
+
+
+def problem(check: str, found: str, todo: str) -> Finding:
+    return Finding(check, "problem", found, todo)
+
+
+def refused(check: str, error: LotorError) -> Finding:
+    """An error of Lotor as a problem: what comes after its first colon is the next step."""
+    found, colon, todo = str(error).partition(": ")
+    # A path before the first colon says where, not what.
+    if colon and " " not in found:
+        what, colon, todo = todo.partition(": ")
+        found = f"{found}: {what}"
+    return problem(check, found, todo)
+
+
+def guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of one check; one that breaks is a problem and stops no other."""
+    try:
+        yield from look()
+    except LotorError as error:
+        yield refused(check, error)
+    except Exception as error:
+        yield problem(
+            check,
+            f"this could not be checked ({type(error).__name__}: {error})",
+            "look at the file or folder that it names, and try again",
+        )
+
+
+def open_to_others(check: str, path: Path, *, private: bool) -> Finding | None:
+    """What is wrong with who may read or write a file or folder; None if nothing is."""
+    if os.name != "posix":
+        return None
+    mode = path.stat().st_mode & 0o777
+    wanted = ("700" if path.is_dir() else "600") if private else "go-w"
+    if mode & OTHERS_WRITE or (private and mode & OTHERS):
+        what = "change" if mode & OTHERS_WRITE else "read"
+        return problem(
+            check, f"other users may {what} {path} (mode {mode:o})", f"run `chmod {wanted} {path}`"
+        )
+    return None

@@ -1,0 +1,199 @@
+"""Checks of what lies in a kit: its keys, its certificate, its party.toml, its pull."""
+
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from lotor.core.errors import LotorError
+from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
+from lotor.runtime.daemon.config import OwnerTable, PartyConfig, read_config
+from lotor.runtime.daemon.doctor.findings import Finding, ok, open_to_others, problem, warning
+from lotor.runtime.daemon.key_files import naming, read_file
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
+from lotor.runtime.daemon.pull import load_pull
+
+CERTIFICATE_NOTICE = timedelta(days=30)
+# Every certificate of the federation has to be made anew with it.
+AUTHORITY_NOTICE = timedelta(days=90)
+
+
+@dataclass(slots=True)
+class Patient:
+    """A kit, as far as it can be read."""
+
+    path: Path
+    key: PartyKey | None = None
+    certificate: Certificate | None = None
+    trust: Trust | None = None
+    config: PartyConfig | None = None
+
+    @property
+    def subject(self) -> Subject | None:
+        return None if self.certificate is None else self.certificate.subject
+
+    @property
+    def state(self) -> Path:
+        """Where its journal is, or would be."""
+        return (self.config or PartyConfig()).state_folder(self.path)
+
+
+def check_folder(patient: Patient) -> Iterator[Finding]:
+    """Whoever can write here can make this party run any program."""
+    paths = [patient.path, *(patient.path / name for name in (CERTIFICATE, REVOKED, "party.toml"))]
+    complaints = [open_to_others("folder", path, private=False) for path in paths if path.exists()]
+    yield from filter(None, complaints)
+    if not any(complaints):
+        yield ok("folder", f"{patient.path}: nobody else may change what is in it")
+
+
+def check_key(patient: Patient) -> Iterator[Finding]:
+    patient.key = read_key(patient.path)
+    yield ok("key", f"{patient.path / KEY} is a key that only its owner can read")
+
+
+def check_certificate(patient: Patient) -> Iterator[Finding]:
+    path = patient.path / CERTIFICATE
+    bundle = read_file(path, NO_CERTIFICATE.format(patient.path))
+    with naming(path):
+        patient.certificate, authority = read_bundle(bundle)
+        patient.trust = Trust(authority)
+    certificate = patient.certificate
+    if patient.key is not None and certificate.key_bytes != patient.key.public_bytes:
+        yield problem(
+            "certificate",
+            f"{path} is the certificate of {certificate.subject} for another key than {KEY}",
+            "ask the authority to sign this kit's request.pem, and install what it makes of it",
+        )
+    else:
+        yield ok(
+            "certificate", f"{certificate.subject}, of the authority {patient.trust.authority}"
+        )
+
+
+def check_revocations(patient: Patient) -> Iterator[Finding]:
+    if patient.trust is None:
+        return
+    path = patient.path / REVOKED
+    fetch = f"fetch revoked.pem from the authority: `lotor keys install FILE --kit {patient.path}`"
+    if not path.exists():
+        yield warning("revocation list", "there is none, so that nobody counts as revoked", fetch)
+        return
+    with naming(path):
+        patient.trust = Trust(patient.trust.authority_pem, path.read_bytes())
+    revocations = patient.trust.revocations
+    if revocations is None or revocations.stale():
+        yield warning("revocation list", f"{path} is old: a newer one should exist", fetch)
+    else:
+        count = len(revocations.revoked)
+        yield ok("revocation list", f"of {_day(revocations.made)}, {count} revoked")
+
+
+def check_validity(patient: Patient) -> Iterator[Finding]:
+    certificate, trust = patient.certificate, patient.trust
+    if certificate is None or trust is None:
+        return
+    trust.check(certificate)
+    now = datetime.now(UTC)
+    left = certificate.not_after - now
+    text = f"valid until {_day(certificate.not_after)}, {left.days} days from now"
+    if left < CERTIFICATE_NOTICE:
+        todo = f"`lotor keys renew --kit {patient.path}`, and let the authority sign the request"
+        yield warning("validity", text, todo)
+    else:
+        yield ok("validity", text)
+    left = trust.not_after - now
+    text = f"{trust.authority} is valid until {_day(trust.not_after)}, {left.days} days from now"
+    if left < AUTHORITY_NOTICE:
+        todo = "agree on a new authority with the federation: all certificates end with this one"
+        yield warning("authority", text, todo)
+    else:
+        yield ok("authority", text)
+
+
+def check_party_toml(patient: Patient) -> Iterator[Finding]:
+    path = patient.path / "party.toml"
+    patient.config = read_config(path)
+    yield ok("party.toml", f"{path} can be read")
+
+
+def check_role(patient: Patient, openers: Collection[str]) -> Iterator[Finding]:
+    """Whether party.toml says what a party of this role needs; `openers` are roles that order."""
+    config, subject = patient.config, patient.subject
+    if config is None or subject is None:
+        return
+    findings = list(_misfits(config, subject, openers))
+    yield from findings
+    if not findings:
+        yield ok("role", f"party.toml has what the {subject.role} {subject.name} needs")
+    if config.trial is not None:
+        yield warning(
+            "trial",
+            "[trial] fixes this party's draws, so that whoever knows the seed knows them too",
+            "take [trial] out of party.toml unless this is a trial with made-up data",
+        )
+
+
+def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) -> Iterator[Finding]:
+    example = "docs/party.md has an example"
+    if subject.role == "owner" and config.owner is None:
+        yield problem("role", f"{subject.name} is an owner without an [owner] table", example)
+    if subject.role != "owner" and config.owner is not None:
+        yield warning(
+            "role",
+            f"{subject.name} has an [owner] table, but is a {subject.role} that nobody pulls at",
+            "take [owner] out of party.toml",
+        )
+    if subject.role in openers and not config.members:
+        yield problem(
+            "role", f"{subject.name} is a {subject.role} without [members] to order from", example
+        )
+    if config.listen is None and not config.peers:
+        yield problem(
+            "role",
+            f"{subject.name} neither listens nor dials anybody",
+            "set `listen` or [peers] in party.toml",
+        )
+
+
+def check_pull(patient: Patient) -> Iterator[Finding]:
+    """Imported as the daemon does, but not called."""
+    owner = None if patient.config is None else patient.config.owner
+    if owner is None:
+        return
+    try:
+        with _nothing_written():
+            load_pull(owner.pull, patient.path)
+    except LotorError as error:
+        yield problem("pull", str(error), "mend that, and ask the doctor again")
+        return
+    yield ok("pull", f"{owner.pull} can be imported ({_repeats(owner)}); it was not called")
+
+
+def _repeats(owner: OwnerTable) -> str:
+    if owner.repeatable:
+        return "repeatable: asked again after a crash"
+    return "not repeatable: after a crash you decide"
+
+
+@contextmanager
+def _nothing_written() -> Iterator[None]:
+    """Import without leaving a cache in the kit, or a word among this program's data."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
+
+
+def is_a_kit(path: Path) -> bool:
+    """Whether there is anything of a kit at all."""
+    with naming(path):
+        return any((path / name).exists() for name in (KEY, CERTIFICATE, "party.toml"))
