@@ -23,7 +23,6 @@ def alert(reason: str) -> ssl.SSLError:
         (EOFError(), "was cut"),
         (ConnectionResetError(), "was cut"),
         (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), "nobody listens"),
-        (OSError("Multiple exceptions: [Errno 111] Connect call failed"), "nobody listens"),
         (socket.gaierror(-2, "unknown"), "cannot be resolved"),
         (TimeoutError(), "no answer"),
         (OSError(errno.ENETUNREACH, "Network is unreachable"), "Network is unreachable"),

@@ -391,7 +391,9 @@ def test_certificates_out_of_time(
 def test_revoked_certificates(federation: Federation) -> None:
     lyon, comp = federation.join("lyon"), federation.join("comp", "comp")
     federation.revoke("lyon")
-    error, _ = dialled(federation, lyon, "comp", "comp", comp)
+    error, noticed = dialled(federation, lyon, "comp", "comp", comp)
+    assert isinstance(noticed, CertificateError)
+    assert "is revoked since" in str(noticed)
     assert isinstance(error, CertificateError)
     assert "comp at 127.0.0.1" in str(error)
     assert "lyon" in str(error)

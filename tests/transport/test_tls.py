@@ -5,7 +5,7 @@ import ssl
 
 import pytest
 
-from lotor.core.errors import CertificateError, ConfigError, LotorError
+from lotor.core.errors import CertificateError, ConfigError
 from lotor.crypto.certificates import Subject
 from transport.parties import Federation
 
@@ -29,18 +29,13 @@ def test_contexts_are_made_once_and_again_when_the_files_change(federation: Fede
     assert tls.server() is not first
 
 
-def test_identify_asks_for_trust_each_time(federation: Federation) -> None:
+def test_trust_is_asked_for_each_time(federation: Federation) -> None:
     tls = federation.join("lyon")
     federation.join("graz")
-    der = federation.certificates["graz"].to_der()
-    assert tls.identify(der) == Subject("graz", "owner")
+    tls.check(federation.certificates["graz"])
     federation.revoke("graz")
     with pytest.raises(CertificateError, match="revoked"):
-        tls.identify(der)
-    with pytest.raises(CertificateError, match="showed no certificate"):
-        tls.identify(None)
-    with pytest.raises(LotorError):
-        tls.identify(b"no certificate")
+        tls.check(federation.certificates["graz"])
 
 
 def test_missing_and_mismatched_files_are_named(federation: Federation) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from websockets.frames import CloseCode
 
 from lotor.core.errors import CertificateError, LotorError, ProtocolError, TransportError
-from lotor.crypto.certificates import Subject
+from lotor.crypto.certificates import Certificate, Subject
 from lotor.transport.failures import explain
 from lotor.transport.handshake import (
     MAX_GREETING,
@@ -127,9 +127,12 @@ class Connection(WebSocket):
     def secured(self, certificate: bytes | None) -> None:
         self._stage = "websocket upgrade"
         try:
-            self.subject = self._me.tls.identify(certificate)
+            shown = Certificate.from_der(certificate or b"")
+            # Signed by the authority, as TLS has found; whether to believe it comes next.
+            self.subject = shown.subject
             self.certificate = certificate
-            self._check_identity(self.subject)
+            self._me.tls.check(shown)
+            self._check_identity(shown.subject)
         except LotorError as error:
             # A dialler hears the reason by Refusal, for which the websocket must be there.
             self._unfit = error
@@ -150,8 +153,10 @@ class Connection(WebSocket):
 
     def upgraded(self, path: str) -> None:
         self._stage = "Hello"
-        if self._unfit is not None:
+        if isinstance(self._unfit, CertificateError):
             self.fail(self._unfit)
+        elif self._unfit is not None:  # this party's own files: nothing for the other side
+            self.finish(self._unfit)
         elif self.dialled:
             self._greet()
         else:
@@ -209,7 +214,7 @@ class Connection(WebSocket):
             self.send_text(hello)
 
     def _on_hello(self, hello: Hello) -> None:
-        if self.subject is None:
+        if self.subject is None or self._unfit is not None:
             return
         self._check_name(self.subject)
         check_wire(self._me.subject.name, self._me.hello(), self.subject.name, hello)

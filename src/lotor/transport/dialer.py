@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 
 import msgspec
 
@@ -34,13 +35,27 @@ async def dial(me: Self, hooks: Hooks, address: Address, peer: str, path: str = 
     connection = Connection(me, watched, target, peer, path)
     try:
         async with asyncio.timeout(me.limits.handshake):
-            await loop.create_connection(lambda: connection, *address)
-    except (OSError, UnicodeError) as error:
+            await _connect(connection, address, me.limits.handshake)
+    except (OSError, ValueError, OverflowError) as error:
         raise explain(error, f"{peer} at {target}" if peer else target) from None
     await ready
     if not connection.is_established:
         raise explain(connection.error, connection.who)
     return connection
+
+
+async def _connect(connection: Connection, address: Address, seconds: float) -> None:
+    """Try each address of a host for its share of the time: one may lead nowhere."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(*address, type=socket.SOCK_STREAM)
+    for left, (_, _, _, _, place) in zip(range(len(found), 0, -1), found, strict=True):
+        try:
+            async with asyncio.timeout(seconds / len(found)):
+                await loop.create_connection(lambda: connection, str(place[0]), int(place[1]))
+                return
+        except OSError:
+            if left == 1:
+                raise
 
 
 class Backoff:

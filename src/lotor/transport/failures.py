@@ -1,6 +1,5 @@
 """Why a connection failed, as an error in plain words that names the peer and the next step."""
 
-import errno
 import socket
 import ssl
 
@@ -73,7 +72,7 @@ def _network(error: BaseException | None, who: str) -> str:
             f"the host name of {who} cannot be resolved: correct the address, or check this "
             "machine's DNS"
         )
-    if _is_refused(error):
+    if isinstance(error, ConnectionRefusedError):
         return (
             f"nobody listens where {who} should be: its daemon is not running (start it with "
             "`lotor serve`), or the address is wrong"
@@ -82,11 +81,3 @@ def _network(error: BaseException | None, who: str) -> str:
         return f"the connection to {who} was cut: its daemon stopped, or the network between failed"
     detail = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"no connection to {who}: {detail}; check the address and the network"
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    # One name with several addresses: asyncio before 3.12 joins their errors into one text.
-    several = f"[Errno {errno.ECONNREFUSED}]"
-    return isinstance(error, ConnectionRefusedError) or (
-        isinstance(error, OSError) and error.errno is None and several in str(error)
-    )

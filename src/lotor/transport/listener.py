@@ -48,7 +48,7 @@ class Listener:
         self._connections[connection] = None
         if len(self._connections) <= self._me.limits.max_connections:
             return
-        slowest = next((c for c in self._connections if not c.is_established), connection)
+        slowest = next((c for c in self._connections if c.over or not c.is_established), connection)
         slowest.give_up(
             TransportError(
                 f"{slowest.who} was dropped: {self._me.limits.max_connections} connections are "

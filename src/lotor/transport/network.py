@@ -63,6 +63,7 @@ class NetworkTransport:
 
     async def start(self) -> None:
         """Listen, and start to dial; peers come up when they can."""
+        self._me.tls.client()  # files that cannot be used are an error now, not at each attempt
         self._started = time.monotonic()
         if self._listen is not None:
             await self._listener.start(self._listen)

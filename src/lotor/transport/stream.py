@@ -25,9 +25,10 @@ def written(address: Address) -> str:
 class TlsStream(asyncio.BufferedProtocol, ABC):
     """One TLS connection; a subclass says what to do with what arrives."""
 
-    def __init__(self, *, server: bool) -> None:
+    def __init__(self, *, server: bool, outgoing: int) -> None:
         self._loop = asyncio.get_running_loop()
         self._server = server
+        self._most_unsent = outgoing
         self.remote = "an unknown address"
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
@@ -46,6 +47,10 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
     @abstractmethod
     def received(self, data: bytes) -> None:
         """The next bytes arrived."""
+
+    @abstractmethod
+    def clogged(self) -> None:
+        """More waits to be sent than allowed: the other side does not read."""
 
     @abstractmethod
     def broken(self, error: Exception | None) -> None:
@@ -193,8 +198,10 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
             self._flush()
             self.broken(error)
             self.end()
-        if self._outgoing.pending and not self._over:
-            self._flush()
+        if not self._over:
+            self._flush()  # answers of TLS itself
+            if self.unsent() > self._most_unsent:
+                self.clogged()
 
     def _flush(self) -> None:
         if self._transport is not None and self._outgoing.pending:

@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Callable
 from pathlib import Path
 
-from lotor.core.errors import CertificateError, ConfigError
+from lotor.core.errors import ConfigError
 from lotor.crypto.certificates import Certificate, Subject, Trust
 
 
@@ -39,11 +39,9 @@ class Tls:
         """The context for a connection that this party accepts."""
         return self._context(server=True)
 
-    def identify(self, certificate: bytes | None) -> Subject:
-        """Who showed this DER certificate; CertificateError unless it is trusted now."""
-        if certificate is None:
-            raise CertificateError("the other side showed no certificate: every party needs one")
-        return self._trust().check(Certificate.from_der(certificate))
+    def check(self, certificate: Certificate) -> None:
+        """CertificateError unless this certificate is trusted now."""
+        self._trust().check(certificate)
 
     def _context(self, *, server: bool) -> ssl.SSLContext:
         authority = self._trust().authority_pem

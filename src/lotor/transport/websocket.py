@@ -23,7 +23,7 @@ class WebSocket(TlsStream):
 
     def __init__(self, limits: Limits, path: str | None) -> None:
         """`path` is what to ask for at the other side, or None if it asks here."""
-        super().__init__(server=path is None)
+        super().__init__(server=path is None, outgoing=limits.outgoing)
         self._limits = limits
         self._ws: ClientProtocol | ServerProtocol = (
             ServerProtocol(max_size=limits.max_frame)
@@ -69,7 +69,7 @@ class WebSocket(TlsStream):
         if not self.can_write():
             return
         if self.unsent() + len(payload) > self._limits.outgoing:
-            self._give_up_reader()
+            self.clogged()
             return
         self._ws.send_binary(payload)
         self._flush_websocket()
@@ -127,8 +127,14 @@ class WebSocket(TlsStream):
         trouble = self._ws.handshake_exc or self._ws.parser_exc
         if trouble is not None and not self.over:
             self.finish(self._senseless(trouble))
-        elif self.unsent() > self._limits.outgoing:
-            self._give_up_reader()
+
+    def clogged(self) -> None:
+        self.give_up(
+            TransportError(
+                f"{self.who} does not read what it is sent ({self._limits.outgoing} bytes wait): "
+                "its daemon hangs, or the network is too slow; it must connect again"
+            )
+        )
 
     def _on_upgrade(self, event: Request | Response) -> None:
         if isinstance(event, Request) and isinstance(self._ws, ServerProtocol):
@@ -172,14 +178,6 @@ class WebSocket(TlsStream):
             TransportError(
                 f"{self.who} gave no sign of life for {self._limits.keep_alive:g} s: its machine "
                 "or the network is down"
-            )
-        )
-
-    def _give_up_reader(self) -> None:
-        self.give_up(
-            TransportError(
-                f"{self.who} does not read what it is sent ({self._limits.outgoing} bytes wait): "
-                "its daemon hangs, or the network is too slow; it must connect again"
             )
         )
 
