@@ -73,16 +73,20 @@ class Journal:
                 "folder that this user may write"
             ) from None
         try:
+            self._check(party)
             self._prepare(party)
         except sqlite3.DatabaseError as error:
             self._database.close()
-            raise JournalError(
-                f"{self.path} is damaged ({error}): put back the newest copy of its folder; peers "
-                "refuse one that is too old"
-            ) from None
+            raise self._damaged(str(error)) from None
         except BaseException:
             self._database.close()
             raise
+
+    def _damaged(self, how: str) -> JournalError:
+        return JournalError(
+            f"{self.path} is damaged ({how}): put back the newest copy of its folder; peers "
+            "refuse one that is too old"
+        )
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -94,6 +98,15 @@ class Journal:
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
                 database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
             database.execute("INSERT OR IGNORE INTO meta VALUES ('party', ?)", (party,))
+
+    def _check(self, party: str) -> None:
+        """Refuse a journal that is damaged or not for this party, before anything is changed."""
+        database = self._database
+        (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise self._damaged(found)
+        if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
+            return
         meta = dict(database.execute("SELECT key, value FROM meta").fetchall())
         if meta["journal"] != str(JOURNAL_VERSION):
             raise VersionError(
