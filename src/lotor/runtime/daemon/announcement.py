@@ -4,6 +4,7 @@ Every party checks every certificate itself, so nobody between them can put some
 seat. The parties of a run are frozen by their keys: a renewed certificate is the same party.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from lotor.protocols.deployment import Deployment, Plan
 
 PURPOSE = "announcement"
 EVERYBODY = "everybody"
+_RUN = re.compile(r"[0-9a-f]{2,64}")
 
 
 class Announcement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -123,12 +125,16 @@ def check(
 
 def _read(signed: bytes) -> Announcement:
     try:
-        return msgspec.msgpack.decode(signed, type=Announcement)
+        announcement = msgspec.msgpack.decode(signed, type=Announcement)
     except (msgspec.DecodeError, UnicodeError):
+        announcement = None
+    # A run's name is printed and logged: no other text may come in as one.
+    if announcement is None or not _RUN.fullmatch(announcement.run):
         raise ProtocolError(
             "somebody announced a run in a form that is not known here: it was altered, or comes "
             "from another version"
-        ) from None
+        )
+    return announcement
 
 
 def _certified(seat: str, der: bytes, trust: Trust | None, run: str) -> Certificate:

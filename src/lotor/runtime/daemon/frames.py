@@ -6,7 +6,7 @@ import msgspec
 
 from lotor.core.errors import ProtocolError
 from lotor.protocols.deployment import Offer
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Count, Data, Frame, Join
 
 WIRE_VERSION = 1
 
@@ -28,7 +28,7 @@ class Status(Frame, frozen=True, tag=5):
     time: float
     state: str
     text: str
-    round: int
+    round: Count
     signature: bytes = b""
 
 

@@ -1,6 +1,7 @@
 """What a party says about a run to all others: signed, so that nobody speaks for another."""
 
 import time
+from math import isfinite
 
 import msgspec
 
@@ -41,5 +42,9 @@ def check(identity: Identity, status: Status) -> None:
         )
     except IntegrityError as error:
         raise ProtocolError(str(error)) from None
-    if status.state not in STATES or status.text != plain_text(status.text):
+    if (
+        status.state not in STATES
+        or status.text != plain_text(status.text)
+        or not isfinite(status.time)
+    ):
         raise ProtocolError(f"{status.seat} says about its run what is not known here")
