@@ -12,6 +12,7 @@ from lotor.runtime.daemon.key_files import OTHERS
 
 Result: TypeAlias = Literal["ok", "warning", "problem"]
 OTHERS_WRITE = 0o022
+AGAIN = "mend that, and ask the doctor again"
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -36,12 +37,10 @@ def problem(check: str, found: str, todo: str) -> Finding:
 
 
 def refused(check: str, error: LotorError) -> Finding:
-    """An error of Lotor as a problem: what comes after its first colon is the next step."""
-    found, colon, todo = str(error).partition(": ")
-    # A path before the first colon says where, not what.
-    if colon and " " not in found:
-        what, colon, todo = todo.partition(": ")
-        found = f"{found}: {what}"
+    """An error of Lotor as a problem: what comes after its last colon is the next step."""
+    found, _, todo = str(error).rpartition(": ")
+    if " " not in found:  # nothing, or a path
+        return problem(check, str(error), AGAIN)
     return problem(check, found, todo)
 
 
@@ -55,7 +54,7 @@ def guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Findi
         yield problem(
             check,
             f"this could not be checked ({type(error).__name__}: {error})",
-            "look at the file or folder that it names, and try again",
+            AGAIN,
         )
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig, read_config
-from lotor.runtime.daemon.doctor.findings import Finding, ok, open_to_others, problem, warning
+from lotor.runtime.daemon.doctor.findings import (
+    AGAIN,
+    Finding,
+    ok,
+    open_to_others,
+    problem,
+    warning,
+)
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
 from lotor.runtime.daemon.pull import load_pull
@@ -167,7 +174,7 @@ def check_pull(patient: Patient) -> Iterator[Finding]:
         with _nothing_written():
             load_pull(owner.pull, patient.path)
     except LotorError as error:
-        yield problem("pull", str(error), "mend that, and ask the doctor again")
+        yield problem("pull", str(error), AGAIN)
         return
     yield ok("pull", f"{owner.pull} can be imported ({_repeats(owner)}); it was not called")
 
