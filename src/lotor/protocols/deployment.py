@@ -1,7 +1,7 @@
 """What a protocol tells the daemons: how its parties run as processes of their own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol as Interface
 
 import msgspec
@@ -46,10 +46,10 @@ class Place:
 
     run: str
     seat: str
-    order: bytes
+    order: bytes = field(repr=False)
     identity: Identity
     offer: Offer
-    trial_seed: int | None = None
+    trial_seed: int | None = field(default=None, repr=False)
 
 
 class Deployment(Interface):

@@ -42,6 +42,9 @@ class Resolve(Command, frozen=True):
     decision: str
     reward: float | None
 
+    def __repr__(self) -> str:
+        return f"<Resolve {self.decision}>"
+
 
 AnyCommand: TypeAlias = Order | Approve | Refuse | Stop | Resolve
 

@@ -56,6 +56,9 @@ class RunRow(msgspec.Struct, frozen=True):
     changed: float
     version: str
 
+    def __repr__(self) -> str:
+        return f"<RunRow {self.id}, {self.seat}, {self.state}>"
+
 
 class Journal:
     """Durable (WAL, synchronous=FULL) and private (0600 in a folder of 0700)."""

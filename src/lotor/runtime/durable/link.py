@@ -27,16 +27,16 @@ class Link:
     acked: int = 0
     consumed: int = 0
     known: int = 0
-    outbox: deque[tuple[int, bytes]] = field(default_factory=deque)
+    outbox: deque[tuple[int, bytes]] = field(default_factory=deque, repr=False)
     durable: int = 0
     received: int = 0
-    inbox: deque[bytes] = field(default_factory=deque)
+    inbox: deque[bytes] = field(default_factory=deque, repr=False)
     joined: bool = False
     told: int = 0
     _ceiling: int = 0
     _waiting_bytes: int = 0
     _incarnation: int = 0
-    _recent: dict[int, bytes] = field(default_factory=dict)
+    _recent: dict[int, bytes] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.durable = self.received = self.consumed

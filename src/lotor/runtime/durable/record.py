@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -74,7 +74,7 @@ class PullRecord:
 
     number: int
     decision: str | None
-    reward: float | None
+    reward: float | None = field(repr=False)
     answered: bool
 
 
@@ -82,13 +82,13 @@ class PullRecord:
 class Saved:
     """A run as of its last checkpoint. It is finished when it has no snapshot."""
 
-    snapshot: bytes
+    snapshot: bytes = field(repr=False)
     finished: bool
     round: int
     pulls: int
     messages_sent: int
     bytes_sent: int
-    output: object
+    output: object = field(repr=False)
     links: dict[str, Link]
 
 
