@@ -66,6 +66,7 @@ class LiveRun:
         self.bulletin = Bulletin(table, house.send, self.there)
         self._house = house
         self._names = table.peers
+        self._seats = {name: seat for seat, name in self._names.items()}
         self._answering: Answering | None = None
         self._task: asyncio.Task[None] | None = None
         self._early: dict[str, Join] = {}
@@ -90,7 +91,7 @@ class LiveRun:
 
     def seat_of(self, name: str) -> str | None:
         """The seat of a peer that this party talks to, by the name in its certificate."""
-        return next((seat for seat, peer in self._names.items() if peer == name), None)
+        return self._seats.get(name)
 
     def there(self) -> dict[str, str]:
         """The peers that are connected, with their names."""

@@ -70,6 +70,7 @@ class Host:
         self._pulls = saved.pulls
         self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
         self._boundaries = self._consumed_bytes = 0
+        self._owes_acks = False
         if not self.finished:
             self.party = rebuild(saved.snapshot)
             self._steps = self.party.steps()
@@ -101,8 +102,9 @@ class Host:
     def received(self, peer: str, frame: Data | Ack) -> None:
         link = self.links[peer]
         link.acknowledge(frame.ack, frame.commits)
-        if isinstance(frame, Data) and not link.accept(frame.seq, frame.payload):
+        if type(frame) is Data and not link.accept(frame.seq, frame.payload):
             link.told = 0  # acknowledge a duplicate again
+            self._owes_acks = True
 
     def advance(self) -> None:
         """Let the party run until it must wait."""
@@ -164,6 +166,9 @@ class Host:
 
     def _acknowledge(self) -> None:
         """Tell peers what has become durable, where no message did."""
+        if not self._owes_acks:
+            return
+        self._owes_acks = False
         for link in self.links.values():
             if link.joined and link.told < link.ack:
                 link.told = link.ack
@@ -186,6 +191,7 @@ class Host:
             output=self.output,
         )
         self._boundaries = self._consumed_bytes = 0
+        self._owes_acks = True
         for link in self.links.values():
             link.checkpointed()
 

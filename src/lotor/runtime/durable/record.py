@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
-    commits INTEGER NOT NULL DEFAULT 0,
+    writes INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE IF NOT EXISTS links (
@@ -110,13 +110,14 @@ class RunRecord:
     def begin(self) -> Saved:
         """Where to go on; counted as a restart."""
         row = self._database.execute(
-            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, commits, "
+            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, writes, "
             "incarnation FROM progress WHERE run = ?",
             (self.run,),
         ).fetchone()
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
-        snapshot, t, pulls, messages, size, output, self.commits, self.incarnation = row
+        snapshot, t, pulls, messages, size, output, writes, self.incarnation = row
+        self.commits = writes + self._pull_writes()
         self.incarnation += 1
         # Not counted among the commits: an old journal would catch up by restarts.
         with transaction(self._database):
@@ -133,6 +134,13 @@ class RunRecord:
             output=None if output is None else msgspec.json.decode(output),
             links=self._links(),
         )
+
+    def _pull_writes(self) -> int:
+        """Each intent and each answer was a commit of its own."""
+        (writes,) = self._database.execute(
+            "SELECT coalesce(sum(1 + answered), 0) FROM pulls WHERE run = ?", (self.run,)
+        ).fetchone()
+        return int(writes)
 
     def _links(self) -> dict[str, Link]:
         rows = self._database.execute(
@@ -158,9 +166,6 @@ class RunRecord:
         """One transaction, counted: peers recognise a journal that has gone back by the count."""
         with transaction(self._database):
             yield
-            self._database.execute(
-                "UPDATE progress SET commits = ? WHERE run = ?", (self.commits + 1, self.run)
-            )
         self.commits += 1
 
     def checkpoint(
@@ -178,7 +183,7 @@ class RunRecord:
         with self._commit():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, round = ?, pulls = ?, messages_sent = ?, "
-                "bytes_sent = ?, output = ? WHERE run = ?",
+                "bytes_sent = ?, output = ?, writes = writes + 1 WHERE run = ?",
                 (
                     snapshot,
                     round,

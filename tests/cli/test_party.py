@@ -1,0 +1,234 @@
+"""`lotor serve`, `lotor start` and `lotor runs`, as people use them: processes on loopback."""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import lotor
+from lotor.policies import from_text
+from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.loopback import Loopback
+
+MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
+START = ("start", "samba", "--key-bits", "2048", "--budget", "60", "--json")
+SLOW_PULL = """
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def pull(decision):
+    with (HERE / "asked").open("a") as log:
+        print(decision.id, file=log)
+    while (HERE / "wait").exists():
+        time.sleep(0.05)
+    return 1.0
+"""
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.05)
+
+
+class Town:
+    """A federation and the commands of its operators."""
+
+    def __init__(self, loopback: Loopback) -> None:
+        self.loopback = loopback
+
+    def lotor(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        kit = str(self.loopback.kits[name])
+        command = self.loopback.command(*arguments, "--kit", kit)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=90)  # noqa: S603
+
+    def data(self, name: str, *arguments: str) -> object:
+        done = self.lotor(name, *arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        kit = str(self.loopback.kits["customer"])
+        command = self.loopback.command(*START, *arguments, "--kit", kit)
+        return subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def waiting(self, name: str) -> list[str]:
+        rows = self.data(name, "runs", "list")
+        assert isinstance(rows, list)
+        return [row["run"] for row in rows if row["state"] == "waiting"]
+
+    def show(self, name: str, run: str) -> dict[str, object]:
+        document = self.data(name, "runs", "show", run)
+        assert isinstance(document, dict)
+        return document
+
+
+def plain(policy: str) -> float:
+    arms = lotor.BernoulliArms(list(MEANS.values()))
+    return lotor.run(from_text(policy), arms, budget=60, seed=7).reward
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    folder = tmp_path_factory.mktemp("town") / "federation"
+    loopback = Loopback.bernoulli(folder, MEANS, budget=600, seed=7)
+    loopback.prepare()
+    path = loopback.kits["lyon"] / "party.toml"
+    config = read_config(path)
+    assert config.consent is not None
+    consent = msgspec.structs.replace(config.consent, policies=("ucb",))
+    write_config(path, msgspec.structs.replace(config, consent=consent))
+    loopback.serve()
+    yield Town(loopback)
+    loopback.close()
+
+
+def test_a_run_gives_its_customer_the_total_and_owners_their_own(town: Town) -> None:
+    first = town.start("--policy", "ucb")
+    out, err = first.communicate(timeout=90)
+    assert first.returncode == 0, err
+    result = json.loads(out)
+    assert result["reward"] == plain("ucb")
+    run = result["run"]
+    pulls, total = 0, 0.0
+    for owner in MEANS:
+        seen = town.show(owner, run)
+        assert seen["state"] == "finished"
+        assert "reward" not in seen
+        own, mean = seen["own_pulls"], seen["own_mean"]
+        assert isinstance(own, int)
+        assert isinstance(mean, float)
+        pulls, total = pulls + own, total + own * mean
+    assert (pulls, round(total)) == (60, result["reward"])
+    for name in ("controller", "comp", "customer"):
+        seen = town.show(name, run)
+        assert "own_pulls" not in seen
+        assert ("reward" in seen) == (name == "customer")
+    assert run[:6] in town.lotor("lyon", "runs", "list").stdout
+    assert "own_mean" in town.lotor("lyon", "runs", "show", run).stdout
+    again = town.lotor("customer", "runs", "follow", run[:8], "--json")
+    assert json.loads(again.stdout) == result
+
+
+def test_what_an_owner_has_not_agreed_to_waits_for_its_approval(town: Town) -> None:
+    """Two runs overlap here: the second is served by the process of the first, or takes over.
+
+    Rewards are drawn from one table of patients, so only the counts are known beforehand.
+    """
+    first, second = town.start("--policy", "softmax"), town.start("--policy", "pursuit")
+    until(lambda: len(town.waiting("lyon")) == 2)
+    for run in town.waiting("lyon"):
+        note = town.show("lyon", run)["note"]
+        assert "is not among policies (ucb)" in str(note)
+        done = town.lotor("lyon", "runs", "approve", run)
+        assert done.returncode == 0, done.stderr
+    for process in (first, second):
+        out, err = process.communicate(timeout=90)
+        assert process.returncode == 0, err
+        run = json.loads(out)["run"]
+        seen = [town.show(owner, run)["own_pulls"] for owner in MEANS]
+        assert sum(n for n in seen if isinstance(n, int)) == 60
+
+
+def test_a_refusal_names_the_owner(town: Town) -> None:
+    process = town.start("--policy", "thompson-sampling")
+    until(lambda: town.waiting("lyon"))
+    (run,) = town.waiting("lyon")
+    assert town.lotor("lyon", "runs", "refuse", run, "--reason", "not now").returncode == 0
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 4
+    assert "refused by lyon: not now" in err
+    assert town.show("comp", run)["state"] == "refused"
+    assert "is refused" in town.lotor("lyon", "runs", "approve", run).stderr
+
+
+def test_a_run_can_be_stopped_by_anybody_in_it(town: Town) -> None:
+    process = town.start("--policy", "softmax")
+    until(lambda: town.waiting("lyon"))
+    (run,) = town.waiting("lyon")
+    assert town.lotor("comp", "runs", "stop", run, "--reason", "power cut").returncode == 0
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 4
+    assert "stopped by comp: power cut" in err
+    assert town.lotor("comp", "runs", "stop", run).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--policy", "nope"), "no policy is called"),
+        (("--policy", "reinforcement-comparison"), "arm score locality"),
+        (("--budget", "2"), "no run can do"),
+        (("--owners", "lyon,lyon"), "named twice"),
+        (("--owners", "comp"), "comp"),
+    ],
+)
+def test_senseless_orders_are_refused(
+    town: Town, arguments: tuple[str, ...], complaint: str
+) -> None:
+    process = town.start(*arguments)
+    _, err = process.communicate(timeout=90)
+    assert (process.returncode, complaint in err) == (2, True), err
+
+
+def test_only_the_customer_starts_runs_and_one_process_serves(town: Town) -> None:
+    town.loopback.end("lyon")
+    refused = town.lotor("lyon", *START)
+    assert refused.returncode == 2
+    assert "lyon is owner" in refused.stderr
+    town.loopback.serve("lyon")
+    until(lambda: "another process serves" in town.lotor("lyon", "serve").stderr)
+    assert town.lotor("lyon", "runs", "show", "ffff").returncode == 2
+    assert town.lotor("lyon", "runs", "resolve", "ffff", "x").returncode == 2
+
+
+@pytest.mark.parametrize("answer", [("--reward", "1"), ("--lost",), ("--again",)])
+def test_a_pull_cut_off_by_a_crash_is_in_doubt_until_resolved(
+    tmp_path: Path, answer: tuple[str, ...]
+) -> None:
+    loopback = Loopback.bernoulli(tmp_path / "federation", {"solo": 1.0}, budget=60, seed=7)
+    loopback.prepare()
+    kit = loopback.kits["solo"]
+    (kit / "hospital.py").write_text(SLOW_PULL)
+    config = read_config(kit / "party.toml")
+    assert config.owner is not None
+    owner = msgspec.structs.replace(config.owner, repeatable=False)
+    write_config(kit / "party.toml", msgspec.structs.replace(config, owner=owner))
+    (kit / "wait").touch()
+    town = Town(loopback)
+    try:
+        loopback.serve()
+        process = town.start()
+        until((kit / "asked").exists)
+        loopback.kill("solo")
+        loopback.serve("solo")
+
+        def note() -> str:
+            return str(town.data("solo", "runs", "list"))
+
+        until(lambda: "in doubt" in note())
+        run, decision = note().split("lotor runs resolve ")[1].split()[:2]
+        others = town.show("customer", run)["others"]
+        assert isinstance(others, dict)
+        until(lambda: "operator" in str(town.show("customer", run)["others"]))
+        assert decision not in str(town.show("customer", run))
+        (kit / "wait").unlink()
+        done = town.lotor("solo", "runs", "resolve", run, decision, *answer)
+        assert done.returncode == 0, done.stderr
+        out, err = process.communicate(timeout=90)
+        assert process.returncode == 0, err
+        assert json.loads(out)["reward"] == (59 if answer == ("--lost",) else 60)
+        asked = (kit / "asked").read_text().split()
+        assert len(asked) - len(set(asked)) == (answer == ("--again",))
+    finally:
+        loopback.close()
