@@ -74,4 +74,5 @@ class Proxy:
                         return
                 writer.write(data)
                 await writer.drain()
-        writer.transport.abort()
+        if not self.swallow:
+            writer.transport.abort()

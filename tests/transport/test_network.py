@@ -1,6 +1,8 @@
 """Honest parties over the network: up, in order, down, and up again."""
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lotor.core.errors import ConsentError, LotorError, TransportError, VersionError
+from lotor.core.errors import ConfigError, ConsentError, LotorError, TransportError, VersionError
 from lotor.crypto.certificates import Subject
 from lotor.transport import Hello, Limits, Tls, probe
 from transport.parties import HELLO, QUICK, Federation, Party, exchange, running
@@ -153,6 +155,28 @@ def test_two_that_dial_each_other_settle_on_one_connection(federation: Federatio
             await asyncio.sleep(0.3)
             assert settled == (a.net.sessions("b"), b.net.sessions("a"))
             await exchange(a, b)
+
+    asyncio.run(scenario())
+
+
+def test_a_dead_connection_does_not_keep_a_peer_out(federation: Federation) -> None:
+    """The connection that would win is half open: it is found out long before the keep-alive."""
+
+    async def scenario() -> None:
+        limits = msgspec.structs.replace(QUICK, handshake=0.5)
+        b_tls = federation.join("b")
+        b = Party(b_tls, listen=True)
+        async with running(b), Proxy(b.address) as proxy:
+            a = Party(federation.join("a"), listen=True, dial={"b": proxy.address}, limits=limits)
+            async with running(a):
+                await exchange(a, b)
+                proxy.swallow = True
+                restarted = Party(b_tls, dial={"a": a.address})
+                async with running(restarted):
+                    assert "dialled each other" in str(await restarted.error("a"))
+                    await a.until(lambda: a.net.sessions("b") == 2)
+                    await exchange(a, restarted)
+                    proxy.cut()
 
     asyncio.run(scenario())
 
@@ -343,6 +367,46 @@ def test_an_address_in_use_is_named(federation: Federation) -> None:
         await second.net.close()
 
     pair(federation, then)
+
+
+def test_files_that_cannot_be_used_stop_the_start(federation: Federation) -> None:
+    async def scenario() -> None:
+        lyon = Party(federation.join("lyon"), listen=True)
+        (federation.folder / "lyon.key.pem").write_bytes(b"")
+        with pytest.raises(ConfigError, match="cannot be used for TLS"):
+            await lyon.net.start()
+        await lyon.net.close()
+
+    asyncio.run(scenario())
+
+
+def test_closing_in_the_middle_of_a_handshake(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp"), listen=True)
+        async with running(comp):
+            _, writer = await asyncio.open_connection(*comp.address)
+            lyon = Party(federation.join("lyon"), dial={"comp": comp.address})
+            async with running(lyon):
+                await asyncio.sleep(0)
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        assert len(asyncio.all_tasks()) == 1
+
+    for _ in range(20):
+        asyncio.run(scenario())
+
+
+def test_frames_are_never_logged(federation: Federation, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def then(lyon: Party, comp: Party) -> None:
+        lyon.send("comp", b"between us")
+        assert await comp.receive("lyon") == b"between us"
+
+    pair(federation, then)
+    assert "between us" not in caplog.text
+    assert b"between us".hex(" ") not in caplog.text
 
 
 def test_limits_have_defaults_that_hang_together() -> None:

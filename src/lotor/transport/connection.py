@@ -108,7 +108,9 @@ class Connection(WebSocket):
 
     def suspect(self) -> None:
         """Find out soon whether the other side is still there."""
-        if self.is_established and not self.over:
+        # Doubted again and again, it still has to answer the first time.
+        if self.is_established and not self.over and not self._doubted:
+            self._doubted = True
             self.keep_alive(min(self._me.limits.handshake, self._me.limits.keep_alive))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

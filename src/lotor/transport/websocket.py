@@ -1,6 +1,7 @@
 """A websocket on a TLS stream: text and binary messages, keep-alive, and its limits."""
 
 import asyncio
+import logging
 from abc import abstractmethod
 from collections.abc import Callable
 
@@ -17,6 +18,10 @@ from lotor.transport.handshake import plain_text
 from lotor.transport.limits import Limits
 from lotor.transport.stream import TlsStream
 
+# At lower levels the library would log what frames contain.
+logger = logging.getLogger("lotor.transport.websocket")
+logger.setLevel(logging.ERROR)
+
 
 class WebSocket(TlsStream):
     """Messages both ways, without fragments, extensions or compression."""
@@ -26,13 +31,16 @@ class WebSocket(TlsStream):
         super().__init__(server=path is None, outgoing=limits.outgoing)
         self._limits = limits
         self._ws: ClientProtocol | ServerProtocol = (
-            ServerProtocol(max_size=limits.max_frame)
+            ServerProtocol(max_size=limits.max_frame, logger=logger)
             if path is None
             else ClientProtocol(
-                WebSocketURI(True, "lotor", 443, path, ""), max_size=limits.max_frame
+                WebSocketURI(True, "lotor", 443, path, ""),
+                max_size=limits.max_frame,
+                logger=logger,
             )
         )
         self._heard = True
+        self._doubted = False
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -172,6 +180,7 @@ class WebSocket(TlsStream):
     def _check_alive(self) -> None:
         # While reading is paused nothing can be heard, and it is not the other side's fault.
         if self._heard or self.paused:
+            self._doubted = False
             self.keep_alive(self._limits.keep_alive)
             return
         self.give_up(
