@@ -117,13 +117,6 @@ def test_policies() -> None:
     assert "softmax:tau=0.06" in lotor("policies").stdout
 
 
-def test_demo_compares_three_policies() -> None:
-    done = lotor("demo", "--budget", "100", "--k", "3")
-    assert done.returncode == 0, done.stderr
-    for text in ("ucb", "thompson-sampling", "pursuit", "measured"):
-        assert text in done.stdout
-
-
 def test_version_and_help() -> None:
     assert lotor("--version").stdout.startswith("lotor 0.")
     assert "Exit codes" in lotor("--help").stdout

@@ -11,6 +11,7 @@ from rich.padding import Padding
 
 import lotor
 from lotor.cli import exit_codes
+from lotor.cli.demo import demo_command
 from lotor.cli.doctor import doctor_command
 from lotor.cli.keys import keys_app
 from lotor.cli.options import ARMS_HELP, environment_from, samba_from
@@ -25,15 +26,13 @@ from lotor.cli.show import (
     show_result,
 )
 from lotor.core.errors import InputError, LotorError
-from lotor.environments import Environment, lookalike
+from lotor.environments import Environment
 from lotor.policies import CATALOGUE, check_genericity, from_text, to_text
 from lotor.protocols.party import Protocol
 from lotor.protocols.plain import Plain
 from lotor.protocols.samba import complexity
 from lotor.protocols.samba.leakage import MEASURED
 from lotor.runtime import Result
-
-DEMO_POLICIES = ("ucb", "thompson-sampling", "pursuit")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,6 +43,7 @@ app = typer.Typer(
 )
 app.add_typer(keys_app, name="keys")
 app.add_typer(runs_app, name="runs")
+app.command("demo")(demo_command)
 app.command("serve")(serve_command)
 app.command("start")(start_command)
 app.command("doctor")(doctor_command)
@@ -202,32 +202,6 @@ def _show_samba(samba: lotor.Samba, secure: Result, plain: Result | None) -> Non
     )
     show_operations(out, secure, expected)
     show_leakage(out, samba.selection)
-
-
-@app.command()
-def demo(
-    budget: Annotated[int, typer.Option(help="How many pulls in each run.")] = 5000,
-    k: Annotated[int, typer.Option(help="How many arms.")] = 10,
-    seed: Annotated[int, typer.Option(help="Fixes arms and rewards.")] = 7,
-) -> None:
-    """Three policies, secure beside plain, on made-up movie ratings."""
-    out = Console()
-    out.print(
-        f"{k} owners' arms, {budget} pulls: the owners never show their data, Controller sees "
-        "ciphertexts, Comp compares masked scores, and the customer learns the total.\n"
-    )
-    environment = lookalike("movielens-like", k)
-    pairs = []
-    for name in DEMO_POLICIES:
-        samba = lotor.Samba(from_text(name))
-        secure = _run(samba, environment, budget, seed)
-        pairs.append((secure, _run(samba.plain(), environment, budget, seed)))
-    show_comparison(out, pairs)
-    show_costs(out, pairs[0][0])
-    show_leakage(out)
-    out.print("Next: `lotor run samba --help` and `lotor policies`.")
-    if not all(secure.agrees_with(plain) for secure, plain in pairs):
-        raise typer.Exit(exit_codes.DIFFERENT)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from lotor.runtime import Result
 BAR = 24
 
 
-def _table(title: str) -> Table:
+def small_table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
 
 
@@ -26,7 +26,7 @@ def show_result(out: Console, result: Result) -> None:
 
 
 def show_costs(out: Console, result: Result) -> None:
-    table = _table(f"What each participant spent ({result.options['policy']})")
+    table = small_table(f"What each participant spent ({result.options['policy']})")
     table.add_column("participant")
     for heading in ("CPU s", "messages sent", "bytes sent"):
         table.add_column(heading, justify="right")
@@ -56,7 +56,7 @@ def _grouped(result: Result) -> dict[str, tuple[float, int, int]]:
 def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
     """Secure beside plain, on the same seed."""
     secure, _ = pairs[0]
-    table = _table(
+    table = small_table(
         f"Secure beside plain (CPU): {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
     )
     table.add_column("policy", no_wrap=True)
@@ -79,7 +79,7 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
 
 def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:
     """Counted operations beside what must be: Theorem 4, or its like for the position form."""
-    table = _table("Cryptographic operations")
+    table = small_table("Cryptographic operations")
     table.add_column("operation")
     table.add_column("counted", justify="right")
     table.add_column("as Theorem 4 counts", justify="right")
@@ -91,7 +91,7 @@ def show_operations(out: Console, result: Result, expected: dict[str, int]) -> N
 
 def show_leakage(out: Console, selection: str = "bits") -> None:
     """What the paper says each role learns, and what was measured."""
-    table = _table("Who learns what (honest but curious; details in SECURITY.md)")
+    table = small_table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")
     table.add_column("the paper says")
     table.add_column("measured")

@@ -4,6 +4,7 @@ For demonstrations, tests and benchmarks. All private keys lie in one folder, an
 drawn from a seed, so that the result can be compared with plain.
 """
 
+import json
 import os
 import secrets
 import signal
@@ -206,7 +207,22 @@ class Loopback:
         for name in living:
             self.kill(name)
 
+    def last_words(self, name: str, count: int = 5) -> list[str]:
+        """The end of a party's log, without what JSON adds for programs."""
+        lines = self.log_file(name).read_text(errors="replace").strip().splitlines()[-count:]
+        return [_message(line) for line in lines]
+
     def complaint(self, name: str) -> RunEndedError:
         """What a party that has failed had to say."""
-        lines = self.log_file(name).read_text(errors="replace").strip().splitlines()[-3:]
-        return RunEndedError(f"{name} ended with {self.exit_code(name)}: {' / '.join(lines)}")
+        words = "\n  ".join(self.last_words(name)) or "(its log is empty)"
+        return RunEndedError(
+            f"{name} ended by itself with exit code {self.exit_code(name)}; its log ends with\n"
+            f"  {words}"
+        )
+
+
+def _message(line: str) -> str:
+    try:
+        return str(json.loads(line)["message"])
+    except (ValueError, KeyError, TypeError):
+        return line

@@ -1,0 +1,155 @@
+"""Drives the federation of `lotor demo` from its first process to its last."""
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from lotor.cli.demo_trials import DemoTrial
+from lotor.cli.demo_view import DemoView, PartyReport, Scene
+from lotor.core.errors import RunEndedError
+from lotor.runtime.daemon.crashes import Crashes, Kill
+from lotor.runtime.daemon.loopback import SERVERS, Loopback
+from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
+from lotor.runtime.daemon.loopback_watch import Watch
+
+STRIKES, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
+LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS = 0.03, 0.2, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the federation came to; `seconds` from Controller's first round to its last."""
+
+    run: str
+    reward: float | None
+    arms: list[int] | None
+    seconds: float
+    kills: int
+    parties: dict[str, PartyReport]
+
+
+class DemoRun:
+    """One run; `look` is called often and raises when somebody wants to stop."""
+
+    def __init__(
+        self, folder: Path, trial: DemoTrial, look: Callable[[], None], view: DemoView
+    ) -> None:
+        self._trial = trial
+        self._look = look
+        self._view = view
+        self._federation = Loopback.bernoulli(
+            folder, trial.means, budget=trial.budget, seed=trial.seed
+        )
+        self._journals = Journals(self._federation)
+        self._crashes: Crashes | None = None
+        self._began = self._shown = 0.0
+
+    def run(self, *, kill: bool) -> Outcome:
+        """From the keys to the total; no process is left, whatever happens."""
+        self._view.show(Scene("makes keys and certificates", {}))
+        self._federation.prepare()
+        with closing(self._federation):
+            watch = Watch(self._federation)
+            run = self._start(watch)
+            if kill:
+                self._crashes = self._crashes_of(run)
+            self._until_finished(watch, run)
+            standings = self._settled(run)
+            reward = self._journals.total(run)
+            arms = self._journals.trajectory(run, self._trial.budget)
+        controller = standings["controller"]
+        return Outcome(
+            run=run,
+            reward=reward,
+            arms=arms,
+            seconds=controller.changed - controller.began,
+            kills=sum(kill.moment < standings[OPENER].changed for kill in self._kills()),
+            parties={name: self._report(name, found) for name, found in standings.items()},
+        )
+
+    def _start(self, watch: Watch) -> str:
+        """Start every process and wait until the customer has opened its run."""
+        federation = self._federation
+        for name in federation.kits:
+            self._look()
+            if name != OPENER:
+                federation.serve(name)
+        order = self._trial.order()
+        federation.launch(OPENER, "start", *order, "--json", "--log-level", "info")
+        stage = f"starts {len(federation.kits)} processes, one for each party"
+        while (run := self._journals.run()) is None:
+            self._wait()
+            self._show(Scene(stage, watch.states(None)))
+        return run
+
+    def _crashes_of(self, run: str) -> Crashes:
+        crashes = Crashes.spread(
+            self._federation,
+            run,
+            budget=self._trial.budget,
+            strikes=STRIKES,
+            random=Random(secrets.randbits(32)),  # noqa: S311
+        )
+        crashes.most, crashes.again = MOST_AT_ONCE, AGAIN
+        return crashes
+
+    def _until_finished(self, watch: Watch, run: str) -> None:
+        self._began = time.monotonic()
+        stage = f"runs{', with crashes' if self._crashes else ''} (run {run[:8]})"
+        while not self._journals.finished(run):
+            self._wait()
+            t = self._journals.round(run)
+            if self._crashes is not None:
+                self._crashes.step(t)
+            if time.monotonic() - self._shown > SHOW_SECONDS:
+                rate = t / (time.monotonic() - self._began)
+                names = [kill.name for kill in self._kills()]
+                self._show(Scene(stage, watch.states(run), t, rate, names))
+
+    def _settled(self, run: str) -> dict[str, Standing]:
+        """How the run stands at each party, once all have finished."""
+        if self._crashes is not None:
+            self._crashes.restart_all()
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < deadline:
+            standings = {name: self._journals.standing(name, run) for name in self._federation.kits}
+            found = {name: one for name, one in standings.items() if one is not None}
+            if len(found) == len(standings) and all(one.finished for one in found.values()):
+                return found
+            self._wait()
+        unfinished = [name for name, one in standings.items() if one is None or not one.finished]
+        raise RunEndedError(
+            f"the customer has its total, but {', '.join(unfinished)} did not finish within "
+            f"{SETTLE_SECONDS:g} s: the machine may be busy; try again, or a smaller --budget"
+        )
+
+    def _wait(self) -> None:
+        """A little; nobody may die by itself meanwhile."""
+        self._look()
+        away = self._crashes.away_now() if self._crashes is not None else set()
+        for name in self._federation.kits:
+            gone = name not in away and not self._federation.running(name)
+            if gone and (name != OPENER or self._federation.exit_code(name)):
+                raise self._federation.complaint(name)
+        time.sleep(LOOK_SECONDS)
+
+    def _show(self, scene: Scene) -> None:
+        self._shown = time.monotonic()
+        self._view.show(scene)
+
+    def _kills(self) -> list[Kill]:
+        return self._crashes.kills if self._crashes is not None else []
+
+    def _report(self, name: str, standing: Standing) -> PartyReport:
+        spent = self._federation.spent[name]
+        return PartyReport(
+            role=SERVERS.get(name, "owner"),
+            cpu_seconds=spent.cpu_seconds,
+            messages_sent=standing.messages_sent,
+            bytes_sent=standing.bytes_sent,
+            starts=spent.starts,
+        )
