@@ -1,0 +1,237 @@
+"""The processes that federation.py measures: a federation's daemons, and a bare echo.
+
+Linux only: its /proc says what a process has used.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from select import select
+
+import msgspec
+
+from lotor.core.errors import RunEndedError
+from lotor.protocols.samba.messages import MaskedScores, PullingBits
+from lotor.protocols.samba.wire import SEALED_BIT, SEALED_SCORE, place_of
+from lotor.runtime.daemon.address import Address
+from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.loopback import Loopback, free_port
+from lotor.runtime.daemon.serving import desk
+from lotor.runtime.durable.frames import Data
+from lotor.runtime.wire import encode
+
+ROLES = ("owner", "controller", "comp", "customer")
+KEY_BITS = 2048
+# Rounds before the first point that is measured, and after the last one.
+LEAD, TAIL = 64, 48
+PATIENCE = 0.5  # seconds that one round of an echo may take, with its start
+# In CPU time, since a party mostly waits for others and for the disk.
+PROFILED = """
+import cProfile, time
+from lotor.cli import main
+profile = cProfile.Profile(time.thread_time)
+try:
+    profile.runcall(main)
+finally:
+    profile.dump_stats({!r})
+"""
+HOSPITAL = '''"""Outcomes in memory: a decision that is asked again gets the same one."""
+
+OUTCOMES = {outcomes!r}
+_given = {{}}
+_taken = {{}}
+
+
+def pull(decision):
+    if decision.id not in _given:
+        number = _taken[decision.run] = _taken.get(decision.run, -1) + 1
+        _given[decision.id] = OUTCOMES[number]
+    return _given[decision.id]
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a round took: µs of CPU by role, and seconds."""
+
+    cpu: Mapping[str, float]
+    seconds: float
+
+    @property
+    def total(self) -> float:
+        return sum(self.cpu.values())
+
+
+def used(pid: int) -> float:
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Federation(Loopback):
+    """Daemons whose owners answer from memory, one of them maybe under a profiler."""
+
+    profiled = ""
+    _launching = ""
+
+    @classmethod
+    def make(cls, folder: Path, k: int, budget: int) -> "Federation":
+        means = {f"owner{i}": (i + 1) / (k + 1) for i in range(k)}
+        made = cls.bernoulli(folder, means, budget=budget, seed=7)
+        assert isinstance(made, Federation)
+        made.prepare()
+        for name, outcomes in made.rewards.items():
+            (made.kits[name] / "hospital.py").write_text(HOSPITAL.format(outcomes=list(outcomes)))
+        return made
+
+    def launch(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        self._launching = name
+        return super().launch(name, *arguments)
+
+    def command(self, *arguments: str) -> list[str]:
+        if self._launching != self.profiled:
+            return super().command(*arguments)
+        return [sys.executable, "-P", "-c", PROFILED.format(self.stats), *arguments]
+
+    @property
+    def stats(self) -> str:
+        """Where the profile goes."""
+        return str(self.folder / "profile.stats")
+
+    @property
+    def controller(self) -> Address:
+        listen = read_config(self.kits["controller"] / "party.toml").listen
+        assert listen is not None
+        return listen
+
+    def dial(self, address: tuple[str, int]) -> None:
+        """Let everybody find the controller at this address."""
+        peers = {"controller": Address(*address)}
+        for name, kit in self.kits.items():
+            if name != "controller":
+                file = kit / "party.toml"
+                write_config(file, msgspec.structs.replace(read_config(file), peers=peers))
+
+
+class Runs:
+    """A federation's daemons, up, and runs on them."""
+
+    def __init__(self, federation: Federation) -> None:
+        self._federation = federation
+        names = [name for name in federation.kits if name != "customer"]
+        self._pids = {name: federation.launch(name, "serve").pid for name in names}
+
+    def take(self, rounds: int) -> Taken:
+        """One run, from a checkpoint after its start to one before its end."""
+        federation, k = self._federation, len(self._federation.owners)
+        started = time.time()
+        self._pids["customer"] = federation.launch(
+            *("customer", "start", "samba", "--json", "--policy", "ucb"),
+            *("--key-bits", str(KEY_BITS), "--budget", str(k + LEAD + rounds + TAIL)),
+        ).pid
+        points = []
+        for aim in (k + LEAD, k + LEAD + rounds):
+            t = self._checkpoint(started, aim)
+            points.append((t, time.perf_counter(), self._used()))
+        while federation.running("customer"):
+            time.sleep(0.05)
+        if federation.exit_code("customer"):
+            raise federation.complaint("customer")
+        (first, began, before), (last, ended, after) = points
+        cpu = {role: (after[role] - before[role]) / (last - first) * 1e6 for role in ROLES}
+        return Taken(cpu, (ended - began) / (last - first))
+
+    def _used(self) -> dict[str, float]:
+        cpu: dict[str, float] = defaultdict(float)
+        for name, pid in self._pids.items():
+            cpu[name if name in ROLES else "owner"] += used(pid)
+        return cpu
+
+    def _checkpoint(self, started: float, aim: int) -> int:
+        """Wait for the controller's next checkpoint from this round on."""
+        seen = None
+        with desk(self._federation.kits["controller"]) as at:
+            while True:
+                run = next((row.id for row in at.journal.runs() if row.created >= started), None)
+                t = at.journal.progress(run)[0] if run is not None else 0
+                if t >= aim and seen not in (None, t):
+                    return t
+                seen = t
+                for name in self._federation.kits:
+                    if not self._federation.running(name):
+                        raise self._federation.complaint(name)
+                time.sleep(0.002)
+
+
+def frame_bytes(message: MaskedScores | PullingBits) -> int:
+    """How long a message of an owner with one arm is on the wire, in the middle of a run."""
+    return len(encode(Data("0" * 32, 1_000, 1_000, 1_000, encode(message))))
+
+
+SCORES = frame_bytes(MaskedScores(place_of(1_000, 1), bytes(SEALED_SCORE)))
+BITS = frame_bytes(PullingBits(place_of(1_000, 1), bytes(SEALED_BIT)))
+
+
+class Echo:
+    """A bare echo between the controller's kit and the owners', with frames as theirs are."""
+
+    def __init__(
+        self, federation: Federation, listen: Address, dial: tuple[str, int] | None = None
+    ) -> None:
+        """The server listens at one address; clients may find it at another."""
+        owners = federation.owners
+        self._server = self._start(federation.kits["controller"], listen, owners, BITS)
+        self._clients = [
+            self._start(federation.kits[name], Address(*(dial or listen)), ["controller"], SCORES)
+            for name in owners
+        ]
+
+    @staticmethod
+    def _start(
+        kit: Path, address: Address, peers: Iterable[str], size: int
+    ) -> subprocess.Popen[str]:
+        script = Path(__file__).with_name("echo.py")
+        return subprocess.Popen(  # noqa: S603
+            [sys.executable, str(script), str(kit), str(address), ",".join(peers), str(size)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def take(self, rounds: int) -> Taken:
+        server = self._server
+        assert server.stdin is not None
+        assert server.stdout is not None
+        if not rounds:
+            raise ValueError("an echo needs a round")
+        before = self._used()
+        server.stdin.write(f"{rounds}\n")
+        server.stdin.flush()
+        select([server.stdout], [], [], rounds * PATIENCE)
+        line = server.stdout.readline() if server.poll() is None else ""
+        if not line:
+            raise RunEndedError("the echo does not come to an end: its processes said why, above")
+        cpu = {
+            role: (now - then) / rounds * 1e6
+            for (role, now), then in zip(self._used().items(), before.values(), strict=True)
+        }
+        return Taken(cpu, float(line) / rounds)
+
+    def _used(self) -> dict[str, float]:
+        return {
+            "server": used(self._server.pid),
+            "clients": sum(used(client.pid) for client in self._clients),
+        }
+
+    def close(self) -> None:
+        for process in (*self._clients, self._server):
+            process.communicate()
+
+
+def free_address() -> Address:
+    return Address("127.0.0.1", free_port())
