@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lotor.core.errors import ConfigError, ConsentError, LotorError, TransportError, VersionError
 from lotor.crypto.certificates import Subject
-from lotor.transport import Hello, Limits, Tls, probe
+from lotor.transport import Hello, Tls, probe
 from transport.parties import HELLO, QUICK, Federation, Party, exchange, running
 from transport.proxy import Proxy
 
@@ -244,80 +244,6 @@ def test_versions_must_agree(federation: Federation, here: int, there: int) -> N
     asyncio.run(scenario())
 
 
-def test_too_large_a_frame_is_refused_at_the_sender(federation: Federation) -> None:
-    async def scenario() -> None:
-        limits = msgspec.structs.replace(QUICK, max_frame=1_000)
-        net = Party(federation.join("lyon"), limits=limits).net
-        net.send("lyon", "comp", b"x" * 1_000)
-        with pytest.raises(TransportError, match="1001 bytes to comp"):
-            net.send("lyon", "comp", b"x" * 1_001)
-
-    asyncio.run(scenario())
-
-
-def test_reading_pauses_until_frames_are_taken(federation: Federation) -> None:
-    """Far more than the limit is sent; all arrives, in order, and never much at a time."""
-    frame, count = 100_000, 300
-
-    async def scenario() -> None:
-        comp = Party(
-            federation.join("comp", "comp"),
-            listen=True,
-            limits=msgspec.structs.replace(QUICK, unread=3 * frame, keep_alive=0.2),
-        )
-        async with running(comp):
-            lyon = Party(federation.join("lyon"), dial={"comp": comp.address})
-            async with running(lyon):
-                await lyon.connected("comp")
-                for i in range(count):
-                    lyon.send("comp", i.to_bytes(2, "big") * (frame // 2))
-                await asyncio.sleep(0.7)  # more than two keep-alive intervals
-                assert len(comp.changes) < count // 2
-                for i in range(count):
-                    assert (await comp.receive("lyon"))[:2] == i.to_bytes(2, "big")
-                assert comp.net.sessions("lyon") == 1
-
-    asyncio.run(scenario())
-
-
-def test_a_peer_that_does_not_read_is_dropped(federation: Federation) -> None:
-    async def scenario() -> None:
-        stuck = msgspec.structs.replace(QUICK, unread=1, backoff_first=30.0, backoff_last=30.0)
-        impatient = msgspec.structs.replace(QUICK, outgoing=1_000_000)
-        comp = Party(federation.join("comp", "comp"), listen=True, limits=impatient)
-        async with running(comp):
-            lyon = Party(federation.join("lyon"), dial={"comp": comp.address}, limits=stuck)
-            graz = Party(federation.join("graz"), dial={"comp": comp.address})
-            async with running(lyon, graz):
-                await comp.connected("lyon", "graz")
-                while comp.net.connected("lyon"):
-                    comp.send("lyon", b"x" * 100_000)
-                    await asyncio.sleep(0)
-                assert "does not read" in str(await comp.error("lyon"))
-                await exchange(graz, comp)
-
-    asyncio.run(scenario())
-
-
-def test_a_peer_without_a_sign_of_life_is_dropped(federation: Federation) -> None:
-    async def scenario() -> None:
-        short = msgspec.structs.replace(QUICK, keep_alive=0.2)
-        comp = Party(federation.join("comp", "comp"), listen=True, limits=short)
-        async with running(comp), Proxy(comp.address) as proxy:
-            lyon = Party(federation.join("lyon"), dial={"comp": proxy.address}, limits=short)
-            async with running(lyon):
-                await exchange(lyon, comp)
-                await asyncio.sleep(0.7)
-                assert lyon.net.sessions("comp") == 1  # idle is not dead
-                proxy.swallow = True
-                assert "no sign of life" in str(await comp.error("lyon"))
-                proxy.swallow = False
-                await comp.until(lambda: comp.net.sessions("lyon") > 1)
-                await exchange(lyon, comp)
-
-    asyncio.run(scenario())
-
-
 def test_revocation_counts_for_the_next_connection(federation: Federation) -> None:
     async def scenario() -> None:
         comp = Party(federation.join("comp", "comp"), listen=True)
@@ -407,8 +333,3 @@ def test_frames_are_never_logged(federation: Federation, caplog: pytest.LogCaptu
     pair(federation, then)
     assert "between us" not in caplog.text
     assert b"between us".hex(" ") not in caplog.text
-
-
-def test_limits_have_defaults_that_hang_together() -> None:
-    limits = Limits()
-    assert limits.max_frame <= min(limits.outgoing, limits.unread)
