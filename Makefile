@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test test-slow chaos check bench clean
 
 setup: $(READY)
 
@@ -16,11 +16,23 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable '.[dev]'
 	@touch $(READY)
 
+# make demo DEMO=--kill
+DEMO ?=
+
 demo: $(READY)
-	@$(BIN)/lotor demo
+	@$(BIN)/lotor demo $(DEMO)
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not long'
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -q -m long
+
+# make chaos CHAOS='--kills 1000 --seed 5'
+CHAOS ?=
+
+chaos: $(READY)
+	@PYTHONPATH=tests $(BIN)/python -m chaos $(CHAOS)
 
 check: $(READY)
 	$(BIN)/ruff check .

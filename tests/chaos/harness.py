@@ -25,7 +25,7 @@ POLICIES = (
     "pursuit",
 )
 SELECTIONS = ("bits", "position")
-LOOK = 0.003
+LOOK = 0.01
 PATIENCE = 300.0
 
 # Each question is on record before it is answered, in a file that only grows.
@@ -53,7 +53,7 @@ class Trial:
     policy: str = "ucb"
     selection: str = "bits"
     budget: int = 120
-    strikes: int = 10
+    kills: int = 14
     seed: int = 7
 
 
@@ -135,12 +135,16 @@ def _standings(federation: Loopback, crashes: Crashes) -> list[Standing | None]:
 
 
 def _crashes(federation: Loopback, run: str, trial: Trial) -> Crashes:
-    random = Random(f"{trial}")
     crashes = Crashes.spread(
-        federation, run, budget=trial.budget, strikes=trial.strikes, random=random
+        federation,
+        run,
+        budget=trial.budget,
+        kills=trial.kills,
+        most=3,
+        again=0.25,
+        random=Random(f"{trial}"),
     )
-    crashes.most = 3
-    crashes.again = 0.3
+    crashes.strikes.append((trial.budget, 1))  # where the sums are under way
     return crashes
 
 

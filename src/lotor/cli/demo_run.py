@@ -16,7 +16,7 @@ from lotor.runtime.daemon.loopback import SERVERS, Loopback
 from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
 from lotor.runtime.daemon.loopback_watch import Watch
 
-STRIKES, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
+KILLS, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
 LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS = 0.03, 0.2, 30.0
 
 
@@ -50,7 +50,7 @@ class DemoRun:
 
     def run(self, *, kill: bool) -> Outcome:
         """From the keys to the total; no process is left, whatever happens."""
-        self._view.show(Scene("makes keys and certificates", {}))
+        self._view.show(Scene("making keys and certificates", {}))
         self._federation.prepare()
         with closing(self._federation):
             watch = Watch(self._federation)
@@ -80,35 +80,36 @@ class DemoRun:
                 federation.serve(name)
         order = self._trial.order()
         federation.launch(OPENER, "start", *order, "--json", "--log-level", "info")
-        stage = f"starts {len(federation.kits)} processes, one for each party"
+        stage = f"starting {len(federation.kits)} processes, one for each party"
         while (run := self._journals.run()) is None:
             self._wait()
-            self._show(Scene(stage, watch.states(None)))
+            if self._time_to_show():
+                self._view.show(Scene(stage, watch.states(None)))
         return run
 
     def _crashes_of(self, run: str) -> Crashes:
-        crashes = Crashes.spread(
+        return Crashes.spread(
             self._federation,
             run,
             budget=self._trial.budget,
-            strikes=STRIKES,
+            kills=KILLS,
+            most=MOST_AT_ONCE,
+            again=AGAIN,
             random=Random(secrets.randbits(32)),  # noqa: S311
         )
-        crashes.most, crashes.again = MOST_AT_ONCE, AGAIN
-        return crashes
 
     def _until_finished(self, watch: Watch, run: str) -> None:
         self._began = time.monotonic()
-        stage = f"runs{', with crashes' if self._crashes else ''} (run {run[:8]})"
+        stage = f"running{', with crashes' if self._crashes else ''} (run {run[:8]})"
         while not self._journals.finished(run):
             self._wait()
             t = self._journals.round(run)
             if self._crashes is not None:
                 self._crashes.step(t)
-            if time.monotonic() - self._shown > SHOW_SECONDS:
+            if self._time_to_show():
                 rate = t / (time.monotonic() - self._began)
                 names = [kill.name for kill in self._kills()]
-                self._show(Scene(stage, watch.states(run), t, rate, names))
+                self._view.show(Scene(stage, watch.states(run), t, rate, names))
 
     def _settled(self, run: str) -> dict[str, Standing]:
         """How the run stands at each party, once all have finished."""
@@ -137,9 +138,11 @@ class DemoRun:
                 raise self._federation.complaint(name)
         time.sleep(LOOK_SECONDS)
 
-    def _show(self, scene: Scene) -> None:
+    def _time_to_show(self) -> bool:
+        if time.monotonic() - self._shown < SHOW_SECONDS:
+            return False
         self._shown = time.monotonic()
-        self._view.show(scene)
+        return True
 
     def _kills(self) -> list[Kill]:
         return self._crashes.kills if self._crashes is not None else []

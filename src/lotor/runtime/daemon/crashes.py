@@ -7,8 +7,8 @@ from random import Random
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.loopback_journals import OPENER, Journals
 
-JITTER = 0.05
-REPLAY = 0.03
+JITTER, REPLAY = 0.05, 0.03
+LATEST = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,16 @@ class _Doomed:
 
 @dataclass(slots=True)
 class Crashes:
-    """Strikes at random rounds of a run; call `step` often. Every party gets its turn.
+    """Strikes at rounds of a run; call `step` often. Every party gets its turn.
 
-    A strike kills one party or several at once (`most`), and with the chance `again` the same
-    party once more while it replays what its journal has.
+    `strikes` are pairs of a round and how many parties die at once; with the chance `again` a
+    party dies once more while it replays what its journal has.
     """
 
     federation: Loopback
     run: str
-    rounds: list[int]
+    strikes: list[tuple[int, int]]
     random: Random
-    most: int = 1
     again: float = 0.0
     away: float = 0.5
     kills: list[Kill] = field(default_factory=list)
@@ -61,21 +60,35 @@ class Crashes:
 
     @classmethod
     def spread(
-        cls, federation: Loopback, run: str, *, budget: int, strikes: int, random: Random
+        cls,
+        federation: Loopback,
+        run: str,
+        *,
+        budget: int,
+        kills: int,
+        most: int,
+        again: float,
+        random: Random,
     ) -> "Crashes":
-        """Strikes over a whole run, the rounds of which are drawn."""
-        rounds = sorted(random.randint(1, budget) for _ in range(strikes))
-        return cls(federation, run, rounds, random)
+        """At least so many kills (in a run that is long enough), up to `most` at once."""
+        sizes: list[int] = []
+        while sum(sizes) < kills:
+            sizes.append(random.randint(1, most))
+        latest = max(1, int(LATEST * budget))
+        strikes = sorted((random.randint(1, latest), size) for size in sizes)
+        return cls(federation, run, strikes, random, again)
 
     def step(self, t: int) -> None:
         """Round t is reached: kill and restart whoever is due."""
         now = time.monotonic()
         self._restart(now)
         self._finish_off(now)
-        if self.rounds and t >= self.rounds[0] and now >= self._next:
-            self.rounds.pop(0)
+        if self.strikes and t >= self.strikes[0][0] and now >= self._next:
+            due, size = self.strikes.pop(0)
             self._next = now + self.random.uniform(0, JITTER)
-            self._strike(now)
+            killed = self._strike(now, size)
+            if killed < size:  # so many did not live: the others die as soon as they do
+                self.strikes.insert(0, (due, size - killed))
 
     def restart_all(self) -> None:
         """Nobody stays away."""
@@ -84,13 +97,14 @@ class Crashes:
     def away_now(self) -> set[str]:
         return {down.name for down in self._down}
 
-    def _strike(self, now: float) -> None:
-        for _ in range(self.random.randint(1, self.most)):
-            name = self._victim()
-            if name is not None and self._kill(name):
-                again = self.random.random() < self.again
-                pause = self.random.uniform(0, self.away)
-                self._down.append(_Down(name, now + pause, again))
+    def _strike(self, now: float, size: int) -> int:
+        killed = 0
+        while killed < size and (name := self._victim()) is not None and self._kill(name):
+            killed += 1
+            again = self.random.random() < self.again
+            pause = self.random.uniform(0, self.away)
+            self._down.append(_Down(name, now + pause, again))
+        return killed
 
     def _victim(self) -> str | None:
         """The next in a shuffled order, of those who live."""

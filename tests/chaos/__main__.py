@@ -1,0 +1,48 @@
+"""`make chaos`: complete runs of every policy, with kills until there were enough."""
+
+# ruff: noqa: T201
+
+import argparse
+import secrets
+import sys
+import tempfile
+from itertools import product
+from math import ceil
+from pathlib import Path
+
+from chaos.harness import POLICIES, SELECTIONS, Survived, Trial, survive
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    parser.add_argument("--kills", type=int, default=300, help="how many at least, in all")
+    parser.add_argument("--seed", type=int, default=None, help="of outcomes and victims")
+    parser.add_argument("--budget", type=int, default=200, help="rounds of each run")
+    given = parser.parse_args()
+    seed = secrets.randbits(20) if given.seed is None else given.seed
+    kinds = list(product(POLICIES, SELECTIONS))
+    each = ceil(given.kills / len(kinds))
+    print(f"{len(kinds)} runs of {given.budget} rounds with {each} kills or more, seed {seed}")
+    done: list[Survived] = []
+    for policy, selection in kinds:
+        trial = Trial(policy, selection, given.budget, each, seed)
+        with tempfile.TemporaryDirectory(prefix="lotor-chaos-") as folder:
+            done.append(survive(Path(folder), trial))
+        one = done[-1]
+        print(
+            f"  {policy}, {selection}: {one.kills} kills ({one.in_replay} in replay), "
+            f"{one.starts} starts, {one.seconds:.0f} s, as plain",
+            flush=True,
+        )
+    kills = sum(one.kills for one in done)
+    print(
+        f"{kills} kills ({sum(one.in_replay for one in done)} in replay) over {len(done)} runs, "
+        f"{sum(one.starts for one in done)} processes started, "
+        f"{sum(one.seconds for one in done):.0f} s: every total and every arm as in plain, every "
+        "decision carried out once"
+    )
+    sys.exit(kills < given.kills)
+
+
+if __name__ == "__main__":
+    main()
