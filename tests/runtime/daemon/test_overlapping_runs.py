@@ -1,0 +1,70 @@
+"""Several runs at once over the same daemons."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lotor.runtime.daemon.loopback import Loopback
+from lotor.runtime.daemon.loopback_journals import Journals
+from trials import PATIENCE, assert_like_plain, order, prepared, until
+
+# Every run sees the hospital's outcomes from the first one on, as plain does.
+HOSPITAL = '''"""Outcomes of this hospital's patients, for each run anew."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+with closing(sqlite3.connect(Path(__file__).with_name("patients.db"))) as database:
+    OUTCOMES = [reward for (reward,) in database.execute("SELECT reward FROM outcomes")]
+given = {}
+
+
+def pull(decision):
+    answers = given.setdefault(decision.run, {})
+    return answers.setdefault(decision.id, OUTCOMES[len(answers)])
+'''
+BUDGETS = {"ucb": 150, "thompson-sampling": 120, "epsilon-greedy": 60}
+
+
+def started(federation: Loopback, policy: str) -> subprocess.Popen[str]:
+    """A customer's second window: the daemon serves, this one only asks and watches."""
+    command = federation.command(*order(policy, BUDGETS[policy]))
+    return subprocess.Popen(  # noqa: S603
+        [*command, "--kit", str(federation.kits["customer"])], stdout=subprocess.PIPE, text=True
+    )
+
+
+def checked(federation: Loopback, policy: str, process: subprocess.Popen[str]) -> str:
+    until(federation, lambda: process.poll() is not None)
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    run = str(json.loads(out)["run"])
+    assert_like_plain(federation, run, policy, BUDGETS[policy])
+    return run
+
+
+@pytest.mark.slow
+def test_runs_that_overlap_do_not_disturb_each_other(tmp_path: Path) -> None:
+    first, second, third = BUDGETS
+    with prepared(tmp_path, max(BUDGETS.values()), hospital=HOSPITAL) as federation:
+        federation.serve(*federation.kits)
+        both = [started(federation, policy) for policy in (first, second)]
+        try:
+            runs = [
+                checked(federation, policy, process)
+                for policy, process in zip((first, second), both, strict=True)
+            ]
+        finally:
+            for process in both:
+                process.kill()
+                process.communicate()
+        stand = [Journals(federation).standing("controller", run) for run in runs]
+        one, other = stand
+        assert one is not None
+        assert other is not None
+        assert max(one.began, other.began) < min(one.changed, other.changed), "no overlap"
+        after = started(federation, third)
+        checked(federation, third, after)

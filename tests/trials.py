@@ -1,0 +1,131 @@
+"""Trials on a loopback federation, compared with plain."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+import lotor
+from lotor.policies import from_text
+from lotor.runtime.daemon.address import Address
+from lotor.runtime.daemon.config import PartyConfig, read_config, write_config
+from lotor.runtime.daemon.loopback import Loopback
+from lotor.runtime.daemon.loopback_journals import Journals
+
+MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
+SEED = 7
+# Far more than anything here takes: a test that hangs is to end, and none asserts a time.
+PATIENCE = 150.0
+
+
+def order(policy: str, budget: int) -> list[str]:
+    """The command of a customer who asks for a run."""
+    return [
+        *("start", "samba", "--json", "--key-bits", "2048"),
+        *("--policy", policy, "--budget", str(budget)),
+    ]
+
+
+def until(federation: Loopback, true: Callable[[], object]) -> None:
+    """Wait until something is so; fails when a party has ended with an error, and after long."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        for name in federation.kits:
+            if federation.spent[name].starts and federation.exit_code(name):
+                raise federation.complaint(name)
+        assert time.monotonic() < end, "it takes far too long: some party hangs"
+        time.sleep(0.05)
+
+
+def assert_like_plain(federation: Loopback, run: str, policy: str, budget: int) -> None:
+    """Total and arms of a finished run are those of plain."""
+    plain = lotor.run(
+        lotor.Samba(from_text(policy)).plain(),
+        lotor.BernoulliArms(list(MEANS.values())),
+        budget=budget,
+        seed=SEED,
+    )
+    journals = Journals(federation)
+    assert journals.total(run) == plain.reward
+    assert plain.arms is not None
+    assert journals.trajectory(run, budget) == list(plain.arms)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a federation that is up."""
+
+    federation: Loopback
+    policy: str = "ucb"
+    budget: int = 120
+
+    def start(self) -> None:
+        self.federation.launch("customer", *order(self.policy, self.budget))
+
+    def reach(self, share: float) -> None:
+        """Wait until this share of all rounds is done."""
+        until(self.federation, lambda: self._round() >= share * self.budget)
+
+    def _round(self) -> int:
+        journals = Journals(self.federation)
+        run = journals.run()
+        return 0 if run is None else journals.round(run)
+
+    def finish(self) -> None:
+        """Wait for the total, and compare all with plain."""
+        until(self.federation, lambda: not self.federation.running("customer"))
+        assert self.federation.exit_code("customer") == 0, self.federation.complaint("customer")
+        run = Journals(self.federation).run()
+        assert run is not None
+        said = json.loads(self.federation.out_file("customer").read_text().splitlines()[-1])
+        assert said["run"] == run
+        assert said["reward"] == Journals(self.federation).total(run)
+        assert_like_plain(self.federation, run, self.policy, self.budget)
+
+
+def events(federation: Loopback, name: str, event: str, peer: str) -> int:
+    """How often a party's log tells this of a peer."""
+    found = 0
+    for line in federation.log_file(name).read_text().splitlines():
+        if line.startswith("{"):
+            entry = json.loads(line)
+            found += (entry.get("event"), entry.get("peer")) == (event, peer)
+    return found
+
+
+def change(federation: Loopback, name: str, alter: Callable[[PartyConfig], PartyConfig]) -> None:
+    """Edit a party.toml."""
+    file = federation.kits[name] / "party.toml"
+    write_config(file, alter(read_config(file)))
+
+
+def dial(federation: Loopback, name: str, address: tuple[str, int]) -> None:
+    """Let a party find the controller elsewhere."""
+    peers = {"controller": Address(*address)}
+    change(federation, name, lambda config: msgspec.structs.replace(config, peers=peers))
+
+
+def listens(federation: Loopback) -> tuple[str, int]:
+    """Where the controller is."""
+    address = read_config(federation.kits["controller"] / "party.toml").listen
+    assert address is not None
+    return address
+
+
+@contextmanager
+def prepared(
+    folder: Path, budget: int, kind: type[Loopback] = Loopback, hospital: str | None = None
+) -> Iterator[Loopback]:
+    """A federation that is ready to be started; its processes are ended after the block."""
+    federation = kind.bernoulli(folder, MEANS, budget=budget, seed=SEED)
+    if hospital is not None:
+        federation.hospital = hospital
+    federation.prepare()
+    try:
+        yield federation
+    finally:
+        federation.close()
