@@ -88,7 +88,7 @@ def examined(kit: Path) -> list[Finding]:
 
 def wrong(kit: Path) -> dict[str, Finding]:
     """What is not ok, apart from a peer that is not there and a daemon that is not running."""
-    usual = ("peer cloud", "served")
+    usual = ("peer cloud", "peer lyon", "served")
     found = [one for one in examined(kit) if one.result != "ok" and one.check not in usual]
     assert len({one.check for one in found}) == len(found), found
     return {one.check: one for one in found}
@@ -181,6 +181,10 @@ def _alone(kit: Path) -> None:
     changed(kit, peers={})
 
 
+def _own_peer(kit: Path) -> None:
+    changed(kit, peers={**read_config(kit / "party.toml").peers, "lyon": Address("nowhere", 1)})
+
+
 def _trial(kit: Path) -> None:
     changed(kit, trial=TrialTable(seed=1))
 
@@ -210,6 +214,7 @@ def _open_state(kit: Path) -> None:
         (_broken_pull, "pull", "problem", "no database"),
         (_no_owner, "role", "problem", "[owner]"),
         (_alone, "role", "problem", "[peers]"),
+        (_own_peer, "role", "problem", "among its own [peers]"),
         (_trial, "trial", "warning", "made-up data"),
         (_state_in_a_file, "state", "problem", "`state` in party.toml"),
         (_open_state, "state", "problem", "chmod 700"),
@@ -358,9 +363,12 @@ def test_a_run_in_doubt(kits: dict[str, Path], journal: Journal) -> None:
     assert f"lotor runs resolve {run} {run}/0/1 --kit" in found.todo
     with served(journal):
         assert wrong(kits["lyon"]) == {}  # it may be under way
+        journal.change(run, RUNNING, "waits for controller")
+        assert only(kits["lyon"], "runs").result == "warning"
         journal.change(run, RUNNING, f"in doubt: decision {run}/0/1")
         assert only(kits["lyon"], "runs").result == "problem"
     changed(kits["lyon"], owner=OwnerTable(pull="hospital:pull", repeatable=True))
+    assert "mend the pull" in only(kits["lyon"], "runs").todo
     journal.change(run, RUNNING, "")
     assert wrong(kits["lyon"]) == {}
 

@@ -157,6 +157,12 @@ def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) ->
         yield problem(
             "role", f"{subject.name} is a {subject.role} without [members] to order from", example
         )
+    if subject.name in config.peers:
+        yield problem(
+            "role",
+            f"{subject.name} is among its own [peers]",
+            f"take {subject.name} out of [peers] in party.toml",
+        )
     if config.listen is None and not config.peers:
         yield problem(
             "role",

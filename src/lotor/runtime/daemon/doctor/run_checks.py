@@ -45,13 +45,20 @@ def _about(
             f"run {run} waits for approval: {note}",
             f"`lotor runs approve {run} {kit}`, or `lotor runs refuse {run} {kit}`",
         )
-    elif decision is not None and (decision in note or _forgotten(patient)):
+    elif (
+        decision is not None
+        and not _repeatable(patient)
+        and (decision in note or not is_served(patient))
+    ):
         yield problem(
             CHECK,
             f"run {run} is in doubt: nobody knows whether decision {decision} was carried out",
             f"find out, then `lotor runs resolve {run} {decision} {kit}` with `--reward X`, "
             "`--lost` or `--again`",
         )
+    elif decision is not None and decision in note:
+        todo = f"mend the pull, which is asked again by itself; {stop}"
+        yield problem(CHECK, f"run {run} has no answer to a pull: {note}", todo)
     elif note:
         yield warning(
             CHECK,
@@ -72,10 +79,9 @@ def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _forgotten(patient: Patient) -> bool:
-    """Whether a pull without an answer will not be asked again by itself."""
+def _repeatable(patient: Patient) -> bool:
     owner = None if patient.config is None else patient.config.owner
-    return owner is not None and not owner.repeatable and not is_served(patient)
+    return owner is not None and owner.repeatable
 
 
 def _others(database: sqlite3.Connection, run: str) -> dict[str, Status]:
