@@ -72,10 +72,15 @@ class FatefulRecord(RunRecord):
     fate: Fate
 
     @contextmanager
-    def _commit(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         self.fate.step()
-        with super()._commit():
+        with super()._transaction():
             yield
+        self.fate.step()
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        self.fate.step()
+        super()._write(statement, values)
         self.fate.step()
 
 
@@ -107,8 +112,16 @@ class Simulation:
     """Delivers frames in a random order, cuts connections, restarts the dead."""
 
     def __init__(
-        self, sites: Mapping[str, Site], world: World, fate: Fate, *, seed: int, cuts: float = 0.0
+        self,
+        sites: Mapping[str, Site],
+        world: World,
+        fate: Fate,
+        *,
+        seed: int,
+        cuts: float = 0.0,
+        repeatable: bool = False,
     ) -> None:
+        self.repeatable = repeatable
         self.sites = sites
         self.world = world
         self.fate = fate
@@ -151,7 +164,9 @@ class Simulation:
             self._wires[site.name, peer].append(frame)
 
         FatefulHost.fate = self.fate
-        site.host = FatefulHost(site.name, site.rebuild, fateful, site.peers, send)
+        site.host = FatefulHost(
+            site.name, site.rebuild, fateful, site.peers, send, repeatable=self.repeatable
+        )
         for peer in site.peers:
             self._connect(site.name, peer)
         self._advance(site)

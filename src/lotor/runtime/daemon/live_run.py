@@ -35,6 +35,10 @@ class House(Interface):
     def trial_seed(self) -> int | None: ...
 
     @property
+    def repeatable(self) -> bool:
+        """Whether a pull may be asked again by its decision's id."""
+
+    @property
     def wait(self) -> float: ...
 
     def send(self, name: str, frame: Frame) -> None:
@@ -127,7 +131,14 @@ class LiveRun:
             return self.table.deployment.party(place, snapshot)
 
         record = self._house.journal.record(self.run)
-        self.host = Host(self.seat, rebuild, record, self._names, self._send)
+        self.host = Host(
+            self.seat,
+            rebuild,
+            record,
+            self._names,
+            self._send,
+            repeatable=self._house.repeatable,
+        )
         self._answering = self._house.answering(self.host, self.log)
         if self._answering is not None:
             self._answering.changed = self.tell

@@ -161,6 +161,10 @@ class Node:
         return None if self.config.trial is None else self.config.trial.seed
 
     @property
+    def repeatable(self) -> bool:
+        return self.config.owner is not None and self.config.owner.repeatable
+
+    @property
     def wait(self) -> float:
         return self.config.limits.wait
 

@@ -44,6 +44,9 @@ class Host:
 
     Call `advance` after anything has changed. It returns when the party waits for a message
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
+
+    `repeatable` says that the world recognises a decision that it has answered before. Then the
+    intent need not be written down: all it could lead to is to ask again.
     """
 
     def __init__(
@@ -53,8 +56,11 @@ class Host:
         record: RunRecord,
         peers: Iterable[str],
         send: Callable[[str, Frame], None],
+        *,
+        repeatable: bool = False,
     ) -> None:
         self._name = name
+        self._repeatable = repeatable
         self._record = record
         self._run = record.run
         self._send = send
@@ -206,13 +212,15 @@ class Host:
         number = self._pulls + 1
         recorded = self._recorded.get(number)
         if recorded is None:
-            self._record.intend(number, decision)
+            if not self._repeatable:
+                self._record.intend(number, decision)
         else:
             self._check(recorded, decision)
             if recorded.answered:
                 self._pulls = number
                 return self._recorded.pop(number)
-        self.asked = Asked(number, decision, again=recorded is not None)
+        again = self._repeatable or recorded is not None
+        self.asked = Asked(number, decision, again=again)
         return None
 
     def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
@@ -228,7 +236,7 @@ class Host:
         asked = self.asked
         if asked is None:
             raise ProtocolError(f"{self._name} has no pull that waits for an answer")
-        self._record.answer(asked.number, reward)
+        self._record.answer(asked.number, asked.decision, reward)
         self._recorded[asked.number] = PullRecord(
             asked.number, asked.decision.id if asked.decision else None, reward, answered=True
         )

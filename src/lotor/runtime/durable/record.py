@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 import msgspec
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
-    writes INTEGER NOT NULL DEFAULT 0,
+    checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE IF NOT EXISTS links (
@@ -61,11 +61,15 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         if database.in_transaction:
             database.execute("ROLLBACK")
         if isinstance(error, sqlite3.Error):
-            raise JournalWriteError(
-                f"the journal could not be written ({error}): nothing of this step was done; free "
-                "the disk or mend its permissions and start the party again"
-            ) from error
+            raise unwritable(error) from error
         raise
+
+
+def unwritable(error: sqlite3.Error) -> JournalWriteError:
+    return JournalWriteError(
+        f"the journal could not be written ({error}): nothing of this step was done; free the "
+        "disk or mend its permissions and start the party again"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,17 @@ class RunRecord:
     def __init__(self, database: sqlite3.Connection, run: str) -> None:
         self._database = database
         self.run = run
-        self.commits = 0
         self.incarnation = 0
+        self._checkpoints = self._pull_writes = 0
+
+    @property
+    def commits(self) -> int:
+        """How often the run was written: peers recognise a journal that has gone back by it.
+
+        A pull counts twice, for its intent and its answer, whether these were written in one or
+        two steps. Restarts do not count: an old journal could catch up by them.
+        """
+        return self._checkpoints + self._pull_writes
 
     def create(self, snapshot: bytes) -> None:
         """Write a new run down; part of the caller's transaction."""
@@ -110,16 +123,17 @@ class RunRecord:
     def begin(self) -> Saved:
         """Where to go on; counted as a restart."""
         row = self._database.execute(
-            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, writes, "
+            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, checkpoints, "
             "incarnation FROM progress WHERE run = ?",
             (self.run,),
         ).fetchone()
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
-        snapshot, t, pulls, messages, size, output, writes, self.incarnation = row
-        self.commits = writes + self._pull_writes()
+        snapshot, t, pulls, messages, size, output, self._checkpoints, self.incarnation = row
+        (self._pull_writes,) = self._database.execute(
+            "SELECT coalesce(sum(1 + answered), 0) FROM pulls WHERE run = ?", (self.run,)
+        ).fetchone()
         self.incarnation += 1
-        # Not counted among the commits: an old journal would catch up by restarts.
         with transaction(self._database):
             self._database.execute(
                 "UPDATE progress SET incarnation = ? WHERE run = ?", (self.incarnation, self.run)
@@ -134,13 +148,6 @@ class RunRecord:
             output=None if output is None else msgspec.json.decode(output),
             links=self._links(),
         )
-
-    def _pull_writes(self) -> int:
-        """Each intent and each answer was a commit of its own."""
-        (writes,) = self._database.execute(
-            "SELECT coalesce(sum(1 + answered), 0) FROM pulls WHERE run = ?", (self.run,)
-        ).fetchone()
-        return int(writes)
 
     def _links(self) -> dict[str, Link]:
         rows = self._database.execute(
@@ -161,13 +168,6 @@ class RunRecord:
         )
         return [PullRecord(n, decision, reward, bool(done)) for n, decision, reward, done in rows]
 
-    @contextmanager
-    def _commit(self) -> Iterator[None]:
-        """One transaction, counted: peers recognise a journal that has gone back by the count."""
-        with transaction(self._database):
-            yield
-        self.commits += 1
-
     def checkpoint(
         self,
         snapshot: bytes | None,
@@ -180,10 +180,10 @@ class RunRecord:
         output: object = None,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4)."""
-        with self._commit():
+        with self._transaction():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, round = ?, pulls = ?, messages_sent = ?, "
-                "bytes_sent = ?, output = ?, writes = writes + 1 WHERE run = ?",
+                "bytes_sent = ?, output = ?, checkpoints = checkpoints + 1 WHERE run = ?",
                 (
                     snapshot,
                     round,
@@ -195,6 +195,10 @@ class RunRecord:
                 ),
             )
             self._save_links(links)
+        self._checkpoints += 1
+
+    def _transaction(self) -> AbstractContextManager[None]:
+        return transaction(self._database)
 
     def _save_links(self, links: Iterable[Link]) -> None:
         for link in links:
@@ -216,16 +220,24 @@ class RunRecord:
 
     def intend(self, number: int, decision: Decision | None) -> None:
         """What is about to be asked; a round without a pull writes as much."""
-        with self._commit():
-            self._database.execute(
-                "INSERT INTO pulls (run, number, decision) VALUES (?, ?, ?)",
-                (self.run, number, decision.id if decision else None),
-            )
+        self._write(
+            "INSERT INTO pulls (run, number, decision) VALUES (?, ?, ?)",
+            (self.run, number, decision.id if decision else None),
+        )
+        self._pull_writes = 2 * number - 1
 
-    def answer(self, number: int, reward: float | None) -> None:
-        """What the world answered."""
-        with self._commit():
-            self._database.execute(
-                "UPDATE pulls SET answered = 1, reward = ? WHERE run = ? AND number = ?",
-                (reward, self.run, number),
-            )
+    def answer(self, number: int, decision: Decision | None, reward: float | None) -> None:
+        """What the world answered, whether an intent was written before or not."""
+        self._write(
+            "INSERT INTO pulls VALUES (?, ?, ?, 1, ?) ON CONFLICT (run, number) "
+            "DO UPDATE SET answered = 1, reward = excluded.reward",
+            (self.run, number, decision.id if decision else None, reward),
+        )
+        self._pull_writes = 2 * number
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        """One statement is a transaction of its own, and cheaper than one that is spelled out."""
+        try:
+            self._database.execute(statement, values)
+        except sqlite3.Error as error:
+            raise unwritable(error) from error
