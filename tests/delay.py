@@ -10,11 +10,11 @@ import asyncio
 import random
 import subprocess
 import sys
+from collections import deque
 from dataclasses import dataclass, field
 from types import TracebackType
 
 Address = tuple[str, int]
-CHUNK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,50 +29,41 @@ class Weather:
 class Direction(asyncio.Protocol):
     """Bytes that arrive here leave on the other side, in order and later."""
 
-    def __init__(self, proxy: "Proxy") -> None:
+    def __init__(self, proxy: "Proxy", other: "Direction | None" = None) -> None:
         self._proxy = proxy
         self._loop = asyncio.get_running_loop()
         self._due = 0.0
-        self._waiting: list[bytes] = []
-        self.other: Direction | None = None
+        self._waiting: deque[bytes | None] = deque()
+        self.other = other
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
-        self._proxy.open.add(self)
+        self._proxy.made(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._proxy.open.discard(self)
         self.transport = None
-        self._later(self._end_other)
+        self._later(None)
 
     def data_received(self, data: bytes) -> None:
-        self._later(self._pass, data)
+        self._later(data)
 
-    def _later(self, act: object, *arguments: bytes) -> None:
-        """After the delay, and after all that came before."""
-        assert callable(act)
+    def _later(self, data: bytes | None) -> None:
+        """After the delay, and not before what came earlier; None is the end."""
+        self._waiting.append(data)
         self._due = max(self._due, self._loop.time() + self._proxy.takes())
-        self._loop.call_at(self._due, act, *arguments)
+        # Timers of one moment go off in any order, so each takes what is first in line.
+        self._loop.call_at(self._due, self._pass)
 
-    def _pass(self, data: bytes) -> None:
-        if self.other is None:
-            self._waiting.append(data)
-        elif self.other.transport is not None:
-            self.other.transport.write(data)
-
-    def _end_other(self) -> None:
-        if self.other is not None and self.other.transport is not None:
-            self.other.transport.close()
-
-    def meet(self, other: "Direction") -> None:
-        self.other = other
-        for data in self._waiting:
-            self._pass(data)
-        self._waiting.clear()
-        if self.transport is None:
-            self._end_other()
+    def _pass(self) -> None:
+        data = self._waiting.popleft()
+        out = self.other.transport if self.other is not None else None
+        if out is not None and data is not None:
+            out.write(data)
+        elif out is not None:
+            out.close()
 
 
 @dataclass(slots=True)
@@ -100,25 +91,28 @@ class Proxy:
     def unshut(self) -> None:
         self._is_shut = False
 
-    def accept(self) -> Direction:
-        near = Direction(self)
-        task = asyncio.get_running_loop().create_task(self._connect(near))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return near
+    def made(self, side: Direction) -> None:
+        self.open.add(side)
+        if self._is_shut:
+            self.shut()
+        elif side.other is None and side.transport is not None:
+            # Nothing is read before it can be passed on.
+            side.transport.pause_reading()
+            task = asyncio.get_running_loop().create_task(self._connect(side, side.transport))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    async def _connect(self, near: Direction) -> None:
+    async def _connect(self, near: Direction, transport: asyncio.Transport) -> None:
         loop = asyncio.get_running_loop()
         try:
-            if self._is_shut:
-                raise ConnectionRefusedError
-            _, far = await loop.create_connection(lambda: Direction(self), *self.target)
+            _, near.other = await loop.create_connection(
+                lambda: Direction(self, near), *self.target
+            )
         except OSError:
-            if near.transport is not None:
-                near.transport.abort()
+            transport.abort()
             return
-        far.meet(near)
-        near.meet(far)
+        if not transport.is_closing():
+            transport.resume_reading()
 
 
 async def serve(proxy: Proxy) -> None:
@@ -130,7 +124,7 @@ async def serve(proxy: Proxy) -> None:
     def obey() -> None:
         commands[sys.stdin.readline()]()
 
-    server = await loop.create_server(proxy.accept, "127.0.0.1", 0)
+    server = await loop.create_server(lambda: Direction(proxy), "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     loop.add_reader(sys.stdin, obey)
