@@ -42,6 +42,7 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/samba.py
+	$(BIN)/python benchmarks/federation.py
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,8 +1,9 @@
 """A bare echo between processes over Lotor's own transport: the yardstick of the federation.
 
 One server sends a frame to each client in every round and waits until all have answered. Run as
-`echo.py KIT ADDRESS PEERS SIZE`, by a client with the server's address and name. The server reads
-a number of rounds from standard input and prints the seconds that they took.
+`echo.py KIT ADDRESS PEERS SIZE`, by a client with the server's address and name. Either prints a
+line when it is up and ends with its standard input, from which the server reads a number of rounds;
+it prints the seconds that they took.
 """
 
 import asyncio
@@ -102,6 +103,7 @@ async def serve(echo: Echo) -> None:
             over.set()
 
     await echo.net.start()
+    print("up", flush=True)
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin, read)
     await over.wait()
