@@ -68,7 +68,8 @@ def _about(
     for seat, status in _others(database, run).items():
         if status.state in (MISSING, IN_DOUBT, BLOCKED):
             text = f"run {run} is {status.state} at {seat}: {status.text}"
-            yield warning(CHECK, text, f"ask the operator of {seat}; {stop}")
+            who = "whoever it names" if status.state == MISSING else seat
+            yield warning(CHECK, text, f"ask the operator of {who}; {stop}")
 
 
 def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
