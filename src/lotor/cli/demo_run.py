@@ -17,7 +17,7 @@ from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
 from lotor.runtime.daemon.loopback_watch import Watch
 
 KILLS, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
-LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS = 0.03, 0.2, 30.0
+LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS, STALL_SECONDS = 0.03, 0.2, 30.0, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class DemoRun:
         )
         self._journals = Journals(self._federation)
         self._crashes: Crashes | None = None
-        self._began = self._shown = 0.0
+        self._began = self._shown = self._moved = 0.0
+        self._last = (-1, 0)
 
     def run(self, *, kill: bool) -> Outcome:
         """From the keys to the total; no process is left, whatever happens."""
@@ -106,10 +107,26 @@ class DemoRun:
             t = self._journals.round(run)
             if self._crashes is not None:
                 self._crashes.step(t)
+            self._check_that_it_moves(t)
             if self._time_to_show():
                 rate = t / (time.monotonic() - self._began)
                 names = [kill.name for kill in self._kills()]
                 self._view.show(Scene(stage, watch.states(run), t, rate, names))
+
+    def _check_that_it_moves(self, t: int) -> None:
+        """Parties give each other up after a while; the demo does not wait for ever either."""
+        now, mark = time.monotonic(), (t, len(self._kills()))
+        if mark != self._last:
+            self._last, self._moved = mark, now
+        elif now - self._moved > STALL_SECONDS:
+            logs = "; ".join(
+                f"{name}: {' / '.join(self._federation.last_words(name, 1))}"
+                for name in self._federation.kits
+            )
+            raise RunEndedError(
+                f"nothing has happened for {STALL_SECONDS:g} s after round {t}, though all parties "
+                f"are served; their last words are {logs}"
+            )
 
     def _settled(self, run: str) -> dict[str, Standing]:
         """How the run stands at each party, once all have finished."""

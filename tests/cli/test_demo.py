@@ -1,0 +1,195 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lotor.cli.demo_run import DemoRun, Outcome
+from lotor.cli.demo_trials import HOSPITALS, TRIALS
+from lotor.cli.main import app
+from lotor.protocols.catalogue import DEPLOYMENTS
+
+LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
+PARTIES = {"controller", "comp", "customer", "lyon", "porto"}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "TMPDIR": str(folder), "TERM": "xterm", "COLUMNS": "100"}
+
+
+def processes(folder: Path) -> dict[int, str]:
+    """The processes that were started with a path in this folder."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if str(folder) in command:
+            found[int(path.parent.name)] = command
+    return found
+
+
+@contextmanager
+def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(  # noqa: S603
+        [*LOTOR, "demo", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(folder),
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def until(process: subprocess.Popen[str], word: str) -> None:
+    """Read what the demo says until it says this."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if word in line:
+            return
+    raise AssertionError(f"the demo never said {word!r}")
+
+
+def test_every_protocol_that_daemons_run_has_a_demo() -> None:
+    assert set(TRIALS) == set(DEPLOYMENTS)
+
+
+@pytest.mark.slow
+def test_json_is_one_object_and_the_folder_is_kept_on_request(tmp_path: Path) -> None:
+    options = ("--hospitals", "2", "--budget", "30", "--policy", "epsilon-greedy", "--seed", "3")
+    with demo(tmp_path, *options, "--json", "--keep") as process:
+        out, err = process.communicate()
+    assert process.returncode == 0, err
+    report = json.loads(out)
+    assert report["reward"] == report["plain_reward"]
+    assert report["same_arms"] is True
+    assert report["rounds_per_second"] > 0
+    assert report["kills"] == 0
+    assert set(report["parties"]) == PARTIES
+    for party in report["parties"].values():
+        assert party["starts"] == 1
+        assert min(party["cpu_seconds"], party["messages_sent"], party["bytes_sent"]) > 0
+    (folder,) = tmp_path.iterdir()
+    assert str(folder) in err
+    assert (folder / "lyon" / "patients.db").exists()
+    assert processes(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_kills_change_nothing_and_a_terminal_shows_them(tmp_path: Path) -> None:
+    terminal, stderr = os.openpty()
+    with subprocess.Popen(  # noqa: S603
+        [*LOTOR, "demo", "--kill", "--budget", "60"],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=environment(tmp_path),
+    ) as process:
+        os.close(stderr)
+        shown = _all_of(terminal)
+        out = process.communicate()[0].decode()
+    assert process.returncode == 0, shown
+    assert "equal, and the same arm in every round" in out
+    assert int(out.split(" times a party was killed")[0].split()[-1]) >= 5
+    for text in ("starts", "measured", "everything but", "docs/federation.md", "lotor keys"):
+        assert text in out
+    for text in ("round", "rounds/s", "connected", "away", "killed"):
+        assert text in shown
+    assert list(tmp_path.iterdir()) == []
+    assert processes(tmp_path) == {}
+
+
+def _all_of(terminal: int) -> str:
+    shown = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    finally:
+        os.close(terminal)
+    return shown.decode(errors="replace")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with demo(tmp_path, "--budget", "100000") as process:
+        until(process, "running" if number == signal.SIGINT else "starting")
+        assert processes(tmp_path)
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "lotor: interrupted; all processes are ended"
+    assert list(tmp_path.iterdir()) == []
+    assert processes(tmp_path) == {}
+
+
+@pytest.mark.slow
+def test_a_party_that_dies_by_itself_is_reported_with_its_log(tmp_path: Path) -> None:
+    with demo(tmp_path, "--budget", "100000") as process:
+        until(process, "running")
+        pids = [pid for pid, command in processes(tmp_path).items() if "/graz " in command]
+        os.kill(pids[0], signal.SIGKILL)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (3, "")
+    assert "graz ended by itself with exit code -9" in err
+    assert "controller is" in err.split("graz ended", 1)[1]
+    assert list(tmp_path.iterdir()) == []
+    assert processes(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--budget", "2"], "budget of 2"),
+        (["--policy", "nope"], "no policy is called 'nope'"),
+        (["--policy", "reinforcement-comparison"], "arm score locality"),
+        (["--protocol", "nope"], "no protocol is called 'nope': choose one of samba"),
+        (["--hospitals", "21"], "20"),
+        (["--seed", "-1"], "--seed"),
+    ],
+)
+def test_unusable_input_starts_nothing(
+    tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    with demo(tmp_path, *arguments) as process:
+        out, err = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert complaint in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"), [({}, 0), ({"reward": 1.0}, 1), ({"arms": None}, 1), ({"reward": None}, 1)]
+)
+@pytest.mark.parametrize("style", [[], ["--json"]])
+def test_a_difference_from_plain_is_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, wrong: dict[str, object], code: int, style: list[str]
+) -> None:
+    plain = TRIALS["samba"]("ucb", 300, 7, 3).plain(lambda done, budget: None)
+    right = Outcome("run", plain.reward, plain.arms, seconds=1.0, kills=0, parties={})
+
+    def pretend(self: DemoRun, *, kill: bool) -> Outcome:
+        return replace(right, **wrong)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DemoRun, "run", pretend)
+    done = CliRunner().invoke(app, ["demo", *style])
+    assert done.exit_code == code
+    assert style or ("equal" in done.stdout) is (code == 0)
+
+
+def test_hospitals_have_one_best_treatment() -> None:
+    assert sum(mean == max(HOSPITALS.values()) for mean in HOSPITALS.values()) == 1
+    assert all(0 < mean < 1 for mean in HOSPITALS.values())
+    assert max(HOSPITALS, key=lambda name: HOSPITALS[name]) in list(HOSPITALS)[:3]
