@@ -84,13 +84,13 @@ def start_command(
             members["owner"] = [name.strip() for name in owners.split(",")]
         run = secrets.token_hex(RUN_ID_BYTES)
         at.journal.ask(run, commands.to_bytes(commands.Order(protocol, budget, options, members)))
-        watch(at, run, as_json=as_json)
+        watch(at, run, as_json=as_json, progress=log == "text")
 
 
-def watch(at: Desk, run: str, *, as_json: bool) -> None:
+def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
     """Follow a run to its end and print what came of it."""
     try:
-        row = asyncio.run(_watch(at, run))
+        row = asyncio.run(_watch(at, run, progress=progress))
     except KeyboardInterrupt:
         typer.echo(
             f"lotor: no longer watching. Without its customer the run waits: go on with `lotor "
@@ -111,9 +111,11 @@ def watch(at: Desk, run: str, *, as_json: bool) -> None:
         typer.echo(f"run {run} is finished; its customer has the total")
 
 
-async def _watch(at: Desk, run: str) -> RunRow | None:
-    with RunProgress(at.journal, run, sys.stderr) as progress:
-        return await follow(at, run, progress.show)
+async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:
+    if not progress:  # JSON lines, and nothing between them
+        return await follow(at, run, lambda row: None)
+    with RunProgress(at.journal, run, sys.stderr) as shown:
+        return await follow(at, run, shown.show)
 
 
 def _ended(row: RunRow) -> RunEndedError:

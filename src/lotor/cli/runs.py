@@ -125,7 +125,7 @@ def follow(
     """Wait for a run's end, driving this party if no other process does."""
     with desk(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
-        watch(at, at.journal.run(run).id, as_json=as_json)
+        watch(at, at.journal.run(run).id, as_json=as_json, progress=log == "text")
 
 
 def _ask(at: Desk, row: RunRow, command: commands.Command, done: str) -> None:

@@ -178,7 +178,7 @@ def test_what_was_asked_before_a_crash_is_in_doubt_until_a_person_decides() -> N
         assert answering.doubt.id == "run/0/0"
         assert "lotor runs resolve run run/0/0 --reward X" in answering.trouble
         assert asked == []
-        answering.resolved(0.5)
+        answering.resolved(answering.doubt, 0.5)
         assert answering.trouble == ""
         host.advance()
         assert host.asked is not None
@@ -209,7 +209,8 @@ def test_what_may_be_repeated_is_asked_again(repeatable: bool) -> None:
         assert host.asked is not None
         if not repeatable:
             assert not await answering.answer(host.asked)
-            answering.resolved(None)  # `--again`
+            assert answering.doubt is not None
+            answering.resolved(answering.doubt, None)  # `--again`
         assert await answering.answer(host.asked)
         assert asked == ["run/0/0"]
 

@@ -92,12 +92,10 @@ class Answering:
         self.trouble = trouble
         self.changed()
 
-    def resolved(self, reward: float | None) -> None:
+    def resolved(self, decision: Decision, reward: float | None) -> None:
         """A person has decided: the reward, or None to ask (again)."""
-        if self.doubt is None:
-            return
         if reward is None:
-            self._may_repeat = self.doubt.id
+            self._may_repeat = decision.id
         else:
             self._host.answered(reward)
         self.doubt = None

@@ -260,9 +260,12 @@ class LiveRun:
         if answering is None or asked is None or asked.id != decision:
             self.log.warning(f"{decision} is not in doubt here", extra={"event": "resolve"})
             return True
-        if answering.doubt is None:
+        if not answering.trouble:
             return False
-        answering.resolved(reward)
+        if self._task is not None:  # it goes on asking, in vain
+            self._task.cancel()
+            self._task = None
+        answering.resolved(asked, reward)
         self.advance()
         return True
 

@@ -57,7 +57,7 @@ async def served(
 
 async def serve(at: Desk, stop: asyncio.Event) -> None:
     """Drive the party until `stop` is set, or until it cannot go on."""
-    if not at.journal.lock():
+    if not await _locked(at.journal):
         raise JournalError(
             f"another process serves {at.kit.path} already: stop that one, or use it"
         )
@@ -68,6 +68,15 @@ async def serve(at: Desk, stop: asyncio.Event) -> None:
             wait.cancel()
         if node.error is not None:
             raise node.error
+
+
+async def _locked(journal: Journal) -> bool:
+    """Lock a journal; whoever only looks whether it is served holds the lock for an instant."""
+    for _ in range(10):
+        if journal.lock():
+            return True
+        await asyncio.sleep(LOOK_SECONDS / 4)
+    return False
 
 
 async def follow(

@@ -45,8 +45,9 @@ class Host:
     Call `advance` after anything has changed. It returns when the party waits for a message
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
 
-    `repeatable` says that the world recognises a decision that it has answered before. Then the
-    intent need not be written down: all it could lead to is to ask again.
+    `repeatable` says that the world recognises a decision that it has answered before. Then no
+    intent is written down, since all it could lead to is to ask again, and nothing waits for the
+    disk to have the answer.
     """
 
     def __init__(
@@ -236,7 +237,10 @@ class Host:
         asked = self.asked
         if asked is None:
             raise ProtocolError(f"{self._name} has no pull that waits for an answer")
-        self._record.answer(asked.number, asked.decision, reward)
+        if self._repeatable:
+            self._record.note(asked.number, asked.decision, reward)
+        else:
+            self._record.answer(asked.number, reward)
         self._recorded[asked.number] = PullRecord(
             asked.number, asked.decision.id if asked.decision else None, reward, answered=True
         )

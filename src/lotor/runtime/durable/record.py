@@ -43,8 +43,9 @@ CREATE TABLE IF NOT EXISTS pulls (
     run TEXT NOT NULL,
     number INTEGER NOT NULL,
     decision TEXT,
-    answered INTEGER NOT NULL DEFAULT 0,
+    answered INTEGER NOT NULL,
     reward REAL,
+    synced INTEGER NOT NULL,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 """
@@ -103,16 +104,16 @@ class RunRecord:
         self._database = database
         self.run = run
         self.incarnation = 0
-        self._checkpoints = self._pull_writes = 0
+        self._checkpoints = self._synced = 0
 
     @property
     def commits(self) -> int:
         """How often the run was written: peers recognise a journal that has gone back by it.
 
-        A pull counts twice, for its intent and its answer, whether these were written in one or
-        two steps. Restarts do not count: an old journal could catch up by them.
+        Only what is sure to survive a power cut counts; and no restarts: an old journal could
+        catch up by them.
         """
-        return self._checkpoints + self._pull_writes
+        return self._checkpoints + self._synced
 
     def create(self, snapshot: bytes) -> None:
         """Write a new run down; part of the caller's transaction."""
@@ -130,8 +131,8 @@ class RunRecord:
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
         snapshot, t, pulls, messages, size, output, self._checkpoints, self.incarnation = row
-        (self._pull_writes,) = self._database.execute(
-            "SELECT coalesce(sum(1 + answered), 0) FROM pulls WHERE run = ?", (self.run,)
+        (self._synced,) = self._database.execute(
+            "SELECT coalesce(sum(synced), 0) FROM pulls WHERE run = ?", (self.run,)
         ).fetchone()
         self.incarnation += 1
         with transaction(self._database):
@@ -221,19 +222,32 @@ class RunRecord:
     def intend(self, number: int, decision: Decision | None) -> None:
         """What is about to be asked; a round without a pull writes as much."""
         self._write(
-            "INSERT INTO pulls (run, number, decision) VALUES (?, ?, ?)",
+            "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, 1)",
             (self.run, number, decision.id if decision else None),
         )
-        self._pull_writes = 2 * number - 1
+        self._synced += 1
 
-    def answer(self, number: int, decision: Decision | None, reward: float | None) -> None:
-        """What the world answered, whether an intent was written before or not."""
+    def answer(self, number: int, reward: float | None) -> None:
+        """What the world answered to what was intended."""
         self._write(
-            "INSERT INTO pulls VALUES (?, ?, ?, 1, ?) ON CONFLICT (run, number) "
-            "DO UPDATE SET answered = 1, reward = excluded.reward",
-            (self.run, number, decision.id if decision else None, reward),
+            "UPDATE pulls SET answered = 1, reward = ?, synced = 2 WHERE run = ? AND number = ?",
+            (reward, self.run, number),
         )
-        self._pull_writes = 2 * number
+        self._synced += 1
+
+    def note(self, number: int, decision: Decision | None, reward: float | None) -> None:
+        """An answer that the world would give again: it survives a crash, but maybe no power cut.
+
+        Without waiting for the disk (WAL with synchronous=NORMAL); the next checkpoint does.
+        """
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._write(
+                "INSERT OR REPLACE INTO pulls VALUES (?, ?, ?, 1, ?, 0)",
+                (self.run, number, decision.id if decision else None, reward),
+            )
+        finally:
+            self._database.execute("PRAGMA synchronous = FULL")
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
         """One statement is a transaction of its own, and cheaper than one that is spelled out."""
