@@ -113,7 +113,7 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
 
 async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:
     if not progress:  # JSON lines, and nothing between them
-        return await follow(at, run, lambda row: None)
+        return await follow(at, run, lambda _row: None)
     with RunProgress(at.journal, run, sys.stderr) as shown:
         return await follow(at, run, shown.show)
 
