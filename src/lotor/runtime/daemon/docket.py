@@ -76,7 +76,7 @@ class Docket:
             raise ProtocolError(
                 f"{name} announced run {frame.run} again, with other contents: the first counts"
             )
-        if not live.open:
+        if not live.open and live.seat_of(name) is not None:
             live.tell()
             live.bulletin.repeat(name)
 

@@ -218,7 +218,8 @@ class LiveRun:
         except JournalWriteError as error:
             self._house.fatal(error)
         except LotorError as error:
-            self.end(FAILED, f"{self.seat}: {error}")
+            when = f" in round {self.round}" if self.round else ""
+            self.end(FAILED, f"{self.seat}{when}: {error}")
         except Exception as error:
             # Of an error that nobody has foreseen the text might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")

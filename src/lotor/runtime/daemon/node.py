@@ -283,5 +283,7 @@ class Node:
         """Parties that a peer is connected to; the authority vouches for them, not the peer."""
         trust = self.kit.fresh_trust()
         for card in roster.cards:
-            certificate = Certificate.from_der(card.certificate)
-            self.cards[trust.check(certificate).name] = card
+            name = trust.check(Certificate.from_der(card.certificate)).name
+            # Who is connected here speaks for itself.
+            if name not in self._keys:
+                self.cards[name] = card
