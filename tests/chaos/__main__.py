@@ -4,6 +4,7 @@
 
 import argparse
 import secrets
+import shutil
 import sys
 import tempfile
 from itertools import product
@@ -26,8 +27,9 @@ def main() -> None:
     done: list[Survived] = []
     for policy, selection in kinds:
         trial = Trial(policy, selection, given.budget, each, seed)
-        with tempfile.TemporaryDirectory(prefix="lotor-chaos-") as folder:
-            done.append(survive(Path(folder), trial))
+        folder = Path(tempfile.mkdtemp(prefix="lotor-chaos-"))
+        done.append(survive(folder, trial))
+        shutil.rmtree(folder)  # after a failure it stays, with all logs
         one = done[-1]
         print(
             f"  {policy}, {selection}: {one.kills} kills ({one.in_replay} in replay), "

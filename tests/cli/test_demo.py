@@ -124,7 +124,7 @@ def _all_of(terminal: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    with demo(tmp_path, "--budget", "100000") as process:
+    with demo(tmp_path, "--budget", "5000") as process:
         until(process, "running" if number == signal.SIGINT else "starting")
         assert processes(tmp_path)
         process.send_signal(number)
@@ -137,7 +137,7 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signa
 
 @pytest.mark.slow
 def test_a_party_that_dies_by_itself_is_reported_with_its_log(tmp_path: Path) -> None:
-    with demo(tmp_path, "--budget", "100000") as process:
+    with demo(tmp_path, "--budget", "5000") as process:
         until(process, "running")
         pids = [pid for pid, command in processes(tmp_path).items() if "/graz " in command]
         os.kill(pids[0], signal.SIGKILL)
