@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import lotor
@@ -21,8 +22,9 @@ from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon import commands, opening
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon.authority import AuthorityFolder
-from lotor.runtime.daemon.config import read_config
+from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode
+from lotor.runtime.daemon.key_files import replace_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REVOKED, Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import Loopback
@@ -37,7 +39,7 @@ BUDGET, SEED = 24, 7
 HELD_AFTER = 8
 
 # Each run finds the same patients, so that each can be compared with plain.
-HOSPITAL = f"""
+HOSPITAL = """
 import asyncio
 import shutil
 from pathlib import Path
@@ -48,13 +50,13 @@ HERE = Path(__file__).parent
 
 
 async def pull(decision):
-    while decision.round > {HELD_AFTER} and (HERE / "hold").exists():
+    while (HERE / "hold").exists() and decision.round > int((HERE / "hold").read_text()):
         await asyncio.sleep(0.005)
     with (HERE / "calls").open("a") as calls:
         calls.write(decision.id + "\\n")
-    if not (HERE / f"{{decision.run}}.db").exists():
-        shutil.copy(HERE / "patients.db", HERE / f"{{decision.run}}.db")
-    return Outcomes(HERE / f"{{decision.run}}.db")(decision)
+    if not (HERE / f"{decision.run}.db").exists():
+        shutil.copy(HERE / "patients.db", HERE / f"{decision.run}.db")
+    return Outcomes(HERE / f"{decision.run}.db")(decision)
 """
 
 Twist = Callable[[str, Frame], Iterable[Frame | bytes]]
@@ -189,6 +191,17 @@ class Stage:
         (folder / KEY).write_bytes(key.to_pem())
         (folder / CERTIFICATE).write_bytes(self.authority.bundle(certificate))
 
+    async def configure_owners(self, *, repeatable: bool) -> None:
+        """Let owners' pulls be asked again after a crash, or not, and start them anew."""
+        for name in MEANS:
+            path = self.kit(name) / "party.toml"
+            config = read_config(path)
+            assert config.owner is not None
+            owner = msgspec.structs.replace(config.owner, repeatable=repeatable)
+            write_config(path, msgspec.structs.replace(config, owner=owner))
+            await self.stop(name)
+            await self.start(name)
+
     async def start(self, *names: str, kind: type[Node] = Node) -> None:
         for name in names:
             kit = Kit(self.kit(name))
@@ -235,19 +248,20 @@ class Stage:
         with closing(Journal(node.journal.path.parent, str(node.kit.subject))) as journal:
             journal.ask(run, commands.to_bytes(command))
 
-    def hold(self, name: str = "porto") -> None:
-        (self.kit(name) / "hold").touch()
+    def hold(self, name: str = "porto", after: int = HELD_AFTER) -> None:
+        """Let the first pull after this round take long."""
+        replace_file(self.kit(name) / "hold", str(after).encode())
 
     def release(self, name: str = "porto") -> None:
         (self.kit(name) / "hold").unlink()
 
-    async def held(self, run: str, name: str = "porto") -> None:
+    async def held(self, run: str, name: str = "porto", after: int = HELD_AFTER) -> None:
         """Until everybody waits for a pull that takes long, and all is quiet."""
         await until(lambda: run in self.nodes[name].runs)
         await until(
             lambda: (
                 (host := self.nodes[name].runs[run].host) is not None
-                and host.round > HELD_AFTER
+                and host.round > after
                 and host.asked is not None
                 and host.asked.decision is not None
             )
