@@ -85,8 +85,8 @@ def survive(folder: Path, trial: Trial) -> Survived:
         federation.close()
     assert result is not None
     counted = [kill for kill in crashes.kills if kill.moment < result.changed]
-    _check_against_plain(trial, total, arms)
-    _check_records(federation.kits, run, trial.budget, Counter(kill.name for kill in crashes.kills))
+    check_against_plain(trial, total, arms)
+    check_records(federation.kits, run, trial.budget, Counter(kill.name for kill in crashes.kills))
     return Survived(
         len(counted),
         sum(kill.again for kill in counted),
@@ -156,7 +156,7 @@ def _all_well(federation: Loopback, crashes: Crashes | None) -> None:
             raise federation.complaint(name)
 
 
-def _check_against_plain(trial: Trial, total: float | None, arms: Mapping[int, list[int]]) -> None:
+def check_against_plain(trial: Trial, total: float | None, arms: Mapping[int, list[int]]) -> None:
     plain = lotor.run(
         lotor.Samba(from_text(trial.policy)).plain(),
         lotor.BernoulliArms(list(MEANS.values())),
@@ -168,7 +168,7 @@ def _check_against_plain(trial: Trial, total: float | None, arms: Mapping[int, l
     assert arms == {t: [arm] for t, arm in enumerate(plain.arms, 1)}, trial
 
 
-def _check_records(
+def check_records(
     kits: Mapping[str, Path], run: str, budget: int, kills: Mapping[str, int]
 ) -> None:
     """Each decision was carried out once; asked again only by a party that was killed."""
