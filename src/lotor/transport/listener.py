@@ -1,11 +1,14 @@
 """Accepting connections, no more at one time than allowed."""
 
 import asyncio
+from contextlib import suppress
 
 from lotor.core.errors import LotorError, TransportError
 from lotor.transport.connection import Connection, Hooks, Self
 from lotor.transport.refusals import RefusalLog
 from lotor.transport.stream import Address, written
+
+ACCEPT_TURNS = 3
 
 
 class Listener:
@@ -38,10 +41,19 @@ class Listener:
         host, port = self._server.sockets[0].getsockname()[:2]
         return host, port
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Accept no more; connections that are there stay."""
-        if self._server is not None:
-            self._server.close()
+        if self._server is None:
+            return
+        # A socket accepted just now becomes a connection some turns of the loop later, and asyncio
+        # would lose it if the server were closed before.
+        loop = asyncio.get_running_loop()
+        for listening in self._server.sockets:
+            with suppress(NotImplementedError):
+                loop.remove_reader(listening.fileno())
+        for _ in range(ACCEPT_TURNS):
+            await asyncio.sleep(0)
+        self._server.close()
 
     def made(self, connection: Connection) -> None:
         """Count a new connection, and make room for it at the cost of the slowest to greet."""

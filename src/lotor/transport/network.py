@@ -73,7 +73,7 @@ class NetworkTransport:
     async def close(self) -> None:
         """Say goodbye to every peer and close every socket."""
         self._closing = True
-        self._listener.stop()
+        await self._listener.stop()
         for task in self._dialers:
             task.cancel()
         await asyncio.gather(*self._dialers, return_exceptions=True)
