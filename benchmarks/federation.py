@@ -6,8 +6,6 @@ between two rounds, so that neither start nor end counts. Nothing fails: a limit
 """
 
 import argparse
-import io
-import pstats
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -29,7 +27,6 @@ CPU_LIMIT, SHARE_AIM = 2.5, 0.6
 ROUND_TRIP = 0.020
 ROUND_TRIPS = 2  # of an iteration: owner and controller, controller and Comp
 MOST_ROUNDS = 20_000
-PROFILE_LINES = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +137,14 @@ def far(effort: Effort) -> Table:
 
 
 def profile(role: str, k: int, rounds: int) -> str:
-    """Where one party of this role spends its time; the profiler counts calls too dear."""
+    """Where one party of this role spends its CPU time."""
     name = "owner0" if role == "owner" else role
     with federation(k, name) as made:
         taken = Runs(made).take(rounds)
         made.close()
-        text = io.StringIO()
-        stats = pstats.Stats(made.stats, stream=text)
-        stats.sort_stats("tottime").print_stats(PROFILE_LINES)
-        stats.sort_stats("cumtime").print_stats(r"/lotor/(?!cli)", PROFILE_LINES)
-    return f"{name}, K = {k}, {1 / taken.seconds:.0f} rounds/s\n{text.getvalue()}"
+        cpu = taken.cpu[role] / (k if role == "owner" else 1)
+        title = f"{name}, K = {k}: {cpu:.0f} µs of CPU a round, {1 / taken.seconds:.0f} rounds/s"
+        return f"{title}\n{made.samples.read_text()}"
 
 
 def main() -> None:
@@ -161,7 +156,7 @@ def main() -> None:
     effort = QUICK if options.quick else FULL
     console = Console(width=max(120, Console().width))
     if options.profile:
-        console.print(profile(options.profile, options.owners, effort.rounds), highlight=False)
+        console.print(profile(options.profile, options.owners, 4 * effort.rounds), highlight=False)
         return
     for made in near(effort):
         console.print(made)

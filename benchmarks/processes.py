@@ -30,16 +30,6 @@ KEY_BITS = 2048
 # Rounds before the first point that is measured, and after the last one.
 LEAD, TAIL = 64, 48
 PATIENCE = 30.0  # seconds within which an echo must be up
-# In CPU time, since a party mostly waits for others and for the disk.
-PROFILED = """
-import cProfile, time
-from lotor.cli import main
-profile = cProfile.Profile(time.thread_time)
-try:
-    profile.runcall(main)
-finally:
-    profile.dump_stats({!r})
-"""
 HOSPITAL = '''"""Outcomes in memory: a decision that is asked again gets the same one."""
 
 OUTCOMES = {outcomes!r}
@@ -96,12 +86,13 @@ class Federation(Loopback):
     def command(self, *arguments: str) -> list[str]:
         if self._launching != self.profiled:
             return super().command(*arguments)
-        return [sys.executable, "-P", "-c", PROFILED.format(self.stats), *arguments]
+        script = Path(__file__).with_name("sampler.py")
+        return [sys.executable, str(script), str(self.samples), *arguments]
 
     @property
-    def stats(self) -> str:
+    def samples(self) -> Path:
         """Where the profile goes."""
-        return str(self.folder / "profile.stats")
+        return self.folder / "samples.txt"
 
     @property
     def controller(self) -> Address:
@@ -165,7 +156,7 @@ class Runs:
                 for name in self._federation.kits:
                     if not self._federation.running(name):
                         raise self._federation.complaint(name)
-                time.sleep(0.002)
+                time.sleep(0.01)
 
 
 def frame_bytes(message: MaskedScores | PullingBits) -> int:
