@@ -5,7 +5,7 @@ import logging
 import secrets
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,8 @@ import lotor
 from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Certificate, PartyKey, Subject
 from lotor.environments import Outcomes
-from lotor.protocols.deployment import Offer
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Deployment, Offer
 from lotor.runtime.daemon import commands, opening
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon.authority import AuthorityFolder
@@ -178,11 +179,11 @@ class Stage:
         now = datetime.now(UTC) - timedelta(days=days_ago)
         return self.authority.authority.sign(request, 30, now=now)
 
-    def revoke(self, certificate: Certificate) -> None:
-        """Let all parties know that a certificate no longer counts."""
+    def revoke(self, certificate: Certificate, at: Iterable[str] | None = None) -> None:
+        """Let all parties, or these, know that a certificate no longer counts."""
         taken = self.authority.authority.revocations({certificate.serial: datetime.now(UTC)})
-        for kit in self.loop.kits.values():
-            (kit / REVOKED).write_bytes(taken)
+        for name in self.loop.kits if at is None else at:
+            (self.kit(name) / REVOKED).write_bytes(taken)
 
     def reissue(self, name: str) -> None:
         """Give a party a new key and a certificate for it."""
@@ -202,13 +203,18 @@ class Stage:
             await self.stop(name)
             await self.start(name)
 
-    async def start(self, *names: str, kind: type[Node] = Node) -> None:
+    async def start(
+        self,
+        *names: str,
+        kind: type[Node] = Node,
+        deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+    ) -> None:
         for name in names:
             kit = Kit(self.kit(name))
             config = read_config(kit.party_toml)
             journal = Journal(kit.path / config.state, str(kit.subject))
             assert journal.lock()
-            self.nodes[name] = kind(kit, config, journal)
+            self.nodes[name] = kind(kit, config, journal, deployments=deployments)
             await self.nodes[name].start()
 
     async def stop(self, *names: str) -> None:
@@ -233,11 +239,11 @@ class Stage:
         await until(lambda: stranger.net.connected("controller"))
         return stranger
 
-    async def order(self, budget: int = BUDGET) -> str:
+    async def order(self, protocol: str = "samba") -> str:
         """What `lotor start` does."""
         run = secrets.token_hex(16)
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
-        order = commands.Order("samba", budget, {"policy": "ucb", "key_bits": 2048}, members)
+        order = commands.Order(protocol, BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
         self.ask("customer", run, order)
         await until(lambda: run in self.nodes["customer"].runs)
         return run
@@ -352,7 +358,7 @@ class Lines(logging.Handler):
 
 @asynccontextmanager
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
-    """A federation with daemons for all members, or for these."""
+    """A federation with daemons for all members, or for these ("-": for nobody yet)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
@@ -367,7 +373,8 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
-            await made.start(*(names or ("controller", "comp", "customer", *MEANS)))
+            everyone = names or ("controller", "comp", "customer", *MEANS)
+            await made.start(*(name for name in everyone if name != "-"))
             yield made
         finally:
             await made.close()

@@ -79,6 +79,18 @@ def seated(certificates: Mapping[str, Certificate], key: PartyKey) -> tuple[str,
     raise ProtocolError("this party has no seat in the run")
 
 
+def claimed(signed: bytes, run: str, key: PartyKey) -> Identity | None:
+    """With what to answer an announcement of this run that cannot be accepted, if it has a seat."""
+    try:
+        announcement = _read(signed)
+        certificates = {
+            seat: Certificate.from_der(der) for seat, der in announcement.certificates.items()
+        }
+        return seated(certificates, key)[1] if announcement.run == run else None
+    except LotorError:
+        return None
+
+
 def check(
     signed: bytes,
     signature: bytes,

@@ -4,10 +4,11 @@ import logging
 import time
 from collections.abc import Mapping
 
-from lotor.core.errors import LotorError, ProtocolError
+from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
 from lotor.core.version import VERSION
 from lotor.protocols.deployment import Deployment
 from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.config import PartyConfig
 from lotor.runtime.daemon.consent import Wish, objections
@@ -16,18 +17,20 @@ from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import House, LiveRun
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.durable.host import first_snapshot
-from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
+from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, WAITING, RunRow
 
+MOST_ASIDE = 1000
 _log = logging.getLogger("lotor.daemon")
 
 
 class Docket:
-    """The runs, by id."""
+    """The runs, by id. What others say about those set `aside` is of no use here."""
 
     def __init__(
         self, house: House, kit: Kit, config: PartyConfig, deployments: Mapping[str, Deployment]
     ) -> None:
         self.runs: dict[str, LiveRun] = {}
+        self.aside: set[str] = set()
         self._house = house
         self._kit = kit
         self._config = config
@@ -50,6 +53,7 @@ class Docket:
             )
         except LotorError as error:
             # Another version may be able to: leave it as it is.
+            self.aside.add(row.id)
             log = RunLog(_log, row.id)
             log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
             return
@@ -61,13 +65,17 @@ class Docket:
         """A peer tells of a run, perhaps not for the first time."""
         live = self.runs.get(frame.run)
         if live is None:
-            table = announcement.check(
-                frame.announcement,
-                frame.signature,
-                deployments=self._deployments,
-                trust=self._kit.fresh_trust(),
-                key=self._kit.key,
-            )
+            try:
+                table = announcement.check(
+                    frame.announcement,
+                    frame.signature,
+                    deployments=self._deployments,
+                    trust=self._kit.fresh_trust(),
+                    key=self._kit.key,
+                )
+            except (VersionError, CertificateError) as error:
+                self._decline(name, frame, error)
+                return
             if table.run != frame.run:
                 raise ProtocolError(f"{name} announced one run under the name of another")
             self._consider(table)
@@ -79,6 +87,18 @@ class Docket:
         if not live.open and live.seat_of(name) is not None:
             live.tell()
             live.bulletin.repeat(name)
+
+    def _decline(self, name: str, frame: Open, error: LotorError) -> None:
+        """Say why this party cannot take part: who passes the run on may know no better."""
+        identity = announcement.claimed(frame.announcement, frame.run, self._kit.key)
+        if identity is None or len(self.aside) >= MOST_ASIDE:
+            raise error
+        self.aside.add(frame.run)
+        RunLog(_log, frame.run).warning(
+            f"declined: {error}", extra={"event": "declined", "peer": name}
+        )
+        status = statuses.make(identity, frame.run, REFUSED, f"{identity.name}: {error}", 0, 0.0)
+        self._house.send(name, status)
 
     def _consider(self, table: Table) -> None:
         """A new run: start it, or let it wait for approval."""

@@ -251,6 +251,8 @@ class Node:
                 live.tell()
 
     def _handle(self, name: str, frame: AnyFrame) -> None:
+        if frame.run in self._docket.aside:
+            return
         if isinstance(frame, Data | Ack):
             live, seat = self._seated(name, frame)
             live.received(seat, frame)
