@@ -12,13 +12,15 @@ True
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.core.version import VERSION
-from lotor.environments import BernoulliArms, CallbackArms, RatingArms
+from lotor.environments import BernoulliArms, CallbackArms, GraphArms, LinearArms, RatingArms
 from lotor.policies import (
     UCB,
     EpsilonGreedy,
+    LinUCB,
     Pursuit,
     ReinforcementComparison,
     Softmax,
+    SpectralUCB,
     ThompsonSampling,
 )
 from lotor.protocols.samba import Samba
@@ -32,6 +34,9 @@ __all__ = [
     "CallbackArms",
     "Decision",
     "EpsilonGreedy",
+    "GraphArms",
+    "LinUCB",
+    "LinearArms",
     "LotorError",
     "Pursuit",
     "RatingArms",
@@ -39,6 +44,7 @@ __all__ = [
     "Result",
     "Samba",
     "Softmax",
+    "SpectralUCB",
     "ThompsonSampling",
     "__version__",
     "run",

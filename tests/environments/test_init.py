@@ -3,13 +3,19 @@ import lotor.environments
 
 def test_public_names() -> None:
     assert lotor.environments.__all__ == [
+        "LINEAR_LOOKALIKES",
         "LOOKALIKES",
         "BernoulliArms",
         "CallbackArms",
         "Environment",
+        "Factors",
+        "GraphArms",
+        "LinearArms",
         "Outcomes",
         "PullFunction",
         "RatingArms",
+        "linear_lookalike",
         "lookalike",
+        "movielens_factors",
     ]
     assert all(hasattr(lotor.environments, name) for name in lotor.environments.__all__)

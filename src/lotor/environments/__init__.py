@@ -3,17 +3,27 @@
 from lotor.environments.base import Environment, PullFunction
 from lotor.environments.bernoulli import BernoulliArms
 from lotor.environments.callback import CallbackArms
+from lotor.environments.graph import GraphArms
+from lotor.environments.linear import LinearArms
+from lotor.environments.linear_lookalike import LINEAR_LOOKALIKES, linear_lookalike
 from lotor.environments.lookalike import LOOKALIKES, lookalike
+from lotor.environments.movielens_factors import Factors, movielens_factors
 from lotor.environments.outcomes import Outcomes
 from lotor.environments.ratings import RatingArms
 
 __all__ = [
+    "LINEAR_LOOKALIKES",
     "LOOKALIKES",
     "BernoulliArms",
     "CallbackArms",
     "Environment",
+    "Factors",
+    "GraphArms",
+    "LinearArms",
     "Outcomes",
     "PullFunction",
     "RatingArms",
+    "linear_lookalike",
     "lookalike",
+    "movielens_factors",
 ]

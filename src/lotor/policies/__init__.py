@@ -6,6 +6,7 @@ from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy, check_iter
 from lotor.policies.catalogue import CATALOGUE, from_text, to_text
 from lotor.policies.epsilon_greedy import EpsilonGreedy
 from lotor.policies.genericity import Genericity, check_genericity
+from lotor.policies.linear import LinearPolicy, LinUCB, SpectralUCB
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
 from lotor.policies.pursuit import Pursuit
 from lotor.policies.reinforcement_comparison import ReinforcementComparison
@@ -25,10 +26,13 @@ __all__ = [
     "EpsilonGreedy",
     "Floats",
     "Genericity",
+    "LinUCB",
+    "LinearPolicy",
     "Policy",
     "Pursuit",
     "ReinforcementComparison",
     "Softmax",
+    "SpectralUCB",
     "ThompsonSampling",
     "check_genericity",
     "check_iterations",

@@ -8,6 +8,7 @@ from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.prf import derive_key
+from lotor.environments import Environment
 
 RUN_ID_BYTES = 16
 
@@ -24,18 +25,31 @@ class Party(Interface):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is public about one execution, and the seed that decides arms in a simulation."""
+    """What is public about one execution, and the seed that decides arms in a simulation.
+
+    `environment` is for protocols whose owner holds more of it than rewards, such as theta.
+    `least_budget` is for protocols that do not begin with one pull of each arm.
+    """
 
     id: str
     k: int
     budget: int
     scale: RewardScale
     seed: int
+    environment: Environment | None = None
+    least_budget: int | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise InputError(f"an environment with {self.k} arms leaves nothing to choose")
-        if not self.k <= self.budget <= MAXIMAL_BUDGET:
+        if self.least_budget is not None:
+            if not self.least_budget <= self.budget <= MAXIMAL_BUDGET:
+                raise InputError(
+                    f"a budget of {self.budget} leaves nothing to choose or is too large: the "
+                    f"first arm is drawn, so give at least {self.least_budget} (and at most "
+                    f"{MAXIMAL_BUDGET})"
+                )
+        elif not self.k <= self.budget <= MAXIMAL_BUDGET:
             raise InputError(
                 f"a budget of {self.budget} does not fit {self.k} arms: each arm is pulled once "
                 f"to begin with, so give at least {self.k} (and at most {MAXIMAL_BUDGET})"

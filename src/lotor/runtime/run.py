@@ -12,9 +12,10 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.core.version import VERSION
 from lotor.environments import Environment
-from lotor.policies import Policy
+from lotor.policies import LinearPolicy, Policy
 from lotor.protocols.party import RUN_ID_BYTES, Protocol, Run
 from lotor.protocols.plain import Plain
+from lotor.protocols.plain_linear import PlainLinear
 from lotor.runtime.drive import drive
 from lotor.runtime.pulls import Puller
 from lotor.runtime.recorder import Recorder
@@ -26,7 +27,7 @@ _REPORTS = 200
 
 
 def run(
-    protocol: Protocol | Policy,
+    protocol: Protocol | Policy | LinearPolicy,
     environment: Environment,
     *,
     budget: SupportsIndex,
@@ -51,6 +52,8 @@ def run(
     seed = secrets.randbits(48) if seed is None else _whole("seed", seed)
     if isinstance(protocol, Policy):
         protocol = Plain(protocol)
+    elif isinstance(protocol, LinearPolicy):
+        protocol = PlainLinear(protocol)
     if isinstance(protocol, type) or not hasattr(protocol, "parties"):
         raise InputError(f"run takes a protocol or a policy such as UCB(), not {protocol!r}")
     if isinstance(environment, type) or not hasattr(environment, "start"):
@@ -58,7 +61,8 @@ def run(
             f"run takes an environment such as BernoulliArms([0.9, 0.1]), not {environment!r}"
         )
     k, scale = _described(environment)
-    plan = Run(secrets.token_hex(RUN_ID_BYTES), k, budget, scale, seed)
+    least = getattr(protocol, "least_budget", None)
+    plan = Run(secrets.token_hex(RUN_ID_BYTES), k, budget, scale, seed, environment, least)
     parties = protocol.parties(plan)
     puller = Puller(environment.start(seed), scale)
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)

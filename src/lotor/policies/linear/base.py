@@ -1,0 +1,113 @@
+"""What a linear policy is: upper confidence bounds that are linear in the unknown theta."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from lotor.core.errors import JournalError, PolicyError
+from lotor.core.fixed_point import Floats
+
+
+class ModelSnapshot(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A model written down: the very floats that it computes with, as little-endian bytes."""
+
+    a: bytes
+    z: bytes
+
+    def __repr__(self) -> str:
+        return f"<ModelSnapshot of {len(self.z) // 8} dimensions>"
+
+
+class LinearModel:
+    """What the learner knows, theta excepted: the design matrix A and z, the sum of noise·arm.
+
+    The estimate A^-1 b has b = sum r x = (A - T) theta + z, where T is the penalty that A began
+    with. So the score of arm x is <x, A^-1 b> + omega |x|_{A^-1} = <u, theta> + c with
+
+        u = (I - T A^-1) x        c = <x, A^-1 z> + omega |x|_{A^-1}
+
+    and whoever knows arms and noise computes u and c without theta.
+    """
+
+    def __init__(self, vectors: Floats, penalty: Floats, omega: Callable[[int], float]) -> None:
+        self._vectors = vectors
+        self._penalty = penalty
+        self._omega = omega
+        self._a: Floats = np.diag(penalty)
+        self._z: Floats = np.zeros(len(penalty))
+
+    def __repr__(self) -> str:
+        return f"<LinearModel of {len(self._vectors)} arms in {len(self._z)} dimensions>"
+
+    def update(self, arm: int, noise: float) -> None:
+        """Take note of a pull of `arm`, whose reward is <x, theta> + noise."""
+        x = self._vectors[arm]
+        self._a += np.outer(x, x)
+        self._z += noise * x
+
+    def coefficients(self, t: int) -> tuple[Floats, Floats]:
+        """After t pulls: u (a row for each arm) and c, so that arm i scores <u_i, theta> + c_i."""
+        x = self._vectors
+        # A fresh inverse each time: what a snapshot holds is then all that a later score needs.
+        try:
+            xi = x @ np.linalg.inv(self._a)
+        except np.linalg.LinAlgError:
+            raise self._ill_conditioned() from None
+        # Rounding may leave a zero arm's squared norm just below 0.
+        norms = np.sqrt(np.maximum((xi * x).sum(axis=1), 0.0))
+        u = x - xi * self._penalty
+        c = xi @ self._z + self._omega(t) * norms
+        if not (np.isfinite(u).all() and np.isfinite(c).all()):
+            raise self._ill_conditioned()
+        return u, c
+
+    def snapshot(self) -> ModelSnapshot:
+        return ModelSnapshot(_to_bytes(self._a), _to_bytes(self._z))
+
+    def restore(self, snapshot: ModelSnapshot) -> None:
+        """Go on exactly where a snapshot of the same run was taken."""
+        d = len(self._z)
+        if (len(snapshot.a), len(snapshot.z)) != (8 * d * d, 8 * d):
+            raise JournalError(
+                f"a snapshot does not belong to a model of {d} dimensions: the journal is damaged "
+                "or of another run; restore its last copy"
+            )
+        self._a = _from_bytes(snapshot.a).reshape(d, d)
+        self._z = _from_bytes(snapshot.z)
+
+    def _ill_conditioned(self) -> PolicyError:
+        return PolicyError(
+            "the design matrix cannot be inverted, because gamma is too small beside the arms: "
+            "give a larger gamma or rescale the arms"
+        )
+
+
+class LinearPolicy:
+    """Base of the linear policies: a frozen dataclass of parameters."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """A stated bound on |theta|: public, and what the fixed point has room for."""
+
+    @abstractmethod
+    def start(
+        self, vectors: Floats, *, budget: int, eigenvalues: Floats | None = None
+    ) -> LinearModel:
+        """A model before the first pull of `budget`; eigenvalues where the arms form a graph."""
+
+    @abstractmethod
+    def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
+        """Refuse, at theta's owner, what breaks a bound that this policy states."""
+
+
+def _to_bytes(array: Floats) -> bytes:
+    return array.astype("<f8").tobytes()
+
+
+def _from_bytes(data: bytes) -> Floats:
+    return np.frombuffer(data, dtype="<f8").astype(np.float64)

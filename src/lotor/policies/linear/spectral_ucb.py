@@ -1,0 +1,105 @@
+"""SpectralUCB."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from lotor.core.errors import InputError, PolicyError
+from lotor.core.fixed_point import Floats
+from lotor.core.vectors import to_vector, to_vectors
+from lotor.policies.linear.base import LinearModel, LinearPolicy
+from lotor.policies.linear.bounds import (
+    THETA_BOUND,
+    LogT,
+    bound_at,
+    bound_or_log,
+    check_norm,
+    confidence,
+    positive,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpectralUCB(LinearPolicy):
+    """LinUCB for smooth functions on a graph (Valko, Munos, Kveton and Kocák, 2014).
+
+    The arms are the rows of the eigenbasis of the graph's Laplacian, a coordinate of theta is
+    penalised by its eigenvalue, and omega = 2R sqrt(d' log(1 + t/gamma) + 2 log(1/delta)) + C
+    with the effective dimension d' (Section 6 of Ciucanu et al., 2020).
+
+    - `gamma`: the regulariser; `delta`: how probably a confidence bound may fail;
+    - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `GraphArms` has;
+    - `C`: a bound on how rough the arms' values are, the square root of the sum over all edges of
+      weight·(difference)^2, which theta's owner must keep; "log t", as in the papers'
+      experiments, bounds nothing;
+    - `theta_bound`: a bound on |theta|, which is that of the vector of all arms' values.
+
+    >>> import lotor
+    >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
+    >>> arms = lotor.GraphArms(ring, values=[0.2, 0.5, 0.8, 0.5])
+    >>> lotor.run(lotor.SpectralUCB(), arms, budget=200, seed=1).arms.count(2) > 100
+    True
+    """
+
+    gamma: float = 0.01
+    delta: float = 0.01
+    R: float = 0.1
+    C: float | LogT = 1.0
+    theta_bound: float = THETA_BOUND
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
+        object.__setattr__(self, "delta", confidence(self.delta))
+        object.__setattr__(self, "R", positive("R", self.R, or_zero=True))
+        object.__setattr__(self, "C", bound_or_log("C", self.C))
+        object.__setattr__(self, "theta_bound", positive("theta_bound", self.theta_bound))
+
+    @property
+    def bound(self) -> float:
+        return self.theta_bound
+
+    def start(
+        self, vectors: Floats, *, budget: int, eigenvalues: Floats | None = None
+    ) -> LinearModel:
+        vectors = to_vectors("vectors", vectors)
+        penalty = _checked(eigenvalues, vectors.shape[1]) + self.gamma
+        dimension = effective_dimension(penalty, budget, self.gamma)
+
+        def omega(t: int) -> float:
+            width = dimension * log(1 + t / self.gamma) + 2 * log(1 / self.delta)
+            return 2 * self.R * sqrt(width) + bound_at(self.C, t)
+
+        return LinearModel(vectors, penalty, omega)
+
+    def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
+        check_norm(theta, self.theta_bound, "theta_bound")
+        penalty = _checked(eigenvalues, len(theta))
+        # The roughness of a function on the graph is its theta's norm under the eigenvalues.
+        if not isinstance(self.C, str) and float(np.sqrt(penalty @ np.square(theta))) > self.C:
+            raise InputError(
+                f"the arms' values change more along the graph than C = {self.C:g} allows: "
+                "state a larger C, or 'log t' for none"
+            )
+
+
+def effective_dimension(penalties: Floats, budget: int, gamma: float) -> int:
+    """The largest d' with (d' - 1) lambda_d' <= T / log(1 + T/gamma) (Valko et al., Definition 1).
+
+    `penalties` are the eigenvalues of the Laplacian plus gamma, T is the budget.
+
+    >>> effective_dimension(np.array([0.01, 0.5, 0.9, 40.0]), budget=20, gamma=0.01)
+    3
+    """
+    room = budget / log(1 + budget / gamma)
+    ranks = np.arange(len(penalties))
+    return int(np.flatnonzero(ranks * np.sort(penalties) <= room)[-1]) + 1
+
+
+def _checked(eigenvalues: Floats | None, d: int) -> Floats:
+    if eigenvalues is None:
+        raise PolicyError("SpectralUCB needs arms that form a graph: give it GraphArms")
+    checked = to_vector("eigenvalues", eigenvalues, d)
+    if np.any(checked < 0):
+        raise InputError("a graph's Laplacian has no eigenvalue below 0: compute them again")
+    return checked
