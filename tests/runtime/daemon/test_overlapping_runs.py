@@ -2,6 +2,8 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,12 +31,17 @@ def pull(decision):
 BUDGETS = {"ucb": 150, "thompson-sampling": 120, "epsilon-greedy": 60}
 
 
-def started(federation: Loopback, policy: str) -> subprocess.Popen[str]:
+@contextmanager
+def started(federation: Loopback, policy: str) -> Iterator[subprocess.Popen[str]]:
     """A customer's second window: the daemon serves, this one only asks and watches."""
     command = federation.command(*order(policy, BUDGETS[policy]))
-    return subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
         [*command, "--kit", str(federation.kits["customer"])], stdout=subprocess.PIPE, text=True
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def checked(federation: Loopback, policy: str, process: subprocess.Popen[str]) -> str:
@@ -51,20 +58,11 @@ def test_runs_that_overlap_do_not_disturb_each_other(tmp_path: Path) -> None:
     first, second, third = BUDGETS
     with prepared(tmp_path, max(BUDGETS.values()), hospital=HOSPITAL) as federation:
         federation.serve(*federation.kits)
-        both = [started(federation, policy) for policy in (first, second)]
-        try:
-            runs = [
-                checked(federation, policy, process)
-                for policy, process in zip((first, second), both, strict=True)
-            ]
-        finally:
-            for process in both:
-                process.kill()
-                process.communicate()
-        stand = [Journals(federation).standing("controller", run) for run in runs]
-        one, other = stand
+        with started(federation, first) as here, started(federation, second) as there:
+            runs = [checked(federation, first, here), checked(federation, second, there)]
+        one, other = (Journals(federation).standing("controller", run) for run in runs)
         assert one is not None
         assert other is not None
         assert max(one.began, other.began) < min(one.changed, other.changed), "no overlap"
-        after = started(federation, third)
-        checked(federation, third, after)
+        with started(federation, third) as after:
+            checked(federation, third, after)
