@@ -2,16 +2,21 @@
 
 import asyncio
 import shutil
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lotor.core.errors import JournalError, JournalWriteError
 from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.serving import desk, serve
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable import host as host_module
-from lotor.runtime.durable.journal import STOPPED
-from runtime.daemon.hostile import BUDGET, Stage, stage, until
+from lotor.runtime.durable.journal import RUNNING, STOPPED
+from runtime.daemon.stage import BUDGET, Stage, stage
+from runtime.daemon.waiting import until
 
 SEEN_NEWER = "has seen this party's journal at write"
 CAME_BACK = "comes back with a journal at write"
@@ -115,5 +120,54 @@ def test_the_run_can_be_stopped_when_the_newest_is_gone_for_good(
             assert set(states.values()) == {(STOPPED, "stopped by lyon: our disk is broken")}
             made.release()
             await made.works()
+
+    asyncio.run(scene())
+
+
+def test_a_disk_that_cannot_be_written_ends_the_party_which_goes_on_later(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with stage(tmp_path / "federation") as made:
+            made.hold()
+            run = await made.order()
+            await made.held(run)
+            node = made.nodes["lyon"]
+            node.journal.database.execute("PRAGMA query_only = ON")
+            made.release()
+            await until(node.ended.is_set)
+            assert isinstance(node.error, JournalWriteError)
+            assert "nothing of this step was done" in str(node.error)
+            await made.stop("lyon")
+            await made.start("lyon")
+            await made.finishes(run)
+
+    asyncio.run(scene())
+
+
+def test_two_processes_cannot_serve_one_party(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with stage(tmp_path / "federation") as made:
+            with desk(made.kit("lyon")) as at, pytest.raises(JournalError, match="another process"):
+                await serve(at, asyncio.Event())
+            await made.works()
+
+    asyncio.run(scene())
+
+
+def test_one_run_that_cannot_be_restored_does_not_keep_others_from_going_on(
+    tmp_path: Path,
+) -> None:
+    async def scene() -> None:
+        async with stage(tmp_path / "federation") as made:
+            made.hold()
+            run = await made.order()
+            await made.held(run)
+            await made.stop("lyon")
+            with closing(sqlite3.connect(state(made, "lyon") / "journal.db")) as database, database:
+                database.execute("UPDATE progress SET snapshot = x'00'")
+            await made.start("lyon")
+            assert made.logged("cannot go on: this is no snapshot")
+            made.release()
+            await made.works()
+            assert made.live("controller", run).state == RUNNING
 
     asyncio.run(scene())

@@ -4,7 +4,13 @@ import logging
 import time
 from collections.abc import Mapping
 
-from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
+from lotor.core.errors import (
+    CertificateError,
+    JournalWriteError,
+    LotorError,
+    ProtocolError,
+    VersionError,
+)
 from lotor.core.version import VERSION
 from lotor.protocols.deployment import Deployment
 from lotor.runtime.daemon import announcement
@@ -51,15 +57,17 @@ class Docket:
                 trust=None,
                 key=self._kit.key,
             )
+            live = self.runs[row.id] = LiveRun(table, self._house, row.state, row.note)
+            if going_on:
+                live.resume()
+        except JournalWriteError:
+            raise
         except LotorError as error:
             # Another version may be able to: leave it as it is.
+            self.runs.pop(row.id, None)
             self.aside.add(row.id)
             log = RunLog(_log, row.id)
             log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
-            return
-        live = self.runs[row.id] = LiveRun(table, self._house, row.state, row.note)
-        if going_on:
-            live.resume()
 
     def announced(self, name: str, frame: Open) -> None:
         """A peer tells of a run, perhaps not for the first time."""
