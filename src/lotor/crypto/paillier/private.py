@@ -1,11 +1,12 @@
 """What only the key's owner can do: make the key and decrypt."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 import gmpy2
-from gmpy2 import gcd, invert, mpz, powmod
+from gmpy2 import gcd, invert, mpz, powmod_base_list
 
 from lotor.core.errors import FormatError, InputError
 from lotor.crypto.paillier.encoding import (
@@ -22,6 +23,7 @@ from lotor.crypto.paillier.public import (
     check_names,
     check_size,
 )
+from lotor.crypto.paillier.workers import Workers
 
 KEY_BITS = (2048, 3072, 4096)
 # GMP counts its Baillie-PSW test as 24 rounds and adds one Miller-Rabin test for each further one.
@@ -121,16 +123,38 @@ class PrivateKey:
 
     def decrypt(self, ciphertext: Ciphertext) -> int:
         """The signed plaintext, from -(n//2) to n//2."""
+        (m,) = self.decrypt_batch([ciphertext])
+        return m if 2 * m < self.public.n else m - int(self.public.n)
+
+    def decrypt_batch(
+        self, ciphertexts: Sequence[Ciphertext], workers: Workers | None = None
+    ) -> list[int]:
+        """The plaintexts as numbers from 0 to n - 1, the form in which packed ones are read."""
         public = self.public
-        public._check_same(ciphertext.public_key)
-        value = ciphertext._value
-        public._check_value(value)
-        p, q = self.p, self.q
+        for ciphertext in ciphertexts:
+            public._check_same(ciphertext.public_key)
+        values = [ciphertext._value for ciphertext in ciphertexts]
+        public._check_values(values)
+        workers = workers or Workers(1)
+        # As many equal tasks as workers or a multiple: half of them for each prime.
+        pieces = workers.count // 2 if workers.count % 2 == 0 else workers.count
+        size = max(1, -(-len(values) // pieces))
+        chunks = [values[start : start + size] for start in range(0, len(values), size)]
+        tasks = [(prime, chunk) for prime in (self.p, self.q) for chunk in chunks]
+        done = workers.map(lambda task: self._residues(*task), tasks)
+        residues = [m for chunk in done for m in chunk]
+        halves = zip(residues[: len(values)], residues[len(values) :], strict=True)
+        return [int(m_q + self.q * ((m_p - m_q) * self._q_inverse % self.p)) for m_p, m_q in halves]
+
+    def _residues(self, prime: mpz, values: Sequence[mpz]) -> list[mpz]:
+        """The plaintexts modulo p or q."""
+        if prime == self.p:
+            square, inverse = self._p_squared, self._q_inverse
+        else:
+            square, inverse = self._q_squared, self._p_inverse
         # c^(p-1) = 1 + (p-1)·m·n = 1 - m·q·p (mod p²), and the same for q.
-        m_p = (1 - powmod(value, p - 1, self._p_squared)) // p * self._q_inverse % p
-        m_q = (1 - powmod(value, q - 1, self._q_squared)) // q * self._p_inverse % q
-        m = m_q + q * ((m_p - m_q) * self._q_inverse % p)
-        return int(m if 2 * m < public.n else m - public.n)
+        powers = powmod_base_list([value % square for value in values], prime - 1, square)
+        return [(1 - power) // prime * inverse % prime for power in powers]
 
     def to_bytes(self) -> bytes:
         """Serialise, unencrypted: whoever reads these bytes can decrypt."""

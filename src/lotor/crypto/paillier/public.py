@@ -126,6 +126,12 @@ class PublicKey:
                 "needed: it comes from another run or party; use the key that it was made with"
             )
 
+    def _ciphertexts(self, numbers: Sequence[bytes]) -> list["Ciphertext"]:
+        """Received numbers as ciphertexts, each checked."""
+        values = [mpz.from_bytes(number, "big") for number in numbers]
+        self._check_values(values)
+        return [Ciphertext(self, value) for value in values]
+
     def _check_values(self, values: Sequence[mpz]) -> None:
         """What `_check_value` does for each, at the price of one gcd."""
         product = mpz(1)
