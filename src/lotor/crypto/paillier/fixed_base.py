@@ -8,6 +8,8 @@ from lotor.crypto.paillier.powers import INVERSION, SQUARING, Plan, choose_plan
 
 # powmod also multiplies, about once for every six squarings.
 POWER = SQUARING * 7 / 6
+# Larger tables of one base gain little: each doubling saves less than a tenth of the products.
+TABLE_BYTES = 64_000_000
 
 
 class FixedBase:
@@ -35,7 +37,7 @@ class FixedBase:
     @classmethod
     def for_uses(cls, base: mpz, modulus: mpz, bits: int, uses: int) -> "FixedBase":
         """The way that costs least for so many uses: tables, buckets, or plain powmod."""
-        plan: Plan | None = choose_plan(1, bits + 1, uses, modulus)
+        plan: Plan | None = choose_plan(1, bits + 1, uses, modulus, TABLE_BYTES)
         if plan and uses * bits * POWER <= plan.setup + uses * plan.each:
             plan = None
         powers = cls.__new__(cls)
