@@ -4,10 +4,10 @@ import numpy as np
 from gmpy2 import mpz, powmod
 
 from lotor.core.errors import InputError
-from lotor.crypto.paillier.powers import INVERSION, SQUARING, Plan, choose_plan
+from lotor.crypto.paillier.powers import Plan, choose_plan
 
-# powmod also multiplies, about once for every six squarings.
-POWER = SQUARING * 7 / 6
+# One bit of an exponent in powmod, in units of one modular product.
+POWER = 0.95
 # Larger tables of one base gain little: each doubling saves less than a tenth of the products.
 TABLE_BYTES = 64_000_000
 
@@ -30,9 +30,7 @@ class FixedBase:
             )
         # Signed digits need one bit more than the exponents, which are not negative.
         digits = -(-(bits + 1) // window)
-        setup = digits << (window - 1)
-        plan = Plan("tables", window, digits, setup, digits + INVERSION)
-        self._prepare(base, modulus, bits, plan)
+        self._prepare(base, modulus, bits, Plan("tables", window, digits))
 
     @classmethod
     def for_uses(cls, base: mpz, modulus: mpz, bits: int, uses: int) -> "FixedBase":
@@ -77,8 +75,10 @@ class FixedBase:
 
     @property
     def products(self) -> float:
-        """What one use costs, in modular products."""
-        return self._plan.each if self._plan else self._bits * POWER
+        """What one use takes, in modular products."""
+        if self._plan is None:
+            return self._bits * POWER
+        return self._plan.digits + self._plan.extra
 
     @property
     def method(self) -> str:

@@ -131,9 +131,8 @@ class PackedDotProducts:
     def products_per_round(self) -> int:
         """The modular products of one `compute`, without the randomisers."""
         pairs = self.layout.count * self.dimension * self.plan.digits
-        largest = max(last - first for first, last in self._cuts)
-        extra = int(self.plan.each) - largest * self.plan.digits
-        return pairs + self.layout.ciphertexts * (len(self._cuts) * (extra + 1) + 1)
+        shares = len(self._cuts)
+        return pairs + self.layout.ciphertexts * (shares * (self.plan.extra + 1) + 1)
 
     @property
     def least_products_per_round(self) -> int:
@@ -174,7 +173,7 @@ class DotProductShare:
     def __init__(self, part: _Part) -> None:
         self._width = len(part.modulus)
         modulus = mpz.from_bytes(part.modulus, "big")
-        plan = Plan(part.method, part.window, part.digits, 0, 0)
+        plan = Plan(part.method, part.window, part.digits)
         self._powers = plan.build(part.bases(), modulus)
 
     @classmethod

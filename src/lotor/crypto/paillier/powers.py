@@ -16,9 +16,10 @@ import numpy as np
 from gmpy2 import invert, mpz, powmod
 from numpy.typing import NDArray
 
-# One squaring inside powmod, and one inversion, in units of one modular product made from Python.
-SQUARING = 0.8
-INVERSION = 5
+# In units of one modular product of numbers at hand, measured from 2048 to 3072 bits: a product
+# with an entry of a large table, which comes from far-off memory, and an inversion.
+_FAR_PRODUCT = 1.13
+_INVERSION = 7
 # What an mpz takes beside its digits: its object, its place in a list, the allocator's rounding.
 _ENTRY_OVERHEAD = 80
 TABLE_BYTES = 350_000_000
@@ -29,13 +30,18 @@ Method = Literal["buckets", "tables"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to raise `count` elements to exponents of `bits` signed bits; costs are in products."""
+    """How to raise some elements to signed exponents; setup and each use cost so many products."""
 
     method: Method
     window: int
     digits: int
-    setup: float
-    each: float
+    setup: float = 0
+    each: float = 0
+
+    @property
+    def extra(self) -> int:
+        """The products of each use beside one for every digit."""
+        return 1 if self.method == "tables" else 1 << self.window
 
     def build(self, bases: Iterable[mpz], modulus: mpz) -> "Tables | Buckets":
         make = Tables if self.method == "tables" else Buckets
@@ -48,8 +54,9 @@ def choose_plan(
     """The plan with the least setup + uses·each, among the tables that fit in `table_bytes`.
 
     With D = ceil(bits / window) digits for each of the `count` elements,
-    tables take count·D·2^(window-1) products to build and count·D for each use;
-    buckets take count·bits squarings and 3·count·D products, and count·D + 2^window for each use.
+    tables take count·D·2^(window-1) products to build and count·D far ones for each use;
+    buckets take count·(bits + 3·D) products to build and count·D + 2^window for each use.
+    So buckets win for few uses, and for many elements, where 2^window is little beside count·D.
     """
     entry = modulus.bit_length() // 8 + _ENTRY_OVERHEAD
     plans = []
@@ -57,8 +64,9 @@ def choose_plan(
         digits = -(-bits // window)
         rows, half = count * digits, 1 << (window - 1)
         if rows * half * entry <= table_bytes:
-            plans.append(Plan("tables", window, digits, rows * half, rows + INVERSION))
-        setup = count * bits * SQUARING + 3 * rows
+            each = rows * _FAR_PRODUCT + _INVERSION
+            plans.append(Plan("tables", window, digits, rows * half, each))
+        setup = count * bits + 3 * rows
         plans.append(Plan("buckets", window, digits, setup, rows + 2 * half))
     return min(plans, key=lambda plan: plan.setup + uses * plan.each)
 
