@@ -51,7 +51,9 @@ def errors() -> dict[str, type[LotorError]]:
             yield from below(child)
 
     return {
-        kind.__name__: kind for kind in below(LotorError) if kind.__module__.startswith("lotor.")
+        kind.__name__: kind
+        for kind in below(LotorError)
+        if kind.__module__.startswith("lotor.") and not kind.__name__.startswith("_")
     }
 
 

@@ -12,7 +12,7 @@ from lotor.core.errors import JournalError, ProtocolError
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
-from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.host import CHECKPOINT_ROUNDS, Host, first_snapshot
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.wire import encode
 
@@ -107,7 +107,7 @@ def test_a_checkpoint_every_so_many_rounds(disk: sqlite3.Connection) -> None:
     for _ in range(ROUNDS):
         boss.round()
         saved.append(saved_round(disk))
-    assert sorted(set(saved)) == [0, 16, 32, 40]
+    assert sorted(set(saved)) == [0, CHECKPOINT_ROUNDS, ROUNDS]
     assert boss.host.finished
     assert boss.host.output == "done"
     assert not boss.host.drained  # nothing was acknowledged yet (rule 7)

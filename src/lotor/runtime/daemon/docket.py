@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from lotor.core.errors import (
     CertificateError,
+    ConsentError,
     JournalWriteError,
     LotorError,
     ProtocolError,
     VersionError,
 )
 from lotor.core.version import VERSION
+from lotor.crypto.certificates import Certificate
 from lotor.protocols.deployment import Deployment
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import status as statuses
@@ -25,6 +27,7 @@ from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, WAITING, RunRow
 
+MOST_OPEN = 100
 MOST_ASIDE = 1000
 _log = logging.getLogger("lotor.daemon")
 
@@ -86,6 +89,11 @@ class Docket:
                 return
             if table.run != frame.run:
                 raise ProtocolError(f"{name} announced one run under the name of another")
+            if self._open_for(table.opener) >= MOST_OPEN:
+                who = table.opener.subject.name
+                text = f"{who} has {MOST_OPEN} runs open already: let some end first"
+                self._decline(name, frame, ConsentError(text))
+                return
             self._consider(table)
             return
         if live.table.signed != frame.announcement:
@@ -95,6 +103,13 @@ class Docket:
         if not live.open and live.seat_of(name) is not None:
             live.tell()
             live.bulletin.repeat(name)
+
+    def _open_for(self, opener: Certificate) -> int:
+        """How many runs of one opener have not ended: each of them takes room here."""
+        return sum(
+            live.state in (RUNNING, WAITING) and live.table.opener.key_bytes == opener.key_bytes
+            for live in self.runs.values()
+        )
 
     def _decline(self, name: str, frame: Open, error: LotorError) -> None:
         """Say why this party cannot take part: who passes the run on may know no better."""

@@ -16,7 +16,7 @@ from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.record import PullRecord, RunRecord
 from lotor.runtime.wire import decode, encode
 
-CHECKPOINT_ROUNDS = 16
+CHECKPOINT_ROUNDS = 32
 CHECKPOINT_BYTES = 1 << 20
 
 
