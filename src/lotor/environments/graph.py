@@ -1,7 +1,7 @@
 """Arms that are the nodes of a graph, with rewards that change little along its edges."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import VectorLike, VectorsLike, to_vector, to_vectors
 from lotor.environments.linear import LinearArms
+from lotor.environments.rating_files import FilePath
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
@@ -70,6 +71,32 @@ class GraphArms(LinearArms):
         """
         table = nearest_neighbours(to_vectors("vectors", vectors), neighbours)
         return cls(table, values, noise_sd=noise_sd, noise=noise, first=first)
+
+    @classmethod
+    def movielens(
+        cls,
+        path: FilePath,
+        *,
+        k: int,
+        user: int,
+        d: int,
+        noise_sd: float = 0.1,
+        noise: VectorLike | None = None,
+        first: int | None = None,
+        sha256: str | None = None,
+        cache: FilePath | Literal["user"] | None = "user",
+        neighbours: int = 10,
+    ) -> "GraphArms":
+        """The first k movies by their nearest neighbours, with what the user would give them."""
+        arms = LinearArms.movielens(path, k=k, user=user, d=d, sha256=sha256, cache=cache)
+        return cls.nearest(
+            arms.vectors,
+            arms.means,
+            neighbours=neighbours,
+            noise_sd=noise_sd,
+            noise=noise,
+            first=first,
+        )
 
     @property
     def eigenvalues(self) -> Floats | None:

@@ -1,13 +1,14 @@
 """Factors of MovieLens ratings: users and movies as vectors whose products are the ratings."""
 
+import hashlib
 import os
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from zipfile import BadZipFile
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +28,7 @@ REGULARISATION = 0.1
 LARGEST_DIMENSION = 200
 # Changes whenever the same ratings give other factors.
 _VERSION = 1
+_DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -80,7 +82,7 @@ def movielens_factors(
     if cache is None:
         return _factorise(path, data, int(d))
     folder = _user_cache() if cache == "user" else Path(cache)
-    place = folder / f"movielens-factors-{_VERSION}-{digest}-{d}.npz"
+    place = folder / f"movielens-factors-{_VERSION}-{digest}-{d}.factors"
     factors = _load(place)
     if factors is None:
         factors = _factorise(path, data, int(d))
@@ -138,32 +140,45 @@ def _user_cache() -> Path:
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "lotor"
 
 
+class _Kept(msgspec.Struct, frozen=True):
+    """Factors as little-endian bytes."""
+
+    user_ids: bytes
+    item_ids: bytes
+    users: bytes
+    items: bytes
+
+
 def _load(place: Path) -> Factors | None:
-    """What is kept there; None if nothing is, or nothing that can be read."""
+    """What is kept there; None if nothing is, or if it was damaged."""
     try:
-        with np.load(place, allow_pickle=False) as kept:
-            factors = Factors(kept["user_ids"], kept["item_ids"], kept["users"], kept["items"])
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        written = place.read_bytes()
+    except OSError:
         return None
-    whole = (len(factors.users), len(factors.items)) == (
-        len(factors.user_ids),
-        len(factors.item_ids),
+    digest, payload = written[:_DIGEST_BYTES], written[_DIGEST_BYTES:]
+    if digest != hashlib.sha256(payload).digest():
+        return None
+    kept = msgspec.msgpack.decode(payload, type=_Kept)
+    user_ids, item_ids = (np.frombuffer(ids, "<i8") for ids in (kept.user_ids, kept.item_ids))
+    users, items = (np.frombuffer(rows, "<f8") for rows in (kept.users, kept.items))
+    return Factors(
+        user_ids, item_ids, users.reshape(len(user_ids), -1), items.reshape(len(item_ids), -1)
     )
-    return factors if whole else None
 
 
 def _store(place: Path, factors: Factors) -> None:
     """Write all of it or nothing, readable by its owner alone."""
+    kept = _Kept(
+        factors.user_ids.astype("<i8").tobytes(),
+        factors.item_ids.astype("<i8").tobytes(),
+        factors.users.astype("<f8").tobytes(),
+        factors.items.astype("<f8").tobytes(),
+    )
+    payload = msgspec.msgpack.encode(kept)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".part", delete=False) as file:
         try:
-            np.savez(
-                file,
-                user_ids=factors.user_ids,
-                item_ids=factors.item_ids,
-                users=factors.users,
-                items=factors.items,
-            )
+            file.write(hashlib.sha256(payload).digest() + payload)
             file.flush()
             os.replace(file.name, place)
         except BaseException:

@@ -102,12 +102,6 @@ class Layout:
                     f"a slot could overflow with {shape}: the bounds L (of the arms) and S (of "
                     "theta) must lie between 2^-64 and 2^64; rescale the arms or state other bounds"
                 )
-        # Only a slot so narrow beside sqrt(d) that the roundings fill it gets here.
-        if sqrt(self.d) >= 2.0 ** min(self.u_bits - 2, self.slot_bits - 2 - self.u_bits):
-            raise InputError(
-                f"a slot could overflow with {shape}: u_bits = {self.u_bits} of "
-                f"{self.slot_bits} is too few for that many dimensions; give a fitting u_bits"
-            )
 
     @property
     def half(self) -> int:
@@ -126,7 +120,7 @@ class Layout:
 
     @property
     def resolution(self) -> float:
-        """Scores <u, theta> + c further apart than this keep their order."""
+        """An arm whose <u, theta> + c leads by more than this has the largest score."""
         longest = self.L * _SLACK
         off = ldexp(longest, -self.theta_fraction) + ldexp(self.S, -self.u_fraction)
         off *= sqrt(self.d)

@@ -78,6 +78,8 @@ class LinUCB(LinearPolicy):
             width = self.R * sqrt(d * log((1 + t * squared / self.gamma) / self.delta))
             return width + sqrt(self.gamma) * bound_at(self.S, t)
 
+        # No u = (I - gamma A^-1) x is longer than its x: A is gamma I plus what is positive, so
+        # that all eigenvalues of the matrix lie between 0 and 1.
         return LinearModel(vectors, np.full(d, self.gamma), omega)
 
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:

@@ -70,6 +70,10 @@ class SpectralUCB(LinearPolicy):
             width = dimension * log(1 + t / self.gamma) + 2 * log(1 / self.delta)
             return 2 * self.R * sqrt(width) + bound_at(self.C, t)
 
+        # No u is longer than an arm, which is 1. In the basis of the arms, with their pulls as the
+        # diagonal N, u_i is the column i of N W with W = (Laplacian + gamma I + N)^-1. W has no
+        # entry below 0 (its inverse is an M-matrix), and as the Laplacian's columns add up to 0,
+        # those of (gamma I + N) W add up to 1. So u_i has no entry below 0 and a sum of at most 1.
         return LinearModel(vectors, penalty, omega)
 
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:

@@ -1,0 +1,74 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import Floats
+from lotor.policies.linear import (
+    LINEAR_CATALOGUE,
+    LinearModel,
+    LinearPolicy,
+    LinUCB,
+    SpectralUCB,
+    linear_from_text,
+    linear_to_text,
+)
+
+numbers = st.floats(0, allow_infinity=False, exclude_min=True)
+rates = st.floats(0, 1, exclude_min=True)
+bounds = numbers | st.just("log t")
+policies = st.one_of(
+    st.builds(LinUCB, numbers, rates, numbers, bounds, st.none() | numbers, st.none() | numbers),
+    st.builds(SpectralUCB, numbers, rates, numbers, bounds, numbers),
+)
+
+
+@given(policies)
+def test_text_names_a_policy_exactly(policy: LinearPolicy) -> None:
+    assert linear_from_text(linear_to_text(policy)) == policy
+
+
+@pytest.mark.parametrize(("name", "kind"), LINEAR_CATALOGUE.items())
+def test_a_bare_name_means_the_defaults(name: str, kind: type[LinearPolicy]) -> None:
+    assert linear_from_text(name) == kind()
+    assert linear_to_text(kind()).partition(":")[0] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("ucb", "no linear policy is called 'ucb': choose one of linucb, spectral-ucb"),
+        ("linucb:c=2", "linucb has no parameter 'c': it takes gamma, delta, R, S, L, theta_bound"),
+        ("linucb:gamma=1,gamma=2", "two values of gamma"),
+        ("linucb:gamma=small", "gamma is a number"),
+        ("linucb:S=log x", "'log t'"),
+        ("spectral-ucb:S=1", "no parameter 'S'"),
+    ],
+)
+def test_texts_that_name_no_policy(text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        linear_from_text(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy(LinearPolicy):
+    gamma: float = 1.0
+
+    @property
+    def bound(self) -> float:
+        return 1.0
+
+    def start(
+        self, vectors: Floats, *, budget: int, eigenvalues: Floats | None = None
+    ) -> LinearModel:
+        return LinearModel(vectors, np.full(vectors.shape[1], self.gamma), lambda _: 0.0)
+
+    def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
+        pass
+
+
+def test_what_is_not_in_the_catalogue_has_a_full_name() -> None:
+    assert linear_to_text(Greedy()) == f"{__name__}.Greedy:gamma=1.0"
