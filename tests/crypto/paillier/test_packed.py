@@ -39,7 +39,10 @@ def encrypt(key: PrivateKey, theta: list[int]) -> list[Ciphertext]:
 
 
 def decrypt(key: PrivateKey, layout: PackedLayout, message: bytes) -> list[int]:
-    return layout.unpack(key.decrypt_batch(layout.read(message, key.public)))
+    ciphertexts = layout.read(message, key.public)
+    plaintexts = key.decrypt_batch(ciphertexts, plaintext_bits=layout.plaintext_bits)
+    assert plaintexts == key.decrypt_batch(ciphertexts)
+    return layout.unpack(plaintexts)
 
 
 @st.composite

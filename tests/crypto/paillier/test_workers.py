@@ -35,6 +35,17 @@ def test_a_batch_equals_single_decryptions(key: PrivateKey, count: int, many: in
     assert [key.decrypt(ciphertext) for ciphertext in ciphertexts] == plaintexts
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("bits", [0, 64, 255, 256, 511])
+def test_short_plaintexts_come_out_the_same(key: PrivateKey, count: int, bits: int) -> None:
+    plaintexts = [0, 2**bits // 2, 2**bits - 1]
+    ciphertexts = [
+        key.public.encrypt(m if 2 * m < key.public.n else m - key.public.n) for m in plaintexts
+    ]
+    with Workers(count) as workers:
+        assert key.decrypt_batch(ciphertexts, workers, plaintext_bits=bits) == plaintexts
+
+
 def test_threads_are_counted(key: PrivateKey) -> None:
     ciphertexts = [key.public.encrypt(m) for m in range(50)]
     with Workers(2) as workers:

@@ -51,6 +51,11 @@ class PackedLayout:
         return -(-self.count // self.ciphertexts)
 
     @property
+    def plaintext_bits(self) -> int:
+        """The bits of the largest plaintext: what `decrypt_batch` wants to know."""
+        return self.slots * self.slot_bits
+
+    @property
     def message_bytes(self) -> int:
         return FINGERPRINT_BYTES + self.ciphertexts * CIPHERTEXT.width(self.key_bits)
 

@@ -127,22 +127,33 @@ class PrivateKey:
         return m if 2 * m < self.public.n else m - int(self.public.n)
 
     def decrypt_batch(
-        self, ciphertexts: Sequence[Ciphertext], workers: Workers | None = None
+        self,
+        ciphertexts: Sequence[Ciphertext],
+        workers: Workers | None = None,
+        plaintext_bits: int | None = None,
     ) -> list[int]:
-        """The plaintexts as numbers from 0 to n - 1, the form in which packed ones are read."""
+        """The plaintexts as numbers from 0 to n - 1, the form in which packed ones are read.
+
+        `plaintext_bits` says that all are below 2^plaintext_bits: those below p take half the
+        work, as their residue modulo p is all there is to know.
+        """
         public = self.public
         for ciphertext in ciphertexts:
             public._check_same(ciphertext.public_key)
         values = [ciphertext._value for ciphertext in ciphertexts]
         public._check_values(values)
         workers = workers or Workers(1)
-        # As many equal tasks as workers or a multiple: half of them for each prime.
-        pieces = workers.count // 2 if workers.count % 2 == 0 else workers.count
+        short = plaintext_bits is not None and plaintext_bits < self.p.bit_length()
+        primes = [self.p] if short else [self.p, self.q]
+        # As many equal tasks as workers, or a multiple.
+        pieces = workers.count // gcd(workers.count, len(primes))
         size = max(1, -(-len(values) // pieces))
         chunks = [values[start : start + size] for start in range(0, len(values), size)]
-        tasks = [(prime, chunk) for prime in (self.p, self.q) for chunk in chunks]
+        tasks = [(prime, chunk) for prime in primes for chunk in chunks]
         done = workers.map(lambda task: self._residues(*task), tasks)
         residues = [m for chunk in done for m in chunk]
+        if short:
+            return [int(m) for m in residues]
         halves = zip(residues[: len(values)], residues[len(values) :], strict=True)
         return [int(m_q + self.q * ((m_p - m_q) * self._q_inverse % self.p)) for m_p, m_q in halves]
 
