@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 import lotor
 from lotor.core.errors import InputError, PolicyError
-from lotor.core.fixed_point import Floats, RewardScale
+from lotor.core.fixed_point import RewardScale
 from lotor.core.vectors import largest_norm
 from lotor.environments import linear_lookalike
 from lotor.policies.linear import LinearPolicy, effective_dimension
+from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Run
-from lotor.protocols.plain_linear import LinearDraws, PlainLinear, linear_layout
+from lotor.protocols.plain_linear import PlainLinear, linear_layout
 from lotor.runtime.recorder import Recorder
 
 MOVIELENS = Path(__file__).parents[3] / "shared" / "data" / "movielens-100k" / "u.data"
@@ -128,7 +129,7 @@ def test_the_reward_is_the_exact_sum(seed: int, slot_bits: Literal[64, 96]) -> N
     arms = some_arms(np.random.default_rng(seed))
     policy = lotor.LinUCB()
     result = lotor.run(PlainLinear(policy, slot_bits), arms, budget=20, seed=seed)
-    layout = linear_layout(arms, policy, slot_bits)
+    layout = linear_layout(arms.vectors, policy, slot_bits)
     draws = LinearDraws.simulated(plan(arms, 20, seed), arms)
     theta = layout.theta(arms.theta)
     assert result.arms is not None
@@ -286,28 +287,3 @@ def test_the_papers_configuration_of_spectral_ucb_runs() -> None:
         result = lotor.run(policy, graph, budget=30, seed=1)
         assert result.reward / 30 > float(arms.means.mean())
         assert result.arms == textbook(policy, graph, 30, 1)[0]
-
-
-@given(st.integers(0, 2**48), st.integers(2, 40))
-def test_draws_are_functions_of_the_round(seed: int, k: int) -> None:
-    vectors: Floats = np.ones((k, 1))
-    arms = lotor.LinearArms(vectors, [0.5])
-    draws, again = (LinearDraws.simulated(plan(arms, 50, seed), arms) for _ in range(2))
-    assert 0 <= draws.first() < k
-    forward = [(draws.noise(t), draws.order(t).tolist()) for t in range(1, 30)]
-    backward = [(again.noise(t), again.order(t).tolist()) for t in range(29, 0, -1)]
-    assert forward == backward[::-1]
-    assert all(sorted(order) == list(range(k)) for _, order in forward)
-    assert len({noise for noise, _ in forward}) == 29
-
-
-def test_first_arms_and_noise_follow_their_laws() -> None:
-    arms = lotor.LinearArms(np.ones((5, 1)), [0.5], noise_sd=2.0)
-    firsts = Counter(
-        LinearDraws.simulated(plan(arms, 2, seed), arms).first() for seed in range(2000)
-    )
-    assert all(330 <= firsts[arm] <= 470 for arm in range(5))
-    draws = LinearDraws.simulated(plan(arms, 5000, 1), arms)
-    noise = np.array([draws.noise(t) for t in range(1, 5001)])
-    assert abs(float(noise.mean())) < 0.12
-    assert float(noise.std()) == pytest.approx(2.0, abs=0.1)

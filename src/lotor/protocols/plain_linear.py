@@ -4,77 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lotor.core.draws import to_uniform
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import largest_norm
-from lotor.crypto.prf import ROUNDS_AHEAD, Prf
 from lotor.environments import LinearArms
 from lotor.policies.linear import Layout, LinearPolicy, RewardSum, SlotBits, linear_to_text
+from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Party, Run
-
-FIRST, TIES, NOISE = "linear first arm", "linear ties", "linear noise"
-"""The purposes of the keys that decide arms."""
-
-_LABEL = 0
-
-
-class LinearDraws:
-    """What whoever pulls draws: the first arm, the noise and the order of equal arms.
-
-    Functions of keys and the round (1 to N), never of an order of calls.
-    """
-
-    def __init__(
-        self,
-        keys: Mapping[str, bytes],
-        k: int,
-        *,
-        noise_sd: float,
-        noise: Floats | None = None,
-        first: int | None = None,
-    ) -> None:
-        self._k = k
-        self._first = first
-        self._noise_sd = noise_sd
-        self._noise = noise
-        self._first_prf = Prf(keys[FIRST])
-        self._noise_prf = Prf(keys[NOISE], ahead=ROUNDS_AHEAD)
-        self._ties = Prf(keys[TIES], range(k))
-
-    @classmethod
-    def simulated(cls, run: Run, arms: LinearArms) -> "LinearDraws":
-        """Those of a simulation, from its seed: the same for plain and secure."""
-        keys = {purpose: run.draw_key(purpose) for purpose in (FIRST, TIES, NOISE)}
-        return cls(keys, arms.k, noise_sd=arms.noise_sd, noise=arms.noise, first=arms.first)
-
-    def first(self) -> int:
-        """The arm of the first round."""
-        if self._first is not None:
-            return self._first
-        (word,) = self._first_prf.integers(_LABEL, 1, 0)
-        return word * self._k >> 64
-
-    def order(self, t: int) -> NDArray[np.intp]:
-        """All arms by their tie draws of round t: of equal scores the first in it wins.
-
-        Where the keys are secret this is a fresh permutation each round.
-        """
-        return np.argsort(self._ties.words(_LABEL, t, 0), kind="stable")
-
-    def noise(self, t: int) -> float:
-        """What is added to the reward of round t."""
-        if self._noise is not None:
-            return float(self._noise[t - 1])
-        if self._noise_sd == 0:
-            return 0.0
-        from scipy.special import ndtri  # noqa: PLC0415
-
-        return self._noise_sd * float(ndtri(to_uniform(self._noise_prf.words(_LABEL, t, 0))[0]))
 
 
 def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
@@ -94,11 +31,10 @@ def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
     return arms
 
 
-def linear_layout(arms: LinearArms, policy: LinearPolicy, slot_bits: SlotBits) -> Layout:
+def linear_layout(vectors: Floats, policy: LinearPolicy, slot_bits: SlotBits) -> Layout:
     """The fixed point of a run, from what is public about it."""
-    return Layout(
-        L=largest_norm(arms.vectors), S=policy.bound, k=arms.k, d=arms.d, slot_bits=slot_bits
-    )
+    k, d = vectors.shape
+    return Layout(L=largest_norm(vectors), S=policy.bound, k=k, d=d, slot_bits=slot_bits)
 
 
 class LinearAgent:
@@ -107,7 +43,7 @@ class LinearAgent:
     def __init__(self, policy: LinearPolicy, slot_bits: SlotBits, run: Run) -> None:
         arms = linear_arms(run, policy)
         self._run = run
-        self._layout = linear_layout(arms, policy, slot_bits)
+        self._layout = linear_layout(arms.vectors, policy, slot_bits)
         self._theta = self._layout.theta(arms.theta)
         self._model = policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         self._draws = LinearDraws.simulated(run, arms)

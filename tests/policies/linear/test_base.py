@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import msgspec
 import numpy as np
 import pytest
@@ -7,6 +11,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError, JournalError, PolicyError
 from lotor.core.fixed_point import Floats
 from lotor.policies.linear import LinearModel, LinearPolicy, LinUCB, ModelSnapshot, SpectralUCB
+from lotor.policies.linear.base import inverse
 from lotor.policies.linear.bounds import bound_at, check_norm
 
 seeds = st.integers(0, 2**32)
@@ -87,6 +92,42 @@ def test_a_matrix_that_cannot_be_inverted_is_refused() -> None:
     model.update(0, 0.0)
     with pytest.raises(PolicyError, match="larger gamma"):
         model.coefficients(1)
+
+
+@given(seeds, st.floats(1e-6, 10))
+def test_the_inverse_is_that_of_lapack(seed: int, gamma: float) -> None:
+    _, vectors = some_arms(seed)
+    a = gamma * np.eye(vectors.shape[1]) + vectors.T @ vectors
+    expected = np.linalg.inv(a)
+    assert inverse(a) == pytest.approx(expected, abs=1e-8 * float(np.abs(expected).max()))
+
+
+THREADS = """
+import hashlib
+import numpy as np
+from lotor.policies.linear import LinUCB
+
+generator = np.random.default_rng(1)
+model = LinUCB(gamma=0.01).start(generator.normal(size=(150, 120)), budget=10)
+for arm in range(5):
+    model.update(arm, 0.25)
+u, c = model.coefficients(5)
+print(hashlib.sha256(u.tobytes() + c.tobytes()).hexdigest())
+"""
+
+
+def test_the_number_of_threads_changes_no_bit() -> None:
+    names = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+    digests = {
+        subprocess.run(  # noqa: S603
+            [sys.executable, "-c", THREADS],
+            env=os.environ | dict.fromkeys(names, threads),
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "4")
+    }
+    assert len(digests) == 1
 
 
 def test_a_zero_arm_scores_zero() -> None:

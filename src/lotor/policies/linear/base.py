@@ -51,16 +51,12 @@ class LinearModel:
         """After t pulls: u (a row for each arm) and c, so that arm i scores <u_i, theta> + c_i."""
         x = self._vectors
         # A fresh inverse each time: what a snapshot holds is then all that a later score needs.
-        try:
-            xi = x @ np.linalg.inv(self._a)
-        except np.linalg.LinAlgError:
-            raise self._ill_conditioned() from None
+        # Sums of products by einsum, for the same reason as the inverse.
+        xi = np.einsum("ij,jk->ik", x, inverse(self._a))
         # Rounding may leave a zero arm's squared norm just below 0.
         norms = np.sqrt(np.maximum((xi * x).sum(axis=1), 0.0))
         u = x - xi * self._penalty
-        c = xi @ self._z + self._omega(t) * norms
-        if not (np.isfinite(u).all() and np.isfinite(c).all()):
-            raise self._ill_conditioned()
+        c = (xi * self._z).sum(axis=1) + self._omega(t) * norms
         return u, c
 
     def snapshot(self) -> ModelSnapshot:
@@ -76,12 +72,6 @@ class LinearModel:
             )
         self._a = _from_bytes(snapshot.a).reshape(d, d)
         self._z = _from_bytes(snapshot.z)
-
-    def _ill_conditioned(self) -> PolicyError:
-        return PolicyError(
-            "the design matrix cannot be inverted, because gamma is too small beside the arms: "
-            "give a larger gamma or rescale the arms"
-        )
 
 
 class LinearPolicy:
@@ -103,6 +93,27 @@ class LinearPolicy:
     @abstractmethod
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
         """Refuse, at theta's owner, what breaks a bound that this policy states."""
+
+
+def inverse(matrix: Floats) -> Floats:
+    """The inverse of a positive definite matrix, by elimination.
+
+    LAPACK's bits depend on how many threads it has, those of elementwise operations do not: so two
+    processes that know the same choose the same. Such matrices need no pivoting.
+    """
+    a = matrix.copy()
+    for i in range(len(a)):
+        if not a[i, i] > 0:
+            raise PolicyError(
+                "the design matrix cannot be inverted, because gamma is too small beside the "
+                "arms: give a larger gamma or rescale the arms"
+            )
+        scale = 1 / a[i, i]
+        row, column = a[i] * scale, a[:, i].copy()
+        a -= np.outer(column, row)
+        a[i], a[:, i] = row, -scale * column
+        a[i, i] = scale
+    return a
 
 
 def _to_bytes(array: Floats) -> bytes:
