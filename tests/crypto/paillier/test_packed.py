@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypto.paillier.fixed_keys import fixed_key
-from lotor.core.errors import FormatError, InputError, IntegrityError, KeyMismatchError
+from lotor.core.errors import CryptoError, FormatError, InputError, IntegrityError, KeyMismatchError
 from lotor.crypto.paillier import (
     Ciphertext,
     PackedDotProducts,
@@ -130,6 +130,18 @@ def test_more_workers_than_work(key: PrivateKey) -> None:
         packed = PackedDotProducts(encrypt(key, [4]), 1, workers=workers)
         message = packed.compute(np.array([[5]], dtype=np.int64), [1])
     assert decrypt(key, packed.layout, message) == [21]
+
+
+def test_closing_ends_one_and_leaves_its_workers_to_others(key: PrivateKey) -> None:
+    theta = encrypt(key, THETA)
+    with Workers(2) as workers:
+        first = PackedDotProducts(theta, 2, workers=workers)
+        second = PackedDotProducts(theta, 2, workers=workers)
+        first.close()
+        with pytest.raises(CryptoError, match="a worker has ended"):
+            first.compute(U, C)
+        message = second.compute(U, C)
+    assert decrypt(key, second.layout, message)[0] == C[0] + 15 + 2**20
 
 
 def test_products_are_counted_beside_the_least(key: PrivateKey) -> None:

@@ -5,6 +5,7 @@ integers; only the private key decrypts. A message m becomes (1 + m·n)·r^n mod
 from the operating system. Plaintexts are signed, from -(n//2) to n//2; sums and products beyond
 wrap around unnoticed, so callers keep theirs within.
 
+    >>> import numpy as np
     >>> key = generate_keypair(2048)
     >>> a, b = key.public.encrypt(20), key.public.encrypt(-6)
     >>> key.decrypt((a + b) * 3)
@@ -17,6 +18,18 @@ A ciphertext leaves only through `to_bytes` and `to_json`, which re-randomise wh
 fresh: no two outputs can be linked, and none tells how it was computed. What is not protected:
 anybody can turn a ciphertext into another valid one, so authenticate the channel; and running
 times are not constant.
+
+Many inner products with one encrypted vector, as a private linear bandit needs them, come several
+to a ciphertext, each in a slot of its own:
+
+    >>> theta = [key.public.encrypt(3), key.public.encrypt(-2)]
+    >>> packed = PackedDotProducts(theta, count=2, rounds=1)
+    >>> message = packed.compute(np.array([[5, 4], [-1, 0]]), c=[100, 100])
+    >>> ciphertexts = packed.layout.read(message, key.public)
+    >>> packed.layout.unpack(key.decrypt_batch(ciphertexts))
+    [107, 97]
+
+`Randomisers` prepare what makes ciphertexts fresh, `Workers` spread the work over cores.
 
 Reference: P. Paillier, Public-key cryptosystems based on composite degree residuosity classes,
 EUROCRYPT 1999; ISO/IEC 18033-6.

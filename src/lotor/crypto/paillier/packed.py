@@ -127,6 +127,10 @@ class PackedDotProducts:
             for first, last in self._cuts
         ]
 
+    def close(self) -> None:
+        """Free the tables and end the processes that hold some; the `Workers` stay usable."""
+        self._crew.close()
+
     @property
     def products_per_round(self) -> int:
         """The modular products of one `compute`, without the randomisers."""

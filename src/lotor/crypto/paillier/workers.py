@@ -11,6 +11,7 @@ Nothing is pickled, nothing is on its command line, and the caller's program is 
 import os
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -126,6 +127,8 @@ class Crew:
 
     def __init__(self, kind: type[Share], parts: Sequence[bytes]) -> None:
         self._pid = os.getpid()
+        self._one_at_a_time = threading.Lock()
+        self._local: Share | None = None
         self._processes = [_Process(kind, part) for part in parts[1:]]
         try:
             # All prepare at the same time; what went wrong with one is known before the first use.
@@ -141,11 +144,18 @@ class Crew:
             raise CryptoError(
                 "these workers belong to the process that this one was forked from: make new ones"
             )
+        with self._one_at_a_time:
+            return self._ask(requests)
+
+    def _ask(self, requests: Sequence[bytes]) -> list[bytes]:
+        local = self._local
+        if local is None:
+            raise _GoneError
         receive = [process.receive for process in self._processes]
         try:
             for process, request in zip(self._processes, requests[1:], strict=True):
                 process.send(request)
-            return _gather([lambda: self._local.answer(requests[0]), *receive])
+            return _gather([lambda: local.answer(requests[0]), *receive])
         except LotorError as error:
             if isinstance(error, _GoneError):
                 self.close()
@@ -161,6 +171,8 @@ class Crew:
         return sum(process.cpu_seconds for process in self._processes)
 
     def close(self) -> None:
+        """End the processes and let go of what they and the first share held."""
+        self._local = None
         for process in self._processes:
             process.close()
 
@@ -181,7 +193,7 @@ def _gather(calls: Sequence[Callable[[], bytes]]) -> list[bytes]:
 class _GoneError(CryptoError):
     def __init__(self) -> None:
         super().__init__(
-            "a worker process has ended: it was closed, or killed, perhaps for want of memory; "
+            "a worker has ended: it was closed, or its process was killed, perhaps for want of memory; "
             "start again, with fewer workers if memory is short"
         )
 
