@@ -193,8 +193,8 @@ def _gather(calls: Sequence[Callable[[], bytes]]) -> list[bytes]:
 class _GoneError(CryptoError):
     def __init__(self) -> None:
         super().__init__(
-            "a worker has ended: it was closed, or its process was killed, perhaps for want of memory; "
-            "start again, with fewer workers if memory is short"
+            "a worker has ended: it was closed, or its process was killed, perhaps for want of "
+            "memory; start again, with fewer workers if memory is short"
         )
 
 
