@@ -23,6 +23,7 @@ from lotor.policies import (
     SpectralUCB,
     ThompsonSampling,
 )
+from lotor.protocols.linucb_ds import LinUCBDS, SpectralUCBDS
 from lotor.protocols.samba import Samba
 from lotor.runtime import Result, run
 
@@ -36,6 +37,7 @@ __all__ = [
     "EpsilonGreedy",
     "GraphArms",
     "LinUCB",
+    "LinUCBDS",
     "LinearArms",
     "LotorError",
     "Pursuit",
@@ -45,6 +47,7 @@ __all__ = [
     "Samba",
     "Softmax",
     "SpectralUCB",
+    "SpectralUCBDS",
     "ThompsonSampling",
     "__version__",
     "run",

@@ -2,7 +2,7 @@
 
     bits = yield Receive("controller", PullingBits)
 
-`Send` and `Checkpoint` hand back nothing, `Receive` the message, `Pull` the reward (if any).
+`Receive` hands back the message and `Pull` the reward (if any), the others nothing.
 """
 
 from collections.abc import Callable, Generator
@@ -59,6 +59,12 @@ class Pull(msgspec.Struct, frozen=True):
     decision: Decision | None
 
 
+class Decided(msgspec.Struct, frozen=True):
+    """Which arm was chosen, where nothing is asked for its reward: for whoever watches."""
+
+    decision: Decision
+
+
 class Checkpoint(msgspec.Struct, frozen=True):
     """The boundary before a round: `snapshot()` writes down all that is needed to go on from here.
 
@@ -69,7 +75,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     round: int = 0
 
 
-Effect: TypeAlias = Send | Receive | Pull | Checkpoint
+Effect: TypeAlias = Send | Receive | Pull | Decided | Checkpoint
 
 # What is sent in depends on the effect that was yielded, which no type of Python can say.
 Steps: TypeAlias = Generator[Effect, Any, T]

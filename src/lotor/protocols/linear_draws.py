@@ -17,6 +17,11 @@ FIRST, TIES, NOISE = "linear first arm", "linear ties", "linear noise"
 _LABEL = 0
 
 
+def simulated_keys(run: Run) -> dict[str, bytes]:
+    """The keys of a simulation, from its seed."""
+    return {purpose: run.draw_key(purpose) for purpose in (FIRST, TIES, NOISE)}
+
+
 class LinearDraws:
     """What whoever pulls draws: the first arm, the noise and the order of equal arms.
 
@@ -43,8 +48,9 @@ class LinearDraws:
     @classmethod
     def simulated(cls, run: Run, arms: LinearArms) -> "LinearDraws":
         """Those of a simulation, from its seed: the same for plain and secure."""
-        keys = {purpose: run.draw_key(purpose) for purpose in (FIRST, TIES, NOISE)}
-        return cls(keys, arms.k, noise_sd=arms.noise_sd, noise=arms.noise, first=arms.first)
+        return cls(
+            simulated_keys(run), arms.k, noise_sd=arms.noise_sd, noise=arms.noise, first=arms.first
+        )
 
     def first(self) -> int:
         """The arm of the first round."""

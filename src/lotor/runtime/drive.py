@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 
-from lotor.core.effects import Decision, Effect, Message, Pull, Receive, Send
+from lotor.core.effects import Decided, Decision, Effect, Message, Pull, Receive, Send
 from lotor.core.errors import LotorError, ProtocolError, StalledError
 from lotor.protocols.party import Party
 from lotor.runtime.recorder import Exchange, Recorder
@@ -36,9 +36,10 @@ def drive(
     transport: Transport,
     pull: Callable[[Decision], float],
     recorder: Recorder | None = None,
+    watch: Callable[[Decision], None] = lambda _: None,
 ) -> dict[str, Seat]:
     """Run every party to its end and say what each returned and cost."""
-    return _Loop(parties, transport, pull, recorder).run()
+    return _Loop(parties, transport, pull, recorder, watch).run()
 
 
 class _Loop:
@@ -48,7 +49,9 @@ class _Loop:
         transport: Transport,
         pull: Callable[[Decision], float],
         recorder: Recorder | None,
+        watch: Callable[[Decision], None],
     ) -> None:
+        self._watch = watch
         self._seats = {name: Seat(name, party) for name, party in parties.items()}
         self._steps = {name: party.steps() for name, party in parties.items()}
         self._ready = deque(self._seats.values())
@@ -105,6 +108,8 @@ class _Loop:
                         self._recorder.pulls.append((name, effect.decision, reward))
                     effect = step(reward)
                 else:
+                    if type(effect) is Decided:
+                        self._watch(effect.decision)
                     effect = step(None)
         except StopIteration as end:
             seat.effect, seat.output = None, end.value

@@ -68,7 +68,7 @@ def run(
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
     started = perf_counter()
     try:
-        seats = drive(parties, MemoryTransport(), log, recorder)
+        seats = drive(parties, MemoryTransport(), log, recorder, log.watch)
     finally:
         puller.close()
     operations: Counter[str] = Counter()
@@ -132,10 +132,14 @@ class _PullLog:
 
     def __call__(self, decision: Decision) -> float:
         reward = self._pull(decision)
+        self.watch(decision)
+        return reward
+
+    def watch(self, decision: Decision) -> None:
+        """Take note of a decision."""
         if self.arms is not None:
             self.arms[decision.round - 1] = decision.arm
         if self._progress is not None:
             self._done += 1
             if self._done % self._every == 0:
                 self._progress(self._done, self._budget)
-        return reward

@@ -361,7 +361,7 @@ def test_an_unusable_key_is_refused_before_anything_is_pulled() -> None:
         return party
 
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
-    with pytest.raises(ProtocolError, match="customer ordered under an unusable key"):
+    with pytest.raises(ProtocolError, match="customer sent an unusable Paillier key"):
         run_openly(samba, lotor.CallbackArms([pull] * 2), budget=20, wrap=junk)
     assert asked == []
 

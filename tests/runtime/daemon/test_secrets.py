@@ -26,7 +26,7 @@ from lotor.protocols.deployment import Offer, Place
 from lotor.protocols.samba.comp import CompMemory
 from lotor.protocols.samba.controller import ControllerMemory
 from lotor.protocols.samba.customer import CustomerMemory
-from lotor.protocols.samba.memory import Memory
+from lotor.protocols.memory import Memory
 from lotor.protocols.samba.owner import Owner, OwnerMemory
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config

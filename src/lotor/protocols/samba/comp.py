@@ -9,7 +9,7 @@ from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
 from lotor.protocols.samba import mask
 from lotor.protocols.samba.keys import AES_KEY, KeyRing
-from lotor.protocols.samba.memory import Memory, restored
+from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
     Offers,
     PermutedBits,
@@ -21,7 +21,7 @@ from lotor.protocols.samba.terms import Terms
 from lotor.protocols.samba.wire import POSITION_WIDTH, Bindings, opened, place_of
 
 
-class CompMemory(Memory, tag="samba/1/comp"):
+class CompMemory(SambaMemory, tag="samba/1/comp"):
     aes_key: bytes
     sealed: int = 0
 
@@ -43,7 +43,7 @@ class Comp:
         self._memory = (
             CompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())
             if snapshot is None
-            else restored(CompMemory, snapshot, identity.name, run, policy)
+            else restored_with(CompMemory, snapshot, identity.name, run, policy)
         )
         self._aead = Aead(self._memory.aes_key, sealed=self._memory.sealed)
 

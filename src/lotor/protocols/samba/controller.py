@@ -8,7 +8,8 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.policies import Policy, to_text
-from lotor.protocols.samba.memory import Memory, restored
+from lotor.protocols.received import ciphertext_from, public_key_from
+from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
     MaskedScores,
     Offer,
@@ -26,7 +27,6 @@ from lotor.protocols.samba.messages import (
     WinningPosition,
 )
 from lotor.protocols.samba.terms import Terms, accepted_terms
-from lotor.protocols.samba.totals import customer_key, received_ciphertext
 from lotor.protocols.samba.wire import (
     POSITION_WIDTH,
     SEALED_BIT,
@@ -37,7 +37,7 @@ from lotor.protocols.samba.wire import (
 )
 
 
-class ControllerMemory(Memory, tag="samba/1/controller"):
+class ControllerMemory(SambaMemory, tag="samba/1/controller"):
     permutation_key: bytes
 
 
@@ -63,7 +63,7 @@ class Controller:
                 party="controller", run=run, policy=to_text(policy), permutation_key=new_key()
             )
             if snapshot is None
-            else restored(ControllerMemory, snapshot, "controller", run, policy)
+            else restored_with(ControllerMemory, snapshot, "controller", run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -84,7 +84,7 @@ class Controller:
     def _setup(self) -> Steps[Terms]:
         order: Order = yield Receive("customer", Order)  # step 0
         terms = accepted_terms(order.terms, self._order, self._memory.run, self._policy)
-        customer_key(terms.customer_key, self._minimum_key_bits)
+        public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         if set(order.signatures) != {"comp", *terms.owners}:
             raise ProtocolError("customer signed its order for others than comp and the owners")
         for party in ("comp", *terms.owners):
@@ -154,13 +154,13 @@ class Controller:
             yield Send(owner, Positions(place, b"".join(positions[own]), answer.sealed))  # step 5
 
     def _cumulative_reward(self, terms: Terms) -> Steps[None]:
-        key = customer_key(terms.customer_key, self._minimum_key_bits)
+        key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         sums: list[Ciphertext] = []
         for owner, held in terms.owners.items():
             message: PartialSums = yield Receive(owner, PartialSums)  # step 6
             if len(message.sums) != held:
                 raise ProtocolError(f"{owner} sent {len(message.sums)} sums for {held} arms")
-            sums += [received_ciphertext(data, key, owner) for data in message.sums]
+            sums += [ciphertext_from(data, key, owner) for data in message.sums]
         total, *others = sums
         for partial in others:
             total = total + partial

@@ -8,14 +8,15 @@ from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy
+from lotor.protocols.received import ciphertext_from
 from lotor.protocols.samba.keys import TERMS, KeyRing
-from lotor.protocols.samba.memory import Memory, restored
+from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Order, Total
 from lotor.protocols.samba.terms import Terms
-from lotor.protocols.samba.totals import received_ciphertext, unpacked
+from lotor.protocols.samba.totals import unpacked
 
 
-class CustomerMemory(Memory, tag="samba/1/customer"):
+class CustomerMemory(SambaMemory, tag="samba/1/customer"):
     """The terms that it orders, and the key that opens the answer."""
 
     private_key: bytes
@@ -34,7 +35,7 @@ class Customer:
     def restored(
         cls, identity: Identity, run: str, policy: Policy, snapshot: bytes, *, minimum_key_bits: int
     ) -> "Customer":
-        memory = restored(CustomerMemory, snapshot, identity.name, run, policy)
+        memory = restored_with(CustomerMemory, snapshot, identity.name, run, policy)
         if memory.terms is None:
             raise FormatError("this snapshot of a customer has no order: it is not its own")
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
@@ -62,7 +63,7 @@ class Customer:
         yield Send("controller", Order(terms, signatures))  # step 0
 
         reply: Total = yield Receive("controller", Total)  # step 7
-        ciphertext = received_ciphertext(reply.total, self._key.public, "controller")
+        ciphertext = ciphertext_from(reply.total, self._key.public, "controller")
         reward, pulls = unpacked(self._key.decrypt(ciphertext))
         self._decryptions += 1
         if pulls != order.budget or reward > pulls * REWARD_ONE:

@@ -1,49 +1,29 @@
-"""What a party writes down at a checkpoint, and how it is read again."""
+"""What SAMBA's parties write down besides: the policy, and the terms once they are known."""
 
 from typing import TypeVar
 
-import msgspec
-
-from lotor.core.errors import FormatError, InputError
+from lotor.core.errors import InputError
 from lotor.policies import Policy, to_text
+from lotor.protocols.memory import Memory, restored
 from lotor.protocols.samba.terms import Terms
 
 
-class Memory(msgspec.Struct, kw_only=True):
-    """All that a party needs to go on from a boundary, its keys among them.
+class SambaMemory(Memory, kw_only=True):
+    """Until the set-up is over, `terms` is None."""
 
-    The keys that a party makes are drawn when it is created, before its first checkpoint: what
-    it does from there on depends on nothing but what it is handed. Until the set-up is over,
-    `terms` is None.
-    """
-
-    party: str
-    run: str
     policy: str
     terms: Terms | None = None
-    t: int = 0
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.party} in run {self.run} at round {self.t}>"
-
-    def dump(self) -> bytes:
-        return msgspec.msgpack.encode(self)
 
 
-M = TypeVar("M", bound=Memory)
+M = TypeVar("M", bound=SambaMemory)
 
 
-def restored(kind: type[M], snapshot: bytes, party: str, run: str, policy: Policy) -> M:
+def restored_with(kind: type[M], snapshot: bytes, party: str, run: str, policy: Policy) -> M:
     """The memory in a snapshot, if it is this party's, of this run and this policy."""
-    try:
-        memory = msgspec.msgpack.decode(snapshot, type=kind)
-    except (msgspec.DecodeError, UnicodeError):
-        raise FormatError(
-            f"this is no snapshot of a {kind.__name__}: it was cut, or written by another version"
-        ) from None
-    if (memory.party, memory.run, memory.policy) != (party, run, to_text(policy)):
+    memory = restored(kind, snapshot, party, run)
+    if memory.policy != to_text(policy):
         raise InputError(
-            f"this snapshot is of {memory.party} with {memory.policy} in run {memory.run}, not of "
-            f"{party} with {to_text(policy)} in run {run}: restore each party from its own"
+            f"this snapshot of {party} is of a run with {memory.policy}, not with "
+            f"{to_text(policy)}: restore it with its own policy"
         )
     return memory

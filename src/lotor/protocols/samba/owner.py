@@ -15,9 +15,10 @@ from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
+from lotor.protocols.received import public_key_from
 from lotor.protocols.samba.keys import AES_KEY, OWNERS_KEYS, KeyRing
 from lotor.protocols.samba.mask import Mask
-from lotor.protocols.samba.memory import Memory, restored
+from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
     MaskedScores,
     Offers,
@@ -28,7 +29,7 @@ from lotor.protocols.samba.messages import (
     Setup,
 )
 from lotor.protocols.samba.terms import Terms
-from lotor.protocols.samba.totals import customer_key, packed
+from lotor.protocols.samba.totals import packed
 from lotor.protocols.samba.wire import (
     BIT_WIDTH,
     POSITION_WIDTH,
@@ -39,7 +40,7 @@ from lotor.protocols.samba.wire import (
 )
 
 
-class OwnerMemory(Memory, tag="samba/1/owner"):
+class OwnerMemory(SambaMemory, tag="samba/1/owner"):
     """`own_key` (ties, samples) is this owner's alone; `mask_key` and `coin_key` are the owners',
     made by the first of them; `aes_key` is the owners' and Comp's."""
 
@@ -92,7 +93,7 @@ class Owner:
                 mask_key=new_key(),
             )
             if snapshot is None
-            else restored(OwnerMemory, snapshot, identity.name, run, policy)
+            else restored_with(OwnerMemory, snapshot, identity.name, run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -132,7 +133,7 @@ class Owner:
                 f"of rewards, than its {self._held} arms from {self._scale.low} to "
                 f"{self._scale.high}: order or start it again with what {self._name} offers"
             )
-        customer_key(terms.customer_key, self._minimum_key_bits)
+        public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
 
     def _share_owners_keys(self, terms: Terms, sealing: SealingKey) -> Steps[None]:
         """The mask key and the coin key: the first owner seals its own to the others."""
@@ -221,7 +222,7 @@ class Owner:
         return positions.index(winner) if winner in positions else None
 
     def _cumulative_reward(self, terms: Terms, arms: ArmStates) -> Steps[None]:
-        key = customer_key(terms.customer_key, self._minimum_key_bits)
+        key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         pairs = zip(arms.s.tolist(), arms.n.tolist(), strict=True)
         sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in pairs]
         self._encryptions += len(sums)

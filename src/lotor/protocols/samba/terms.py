@@ -8,6 +8,7 @@ from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.aead import MESSAGE_LIMIT
 from lotor.policies import Policy, to_text
+from lotor.protocols.received import check_announced
 from lotor.protocols.samba import complexity
 
 SELECTIONS = ("bits", "position")
@@ -86,11 +87,7 @@ class Terms(msgspec.Struct, frozen=True):
 
 def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> Terms:
     """Terms that this party can keep, and that the run was announced with, if it was."""
-    if order is not None and data != order:
-        raise ProtocolError(
-            f"customer's terms are not those that run {run} was announced and agreed to with: "
-            "somebody exchanged them, or the customer ordered twice; start a new run"
-        )
+    check_announced(data, order, run)
     terms = terms_from(data)
     terms.check(run, policy)
     return terms

@@ -1,0 +1,117 @@
+"""Comp: alone can decrypt the scores, and compares them without knowing whose they are."""
+
+from collections.abc import Mapping
+
+from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.errors import CryptoError, ProtocolError
+from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, Workers, generate_keypair
+from lotor.crypto.signing import Identity
+from lotor.protocols.linucb_ds.messages import (
+    CompKey,
+    MaskedSum,
+    PackedScores,
+    Setup,
+    Shape,
+    SwitchedSum,
+    Winner,
+)
+from lotor.protocols.linucb_ds.terms import Terms
+from lotor.protocols.linucb_ds.wire import COMP_KEY, accept, place_of, position_of
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.received import ciphertext_from, public_key_from
+
+
+class CompMemory(Memory, tag="linucb-ds/1/comp"):
+    """The private key is Comp's own; nobody else ever has it."""
+
+    private_key: bytes
+    terms: Terms | None = None
+    k: int = 0
+
+
+class Comp:
+    """Figure 4 (b)."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        run: str,
+        *,
+        key_bits: int = 3072,
+        insecure_key_bits: int | None = None,
+        order: bytes | None = None,
+        workers: int = 1,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._identity = identity
+        self._order = order
+        self._workers = workers
+        self._minimum_bits = min(insecure_key_bits or SECURE_BITS, SECURE_BITS)
+        self._decryptions = self._encryptions = 0
+        if snapshot is None:
+            self._key = generate_keypair(key_bits, insecure_bits=insecure_key_bits)
+            self._memory = CompMemory(
+                party=identity.name, run=run, private_key=self._key.to_bytes()
+            )
+        else:
+            self._memory = restored(CompMemory, snapshot, identity.name, run)
+            self._key = PrivateKey.from_bytes(
+                self._memory.private_key, minimum_bits=self._minimum_bits
+            )
+
+    def operations(self) -> Mapping[str, int]:
+        return {
+            "paillier_decryptions": self._decryptions,
+            "paillier_encryptions": self._encryptions,
+            "signatures": self._identity.signatures,
+            "verifications": self._identity.verifications,
+        }
+
+    def steps(self) -> Steps[None]:
+        memory = self._memory
+        if memory.terms is None:
+            yield Checkpoint(memory.dump)
+            memory.terms = yield from self._setup()
+        with Workers(self._workers) as workers:
+            yield from self._compare(memory.terms, workers)
+        yield from self._switch_keys(memory.terms)
+
+    def _setup(self) -> Steps[Terms]:
+        setup: Setup = yield Receive("principal", Setup)  # step 1
+        memory = self._memory
+        terms = accept(setup, self._identity, memory.run, self._order)
+        public = self._key.public.to_bytes()
+        signature = self._identity.sign(public, run=memory.run, purpose=COMP_KEY, recipient="owner")
+        yield Send("principal", CompKey(public, signature))
+        shape: Shape = yield Receive("principal", Shape)
+        memory.k, memory.t = shape.k, 1
+        return terms
+
+    def _compare(self, terms: Terms, workers: Workers) -> Steps[None]:
+        memory, key = self._memory, self._key
+        layout = PackedLayout(key.public.bits, memory.k, terms.slot_bits)
+        for t in range(memory.t, terms.budget):
+            memory.t = t
+            yield Checkpoint(memory.dump, t)
+            message: PackedScores = yield Receive("principal", PackedScores)  # step 3
+            if message.t != place_of(t):
+                raise ProtocolError(f"principal sent scores of another round than {t}")
+            try:
+                ciphertexts = layout.read(message.packed, key.public)
+                scores = layout.unpack(key.decrypt_batch(ciphertexts, workers))
+            except CryptoError as error:
+                raise ProtocolError(f"principal sent no scores in round {t}: {error}") from None
+            self._decryptions += layout.ciphertexts
+            winner = scores.index(max(scores))
+            yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
+        memory.t = terms.budget
+
+    def _switch_keys(self, terms: Terms) -> Steps[None]:
+        memory = self._memory
+        yield Checkpoint(memory.dump, memory.t)
+        message: MaskedSum = yield Receive("principal", MaskedSum)  # step 5
+        masked = self._key.decrypt(ciphertext_from(message.masked, self._key.public, "principal"))
+        self._decryptions += 1
+        customer = public_key_from(terms.customer_key, self._minimum_bits, "customer")
+        self._encryptions += 1
+        yield Send("principal", SwitchedSum(customer.encrypt(masked).to_bytes()))  # step 6

@@ -1,0 +1,86 @@
+"""The data client DC: orders a run and alone learns the sum of rewards."""
+
+from collections.abc import Mapping
+
+from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.errors import FormatError, InputError, ProtocolError
+from lotor.crypto.paillier import PrivateKey
+from lotor.crypto.signing import Identity
+from lotor.policies.linear import Layout
+from lotor.protocols.linucb_ds.messages import Order, Total
+from lotor.protocols.linucb_ds.terms import PURPOSE, Terms
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.received import ciphertext_from
+
+
+class CustomerMemory(Memory, tag="linucb-ds/1/customer"):
+    """The terms that it orders, and the key that opens the answer."""
+
+    private_key: bytes
+    terms: Terms | None = None
+
+
+class Customer:
+    """Steps 1 and 7 of Figure 3."""
+
+    def __init__(self, identity: Identity, order: Terms, key: PrivateKey) -> None:
+        self._identity = identity
+        self._order = order
+        self._key = key
+        self._decryptions = 0
+
+    @classmethod
+    def restored(
+        cls, identity: Identity, run: str, snapshot: bytes, *, minimum_key_bits: int
+    ) -> "Customer":
+        memory = restored(CustomerMemory, snapshot, identity.name, run)
+        if memory.terms is None:
+            raise FormatError("this snapshot of a customer has no order: it is not its own")
+        key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
+        return cls(identity, memory.terms, key)
+
+    def operations(self) -> Mapping[str, int]:
+        return {
+            "paillier_decryptions": self._decryptions,
+            "signatures": self._identity.signatures,
+            "verifications": self._identity.verifications,
+        }
+
+    def _snapshot(self) -> bytes:
+        return CustomerMemory(
+            party=self._identity.name,
+            run=self._order.run,
+            private_key=self._key.to_bytes(),
+            terms=self._order,
+        ).dump()
+
+    def steps(self) -> Steps[float]:
+        yield Checkpoint(self._snapshot)
+        order = self._order
+        terms = order.to_bytes()
+        signatures = {
+            name: self._identity.sign(terms, run=order.run, purpose=PURPOSE, recipient=name)
+            for name in ("owner", "comp")
+        }
+        yield Send("principal", Order(terms, signatures))  # step 1
+        reply: Total = yield Receive("principal", Total)  # step 7
+        ciphertext = ciphertext_from(reply.total, self._key.public, "principal")
+        total = self._key.decrypt(ciphertext)
+        self._decryptions += 1
+        return self._in_units(total, reply)
+
+    def _in_units(self, total: int, reply: Total) -> float:
+        order = self._order
+        policy = order.check(order.run)
+        try:
+            layout = Layout(
+                L=reply.longest, S=policy.bound, k=reply.k, d=reply.d, slot_bits=order.slot_bits
+            )
+        except InputError as error:
+            raise ProtocolError(f"principal sent a total in no possible unit: {error}") from None
+        if abs(total) > layout.largest_total(order.budget):
+            raise ProtocolError(
+                f"the total is larger than {order.budget} pulls can pay: messages were exchanged "
+                "or replaced on their way; it is worthless"
+            )
+        return layout.reward(total)

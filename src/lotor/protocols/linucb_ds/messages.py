@@ -1,0 +1,88 @@
+"""LinUCB-DS's messages, in the order of the paper's steps (Figure 3).
+
+`t` is how many pulls were made, in a fixed width. What is packed holds Paillier ciphertexts under
+Comp's key, all of one width, fresh whenever they leave.
+"""
+
+from lotor.core.effects import Message
+
+WIRE = "linucb-ds/1/"
+
+
+class Order(Message, frozen=True, tag=WIRE + "order"):
+    """Step 1, customer to P: the terms, signed for the owner and for Comp."""
+
+    terms: bytes
+    signatures: dict[str, bytes]
+
+
+class Setup(Message, frozen=True, tag=WIRE + "setup"):
+    """P to the owner and to Comp: the customer's terms."""
+
+    terms: bytes
+    signature: bytes
+
+
+class CompKey(Message, frozen=True, tag=WIRE + "comp-key"):
+    """Comp to P to the owner: the key that theta is encrypted under, signed for the owner.
+
+    P must not be able to put a key of its own in its place.
+    """
+
+    public: bytes
+    signature: bytes
+
+
+class Model(Message, frozen=True, tag=WIRE + "model"):
+    """Step 1, owner to P: the arms in clear, theta* under Comp's key, how large the noise is.
+
+    Vectors are little-endian float64; eigenvalues are there where the arms form a graph.
+    """
+
+    k: int
+    d: int
+    vectors: bytes
+    eigenvalues: bytes
+    noise_sd: float
+    theta: list[bytes]
+
+
+class Shape(Message, frozen=True, tag=WIRE + "shape"):
+    """P to Comp: how many scores each round has."""
+
+    k: int
+
+
+class PackedScores(Message, frozen=True, tag=WIRE + "packed-scores"):
+    """Step 3, P to Comp: all B_i*, permuted, several to a ciphertext."""
+
+    t: bytes
+    packed: bytes
+
+
+class Winner(Message, frozen=True, tag=WIRE + "winner"):
+    """Step 4, Comp to P: the position of the first maximum, in a fixed width."""
+
+    t: bytes
+    position: bytes
+
+
+class MaskedSum(Message, frozen=True, tag=WIRE + "masked-sum"):
+    """Step 5, P to Comp: E_Comp(s + rand)."""
+
+    masked: bytes
+
+
+class SwitchedSum(Message, frozen=True, tag=WIRE + "switched-sum"):
+    """Step 6, Comp to P: E_DC(s + rand)."""
+
+    switched: bytes
+
+
+class Total(Message, frozen=True, tag=WIRE + "total"):
+    """Step 7, P to the customer: E_DC(s), and the public numbers that give s its unit."""
+
+    total: bytes
+    longest: float
+    k: int
+    d: int

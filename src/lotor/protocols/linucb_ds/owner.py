@@ -1,0 +1,94 @@
+"""The data owner DO: knows theta, and hands it out under Comp's key only."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.vectors import largest_norm
+from lotor.crypto.paillier import SECURE_BITS, Randomisers
+from lotor.crypto.signing import Identity
+from lotor.environments import LinearArms
+from lotor.policies.linear import Layout
+from lotor.protocols.linucb_ds.messages import CompKey, Model, Setup
+from lotor.protocols.linucb_ds.terms import Terms
+from lotor.protocols.linucb_ds.wire import COMP_KEY, accept
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.received import public_key_from
+
+
+class OwnerMemory(Memory, tag="linucb-ds/1/owner"):
+    """Nothing but its place: theta stays where the owner keeps it."""
+
+
+class Owner:
+    """Step 1 of Figure 3."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        run: str,
+        arms: LinearArms,
+        *,
+        minimum_key_bits: int = SECURE_BITS,
+        order: bytes | None = None,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._identity = identity
+        self._arms = arms
+        self._minimum_bits = minimum_key_bits
+        self._order = order
+        self._encryptions = 0
+        self._memory = (
+            OwnerMemory(party=identity.name, run=run)
+            if snapshot is None
+            else restored(OwnerMemory, snapshot, identity.name, run)
+        )
+
+    def operations(self) -> Mapping[str, int]:
+        return {
+            "paillier_encryptions": self._encryptions,
+            "signatures": self._identity.signatures,
+            "verifications": self._identity.verifications,
+        }
+
+    def steps(self) -> Steps[None]:
+        memory = self._memory
+        yield Checkpoint(memory.dump)
+        setup: Setup = yield Receive("principal", Setup)
+        terms = accept(setup, self._identity, memory.run, self._order)
+        message: CompKey = yield Receive("principal", CompKey)
+        self._identity.verify(
+            message.public,
+            message.signature,
+            sender="comp",
+            run=memory.run,
+            purpose=COMP_KEY,
+            recipient=self._identity.name,
+        )
+        yield Send("principal", self._model(terms, message.public))  # step 1
+
+    def _model(self, terms: Terms, comp_key: bytes) -> Model:
+        """The arms, and theta* = (E_Comp(theta_1), …, E_Comp(theta_d))."""
+        arms, policy = self._arms, terms.check(self._memory.run)
+        policy.check_theta(arms.theta, arms.eigenvalues)
+        layout = Layout(
+            L=largest_norm(arms.vectors),
+            S=policy.bound,
+            k=arms.k,
+            d=arms.d,
+            slot_bits=terms.slot_bits,
+        )
+        key = public_key_from(comp_key, self._minimum_bits, "comp")
+        with Randomisers(key, uses=arms.d) as randomisers:
+            theta = [key.encrypt(m, randomisers).to_bytes() for m in layout.theta(arms.theta)]
+        self._encryptions += arms.d
+        eigenvalues = arms.eigenvalues
+        return Model(
+            k=arms.k,
+            d=arms.d,
+            vectors=arms.vectors.astype("<f8").tobytes(),
+            eigenvalues=b"" if eigenvalues is None else np.asarray(eigenvalues, "<f8").tobytes(),
+            noise_sd=arms.noise_sd,
+            theta=theta,
+        )
