@@ -98,11 +98,11 @@ class Comp:
                 raise ProtocolError(f"principal sent scores of another round than {t}")
             try:
                 ciphertexts = layout.read(message.packed, key.public)
-                scores = layout.unpack(key.decrypt_batch(ciphertexts, workers))
+                plaintexts = key.decrypt_batch(ciphertexts, workers, layout.plaintext_bits)
+                winner = _first_maximum(layout, plaintexts)
             except CryptoError as error:
                 raise ProtocolError(f"principal sent no scores in round {t}: {error}") from None
             self._decryptions += layout.ciphertexts
-            winner = scores.index(max(scores))
             yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
         memory.t = terms.budget
 
@@ -115,3 +115,11 @@ class Comp:
         customer = public_key_from(terms.customer_key, self._minimum_bits, "customer")
         self._encryptions += 1
         yield Send("principal", SwitchedSum(customer.encrypt(masked).to_bytes()))  # step 6
+
+
+def _first_maximum(layout: PackedLayout, plaintexts: list[int]) -> int:
+    """The position of the largest score; of equal ones the first, which P's permutation made so."""
+    if layout.slot_bits == 64:
+        return int(layout.unpack_uint64(plaintexts).argmax())
+    scores = layout.unpack(plaintexts)
+    return scores.index(max(scores))

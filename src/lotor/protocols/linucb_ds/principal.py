@@ -140,6 +140,7 @@ class Principal:
             u_bits=layout.u_bits,
             workers=workers,
         )
+        stack.callback(products.close)
         uses = (budget - memory.t) * products.layout.ciphertexts
         randomisers = stack.enter_context(
             Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
