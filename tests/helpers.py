@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
 
+from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Environment
 from lotor.protocols.party import Party, Protocol, Run
@@ -39,7 +40,13 @@ def run_openly(
 ) -> Outcome:
     """Like `lotor.run`, but keeps parties and views, and lets a test replace some of it."""
     run = Run(
-        run_id or token_hex(16), environment.k, budget, RewardScale(*environment.reward_range), seed
+        run_id or token_hex(16),
+        environment.k,
+        budget,
+        RewardScale(*environment.reward_range),
+        seed,
+        environment,
+        getattr(protocol, "least_budget", None),
     )
     parties = {name: wrap(name, party) for name, party in protocol.parties(run).items()}
     recorder = Recorder()
@@ -50,11 +57,15 @@ def run_openly(
         assert isinstance(reward, float)
         return reward
 
-    seats = drive(parties, transport or MemoryTransport(), answer, recorder)
-    outcome = Outcome(run, parties, seats, recorder, [0] * budget)
+    arms = [0] * budget
+
+    def note(decision: Decision) -> None:
+        arms[decision.round - 1] = decision.arm
+
+    seats = drive(parties, transport or MemoryTransport(), answer, recorder, note)
     for _, decision, _ in recorder.pulls:
-        outcome.arms[decision.round - 1] = decision.arm
-    return outcome
+        note(decision)
+    return Outcome(run, parties, seats, recorder, arms)
 
 
 def seen_by_comp(outcome: Outcome) -> list[list[int]]:
