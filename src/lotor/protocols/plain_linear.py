@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lotor.core.effects import Decision, Pull, Steps
+from lotor.core.effects import Decided, Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import largest_norm
@@ -71,9 +71,8 @@ class LinearAgent:
         return winner
 
     def _pull(self, t: int, arm: int) -> Steps[None]:
-        # The reward is computed from theta and the noise, exactly and at the end: what the
-        # environment answers is for those who watch the run.
-        yield Pull(Decision.named(self._run.id, t, arm))
+        # The reward is computed from theta and the noise, exactly and at the end.
+        yield Decided(Decision.named(self._run.id, t, arm))
         noise = self._draws.noise(t)
         self._model.update(arm, noise)
         self._rewards.add(arm, noise)
