@@ -226,7 +226,9 @@ def test_what_a_result_says() -> None:
         "slot_bits": 64,
     }
     assert seen[-1] == (20, 20)
-    assert [decision.arm for _, decision, _ in recorder.pulls] == result.arms
+    assert result.arms is not None
+    assert len(result.arms) == 20
+    assert recorder.pulls == []  # rewards are computed, nobody is asked for them
     assert lotor.Result.from_json(result.to_json()) == result
 
 
