@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.core.errors import CryptoError, ProtocolError
+from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, Workers, generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.protocols.linucb_ds.messages import (
@@ -15,7 +15,7 @@ from lotor.protocols.linucb_ds.messages import (
     SwitchedSum,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import Terms
+from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms
 from lotor.protocols.linucb_ds.wire import COMP_KEY, accept, place_of, position_of
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.received import ciphertext_from, public_key_from
@@ -80,10 +80,13 @@ class Comp:
         setup: Setup = yield Receive("principal", Setup)  # step 1
         memory = self._memory
         terms = accept(setup, self._identity, memory.run, self._order)
+        public_key_from(terms.customer_key, self._minimum_bits, "customer")
         public = self._key.public.to_bytes()
         signature = self._identity.sign(public, run=memory.run, purpose=COMP_KEY, recipient="owner")
         yield Send("principal", CompKey(public, signature))
         shape: Shape = yield Receive("principal", Shape)
+        if not 2 <= shape.k < MOST_ARMS:
+            raise ProtocolError(f"principal sent a number of arms that no run has: {shape.k}")
         memory.k, memory.t = shape.k, 1
         return terms
 
@@ -113,8 +116,15 @@ class Comp:
         masked = self._key.decrypt(ciphertext_from(message.masked, self._key.public, "principal"))
         self._decryptions += 1
         customer = public_key_from(terms.customer_key, self._minimum_bits, "customer")
+        try:
+            switched = customer.encrypt(masked)
+        except InputError:
+            raise ProtocolError(
+                "principal sent a sum that is larger than the customer's key has room for: "
+                "it was altered on its way; start a new run"
+            ) from None
         self._encryptions += 1
-        yield Send("principal", SwitchedSum(customer.encrypt(masked).to_bytes()))  # step 6
+        yield Send("principal", SwitchedSum(switched.to_bytes()))  # step 6
 
 
 def _first_maximum(layout: PackedLayout, plaintexts: list[int]) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from lotor.core.effects import Checkpoint, Decided, Decision, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
-from lotor.core.vectors import largest_norm
+from lotor.core.vectors import LARGEST_COORDINATE, largest_norm
 from lotor.crypto.paillier import (
     SECURE_BITS,
     Ciphertext,
@@ -37,7 +37,7 @@ from lotor.protocols.linucb_ds.messages import (
     Total,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import Terms, terms_from
+from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms, terms_from
 from lotor.protocols.linucb_ds.wire import place_of, position_from
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.received import check_announced, ciphertext_from, public_key_from
@@ -209,20 +209,25 @@ class _Game:
             else None
         )
         policy = self.terms.check(memory.run)
-        self.layout = Layout(
-            L=largest_norm(vectors),
-            S=policy.bound,
-            k=model.k,
-            d=model.d,
-            slot_bits=self.terms.slot_bits,
-        )
+        try:
+            self.layout = Layout(
+                L=largest_norm(vectors),
+                S=policy.bound,
+                k=model.k,
+                d=model.d,
+                slot_bits=self.terms.slot_bits,
+            )
+            self.model: LinearModel = policy.start(
+                vectors, budget=self.terms.budget, eigenvalues=eigenvalues
+            )
+        except InputError as error:
+            raise ProtocolError(
+                f"owner sent a model that does not fit the order: {error}"
+            ) from None
         self.key = public_key_from(memory.comp_key, minimum_bits, "comp")
         customer = public_key_from(self.terms.customer_key, minimum_bits, "customer")
         self._check_room(min(self.key.bits, customer.bits))
         self.theta = [ciphertext_from(data, self.key, "owner") for data in model.theta]
-        self.model: LinearModel = policy.start(
-            vectors, budget=self.terms.budget, eigenvalues=eigenvalues
-        )
         self.draws = LinearDraws(
             memory.keys, model.k, noise_sd=model.noise_sd, noise=noise, first=first
         )
@@ -267,11 +272,11 @@ def _check(model: Model, key: PublicKey) -> None:
     """Refuse a model that is not one, before anything is computed with it."""
     sizes = (len(model.vectors), len(model.theta), len(model.eigenvalues))
     if (
-        not (2 <= model.k < 1 << 31 and 1 <= model.d < 1 << 20)
+        not (2 <= model.k < MOST_ARMS and 1 <= model.d < 1 << 20)
         or sizes[:2] != (8 * model.k * model.d, model.d)
         or sizes[2] not in (0, 8 * model.d)
-        or not np.isfinite(np.frombuffer(model.vectors, "<f8")).all()
-        or not np.isfinite(np.frombuffer(model.eigenvalues, "<f8")).all()
+        or not _usable(model.vectors)
+        or not _usable(model.eigenvalues)
         or not 0 <= model.noise_sd < 2.0**64
     ):
         raise ProtocolError(
@@ -280,3 +285,8 @@ def _check(model: Model, key: PublicKey) -> None:
         )
     for data in model.theta:
         ciphertext_from(data, key, "owner")
+
+
+def _usable(numbers: bytes) -> bool:
+    # nan fails the comparison too.
+    return bool(np.all(np.abs(np.frombuffer(numbers, "<f8")) <= LARGEST_COORDINATE))

@@ -19,7 +19,7 @@ from lotor.protocols.linucb_ds.owner import Owner
 from lotor.protocols.linucb_ds.principal import Principal
 from lotor.protocols.linucb_ds.terms import LEAST_BUDGET, SLOT_BITS, Terms
 from lotor.protocols.party import Party, Run
-from lotor.protocols.plain_linear import PlainLinear, linear_arms
+from lotor.protocols.plain_linear import PlainLinear, linear_arms, linear_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,9 @@ class LinUCBDS:
     def parties(self, run: Run) -> Mapping[str, Party]:
         """The paper's DC, DO, P and Comp."""
         arms = linear_arms(run, self.policy)
+        # What does not fit is refused before keys are made, which takes seconds.
+        linear_layout(arms.vectors, self.policy, self.slot_bits)
+        self.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         identities = trusting_identities(["customer", "owner", "comp"])
         key = generate_keypair(self.key_bits, insecure_bits=self.insecure_key_bits)
         terms = Terms(

@@ -8,6 +8,7 @@ from lotor.policies.linear import LinearPolicy, SlotBits, linear_from_text
 
 PURPOSE = "terms"
 LEAST_BUDGET = 2
+MOST_ARMS = 1 << 31
 SLOT_BITS = (64, 96)
 
 
