@@ -12,7 +12,7 @@ from lotor.cli.demo_trials import DemoTrial
 from lotor.cli.demo_view import DemoView, PartyReport, Scene
 from lotor.core.errors import RunEndedError
 from lotor.runtime.daemon.crashes import Crashes, Kill
-from lotor.runtime.daemon.loopback import SERVERS, Loopback
+from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
 from lotor.runtime.daemon.loopback_watch import Watch
 
@@ -22,7 +22,7 @@ LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS, STALL_SECONDS = 0.03, 0.2, 30.0, 120
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the federation came to; `seconds` from Controller's first round to its last."""
+    """What the federation came to; `seconds` from the first round to its last."""
 
     run: str
     reward: float | None
@@ -62,12 +62,12 @@ class DemoRun:
             standings = self._settled(run)
             reward = self._journals.total(run)
             arms = self._journals.trajectory(run, self._trial.budget)
-        controller = standings["controller"]
+        hub = standings[self._federation.hub]
         return Outcome(
             run=run,
             reward=reward,
             arms=arms,
-            seconds=controller.changed - controller.began,
+            seconds=hub.changed - hub.began,
             kills=sum(kill.moment < standings[OPENER].changed for kill in self._kills()),
             parties={name: self._report(name, found) for name, found in standings.items()},
         )
@@ -167,7 +167,7 @@ class DemoRun:
     def _report(self, name: str, standing: Standing) -> PartyReport:
         spent = self._federation.spent[name]
         return PartyReport(
-            role=SERVERS.get(name, "owner"),
+            role=self._federation.members[name],
             cpu_seconds=spent.cpu_seconds,
             messages_sent=standing.messages_sent,
             bytes_sent=standing.bytes_sent,

@@ -35,7 +35,7 @@ keys_app = typer.Typer(
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
 
-Role: TypeAlias = Literal["customer", "controller", "comp", "owner"]
+Role: TypeAlias = Literal["customer", "controller", "principal", "comp", "owner"]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
 KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's folder.")]

@@ -14,7 +14,7 @@ from lotor.cli import exit_codes
 from lotor.cli.demo import demo_command
 from lotor.cli.doctor import doctor_command
 from lotor.cli.keys import keys_app
-from lotor.cli.options import ARMS_HELP, environment_from, samba_from
+from lotor.cli.options import environment_from, samba_from
 from lotor.cli.party import serve_command, start_command
 from lotor.cli.progress import progress_bar
 from lotor.cli.runs import runs_app
@@ -73,7 +73,7 @@ def run_command(
     policy: Annotated[
         str, typer.Option(help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.")
     ] = "ucb",
-    arms: Annotated[str, typer.Option(help=ARMS_HELP)] = "movielens-like",
+    arms: Annotated[str, typer.Option(help="Where rewards come from.")] = "movielens-like",
     k: Annotated[
         int | None, typer.Option(help="How many arms, unless --arms lists means.  [default: 10]")
     ] = None,

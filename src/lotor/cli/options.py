@@ -1,5 +1,6 @@
 """What the texts of the command line's options mean."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from lotor.core.errors import InputError
@@ -7,13 +8,14 @@ from lotor.environments import LOOKALIKES, BernoulliArms, Environment, RatingArm
 from lotor.policies import from_text
 from lotor.protocols.samba import Samba
 
-ARMS_HELP = (
-    "Where rewards come from: 'movielens-like', 'jester-like', 'movielens:PATH' (u.data), "
-    "'jester:PATH' (csv), or means such as '0.9,0.5,0.1'."
-)
-
-
 DEFAULT_K = 10
+
+
+def refuse_given(options: Mapping[str, object], why: str) -> None:
+    """Refuse options that were given and would do nothing."""
+    given = ["--" + name.replace("_", "-") for name, value in options.items() if value is not None]
+    if given:
+        raise InputError(f"{', '.join(given)} {'belongs' if len(given) == 1 else 'belong'} {why}")
 
 
 def environment_from(arms: str, k: int | None, **file_options: object) -> Environment:
@@ -23,9 +25,7 @@ def environment_from(arms: str, k: int | None, **file_options: object) -> Enviro
     if kind in ("movielens", "jester") and path:
         load = RatingArms.movielens if kind == "movielens" else RatingArms.jester
         return load(Path(path), k=DEFAULT_K if k is None else k, **given)  # type: ignore[arg-type]
-    if given:
-        names = ", ".join("--" + name.replace("_", "-") for name in given)
-        raise InputError(f"{names} belong to rating files, and --arms {arms} is none")
+    refuse_given(given, f"to rating files, and --arms {arms} is none")
     if arms in LOOKALIKES:
         return lookalike(arms, DEFAULT_K if k is None else k)
     if k is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from lotor.cli.exit_codes import INTERRUPTED
-from lotor.cli.options import samba_from
+from lotor.cli.start_options import PROTOCOLS, order_options
 from lotor.cli.progress import RunProgress
 from lotor.core.errors import (
     ConsentError,
@@ -49,19 +49,29 @@ async def _until_stopped(at: Desk) -> None:
 
 
 def start_command(
-    protocol: Annotated[Literal["samba"], typer.Argument(help="What to run.")],
+    protocol: Annotated[
+        str, typer.Argument(help=f"What to run: {', '.join(PROTOCOLS)}.", show_default=False)
+    ],
     kit: KitOption,
     budget: Annotated[int, typer.Option(help="How many pulls, the paper's N.")],
     policy: Annotated[
-        str, typer.Option(help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.")
-    ] = "ucb",
+        str | None,
+        typer.Option(
+            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.  [default: ucb, linucb "
+            "or spectral-ucb]"
+        ),
+    ] = None,
     owners: Annotated[
         str | None,
         typer.Option(help="Who takes part, e.g. 'lyon,porto'.  [default: [members] of party.toml]"),
     ] = None,
     selection: Annotated[
         Literal["bits", "position"] | None,
-        typer.Option(help="How owners learn who is pulled: docs/samba.md.  [default: bits]"),
+        typer.Option(help="samba: how owners learn who is pulled.  [default: bits]"),
+    ] = None,
+    slot_bits: Annotated[
+        int | None,
+        typer.Option(help="linucb-ds: how wide a score is, 64 or 96.  [default: 64]"),
     ] = None,
     key_bits: Annotated[
         int | None, typer.Option(help="Paillier: 2048, 3072 or 4096.  [default: 3072]")
@@ -74,9 +84,9 @@ def start_command(
 
     A run that was cut off goes on with `lotor runs follow RUN`.
     """
-    samba_from(policy, selection=selection, key_bits=key_bits)  # refuses what cannot be run
-    given = {"policy": policy, "selection": selection, "key_bits": key_bits}
-    options = {name: value for name, value in given.items() if value is not None}
+    options = order_options(
+        protocol, policy=policy, selection=selection, slot_bits=slot_bits, key_bits=key_bits
+    )
     with desk(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
         members = {role: list(names) for role, names in at.config.members.items()}

@@ -1,6 +1,12 @@
 """The protocols that daemons can run, by name."""
 
 from lotor.protocols.deployment import Deployment
+from lotor.protocols.linucb_ds.deployment import LinearDeployment
+from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
 from lotor.protocols.samba.deployment import SambaDeployment
 
-DEPLOYMENTS: dict[str, Deployment] = {"samba": SambaDeployment()}
+DEPLOYMENTS: dict[str, Deployment] = {
+    "linucb-ds": LinearDeployment(LinUCBDS),
+    "samba": SambaDeployment(),
+    "spectral-ucb-ds": LinearDeployment(SpectralUCBDS),
+}

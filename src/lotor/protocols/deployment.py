@@ -30,19 +30,23 @@ class Member:
 class Plan:
     """What is public about an ordered run.
 
-    `seats` gives each seat at the table its role, and `links` whom each seat talks to.
+    `seats` gives each seat at the table its role, and `links` whom each seat talks to. `k` is None
+    where an order does not say how many arms there are.
     """
 
     policy: str
     budget: int
-    k: int
+    k: int | None
     seats: Mapping[str, str]
     links: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a party sits in a run: all that it needs to be built, or built again."""
+    """Where a party sits in a run: all that it needs to be built, or built again.
+
+    `data` is what the party's operator brings, whatever it is: the protocol looks at it.
+    """
 
     run: str
     seat: str
@@ -50,6 +54,7 @@ class Place:
     identity: Identity
     offer: Offer
     trial_seed: int | None = field(default=None, repr=False)
+    data: object = field(default=None, repr=False)
 
 
 class Deployment(Interface):
@@ -84,4 +89,7 @@ class Deployment(Interface):
         """Read an order; refuses one that no run can fulfil."""
 
     def party(self, place: Place, snapshot: bytes | None = None) -> Party:
-        """Build the party of a seat, or rebuild it from its snapshot."""
+        """Build the party of a seat, or rebuild it from its snapshot.
+
+        An InputError says, to all parties, why this one cannot take part.
+        """

@@ -118,7 +118,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[peers]\ncloud-a = 'x'", "peers.cloud-a: 'x' is no address"),
         ("[peers]\ncloud-a = 'x:0'", "peers.cloud-a: must be the port where it listens"),
         ("[peers]\nCloud = 'x:1'", "peers: the name 'Cloud' cannot be used"),
-        ("[owner]", "owner.pull: is missing; the keys of this table are pull, arms"),
+        ("[owner]", "owner.pull: is missing, and so is model"),
         ("[owner]\npull = 'hospital'", "owner.pull: must be written as"),
         (OWNER + "arms = 0", "owner.arms: must be a whole number from 1"),
         (OWNER + "arms = true", "owner.arms: expected a whole number, got true or false"),

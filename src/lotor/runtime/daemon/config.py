@@ -140,12 +140,16 @@ def _toml(config: PartyConfig) -> str:
     tables: list[str] = []
     for key, value in msgspec.structs.asdict(config).items():
         if isinstance(value, Table):
-            tables += ["", f"[{key}]", *map(_line, msgspec.structs.asdict(value).items())]
+            tables += ["", f"[{key}]", *_lines(msgspec.structs.asdict(value))]
         elif isinstance(value, dict):
-            tables += ["", f"[{key}]", *map(_line, value.items())] if value else []
+            tables += ["", f"[{key}]", *_lines(value)] if value else []
         elif value is not None:
             lines.append(_line((key, value)))
     return "\n".join([*lines, *tables, ""])
+
+
+def _lines(table: Mapping[str, Value | None]) -> list[str]:
+    return [_line((key, value)) for key, value in table.items() if value is not None]
 
 
 def _line(entry: tuple[str, Value]) -> str:

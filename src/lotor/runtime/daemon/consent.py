@@ -3,7 +3,7 @@
 import msgspec
 
 from lotor.core.errors import InputError
-from lotor.policies.catalogue import CATALOGUE, from_text, to_text
+from lotor.policies.texts import canonical
 from lotor.runtime.daemon.tables import ANY, ConsentRules
 
 _LONGEST = 200
@@ -67,10 +67,8 @@ def _allows(rule: str, policy: str) -> bool:
 
 def _canonical(policy: str) -> str:
     """One text for each policy of the catalogue, so that 0.020 is 0.02 and defaults are there."""
-    if policy.partition(":")[0] not in CATALOGUE:
-        return policy
     try:
-        return to_text(from_text(policy))
+        return canonical(policy)
     except InputError:
         return policy
 

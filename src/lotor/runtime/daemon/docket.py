@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lotor.core.errors import (
     CertificateError,
     ConsentError,
+    InputError,
     JournalWriteError,
     LotorError,
     ProtocolError,
@@ -94,7 +95,10 @@ class Docket:
                 text = f"{who} has {MOST_OPEN} runs open already: let some end first"
                 self._decline(name, frame, ConsentError(text))
                 return
-            self._consider(table)
+            try:
+                self._consider(table)
+            except InputError as error:
+                self._decline(name, frame, error)
             return
         if live.table.signed != frame.announcement:
             raise ProtocolError(
@@ -132,7 +136,9 @@ class Docket:
             against = objections(self._config.consent, wish, self._spent())
         note = "; ".join(against)
         live = LiveRun(table, self._house, WAITING if against else RUNNING, note)
-        self.add(live, None if against else first_snapshot(live.new_party()))
+        # Before anything is written down: this party may lack what its seat needs.
+        snapshot = None if against else first_snapshot(live.new_party())
+        self.add(live, snapshot)
         if against:
             live.log.warning(
                 f"{customer} asks for a run of {plan.policy} with {plan.budget} pulls, which "

@@ -7,7 +7,7 @@ from typing import Protocol as Interface
 
 import msgspec
 
-from lotor.core.errors import JournalError, JournalWriteError, LotorError
+from lotor.core.errors import InputError, JournalError, JournalWriteError, LotorError
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.deployment import Offer, Place
 from lotor.protocols.party import Party
@@ -19,7 +19,15 @@ from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.host import Asked, Host, first_snapshot
-from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, WAITING, Journal
+from lotor.runtime.durable.journal import (
+    ENDED,
+    FAILED,
+    FINISHED,
+    REFUSED,
+    RUNNING,
+    WAITING,
+    Journal,
+)
 
 
 class House(Interface):
@@ -33,6 +41,10 @@ class House(Interface):
 
     @property
     def trial_seed(self) -> int | None: ...
+
+    @property
+    def data(self) -> object:
+        """What this party brings to its protocols beside pulls."""
 
     @property
     def repeatable(self) -> bool:
@@ -115,11 +127,17 @@ class LiveRun:
             identity=self.table.identity,
             offer=self._house.offer,
             trial_seed=self._house.trial_seed,
+            data=self._house.data,
         )
 
     def begin(self) -> None:
         """A run that waited for approval starts."""
-        self._house.journal.begin(self.run, first_snapshot(self.new_party()))
+        try:
+            snapshot = first_snapshot(self.new_party())
+        except InputError as error:
+            self.end(REFUSED, f"{self.seat}: {error}")
+            return
+        self._house.journal.begin(self.run, snapshot)
         self.state, self.note = RUNNING, ""
         self.resume()
 

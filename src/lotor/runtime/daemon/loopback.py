@@ -40,9 +40,9 @@ from lotor.environments import Outcomes
 pull = Outcomes(Path(__file__).with_name("patients.db"))
 '''
 SERVERS = {"controller": "controller", "comp": "comp", "customer": "customer"}
+CONSENT = ConsentRules(customers=("customer",), policies=("*",), least_budget=1, total_budget=10**9)
 
-
-# Below the ports that systems give to outgoing connections: while Controller is away, one of those
+# Below the ports that systems give to outgoing connections: while the hub is away, one of those
 # could take its port, and even connect to itself.
 PORTS = range(10_000, 32_000)
 PATIENCE = 5.0
@@ -98,40 +98,53 @@ class Loopback:
     def owners(self) -> list[str]:
         return list(self.rewards)
 
+    @property
+    def hub(self) -> str:
+        """The party that all others dial."""
+        return "controller"
+
+    @property
+    def pullers(self) -> list[str]:
+        """The parties whose journals say which arms were pulled."""
+        return self.owners
+
+    @property
+    def members(self) -> dict[str, str]:
+        """All parties and their roles."""
+        return {**SERVERS, **dict.fromkeys(self.owners, "owner")}
+
     def prepare(self) -> None:
-        """Write keys, certificates, configurations and patients."""
-        members = {**SERVERS, **dict.fromkeys(self.owners, "owner")}
+        """Write keys, certificates, configurations and the owners' data."""
+        members = self.members
         self.kits = demo_federation(self.folder, members)
         self.spent = {name: Spent() for name in members}
         address = Address("127.0.0.1", free_port())
-        for name, role in members.items():
-            write_config(self.kits[name] / "party.toml", self._config(role, address))
+        for name in members:
+            write_config(self.kits[name] / "party.toml", self._config(name, address))
+        self._write_data()
+
+    def _write_data(self) -> None:
         for name, rewards in self.rewards.items():
             (self.kits[name] / "hospital.py").write_text(self.hospital)
             Outcomes.create(self.kits[name] / "patients.db", rewards)
 
-    def _config(self, role: str, controller: Address) -> PartyConfig:
-        owner = role == "owner"
+    def _owner_table(self) -> OwnerTable:
+        return OwnerTable(pull="hospital:pull", repeatable=True, tick=self.tick)
+
+    def _config(self, name: str, hub: Address) -> PartyConfig:
+        role = self.members[name]
+        by_role: dict[str, tuple[str, ...]] = {}
+        for member, its_role in self.members.items():
+            if its_role != "customer":
+                by_role[its_role] = (*by_role.get(its_role, ()), member)
         return PartyConfig(
-            listen=controller if role == "controller" else None,
-            peers={} if role == "controller" else {"controller": controller},
+            listen=hub if name == self.hub else None,
+            peers={} if name == self.hub else {self.hub: hub},
             limits=LimitsTable(wait=self.wait),
-            owner=OwnerTable(pull="hospital:pull", repeatable=True, tick=self.tick)
-            if owner
-            else None,
-            consent=ConsentRules(
-                customers=("customer",), policies=("*",), least_budget=1, total_budget=10**9
-            )
-            if owner
-            else None,
-            members={
-                "controller": ("controller",),
-                "comp": ("comp",),
-                "owner": tuple(self.owners),
-            }
-            if role == "customer"
-            else {},
-            trial=TrialTable(seed=self.seed) if owner else None,
+            owner=self._owner_table() if role == "owner" else None,
+            consent=CONSENT if role == "owner" else None,
+            members=by_role if role == "customer" else {},
+            trial=TrialTable(seed=self.seed) if name in self.pullers else None,
         )
 
     def command(self, *arguments: str) -> list[str]:

@@ -72,8 +72,8 @@ class Journals:
         return standing is not None and standing.finished
 
     def round(self, run: str) -> int:
-        """The last round in which some owner was asked to pull, as far as can be read."""
-        return max((self._last_round(name, run) for name in self._federation.owners), default=0)
+        """The last round in which some arm was pulled, as far as can be read."""
+        return max((self._last_round(name, run) for name in self._federation.pullers), default=0)
 
     def _last_round(self, name: str, run: str) -> int:
         rows = self._ask(
@@ -87,7 +87,7 @@ class Journals:
     def arms(self, run: str) -> dict[int, list[int]]:
         """For each round, the arms that were pulled: one, if all went well."""
         pulled: dict[int, list[int]] = {}
-        for name in self._federation.owners:
+        for name in self._federation.pullers:
             rows = self._ask(
                 name, "SELECT decision FROM pulls WHERE run = ? AND decision IS NOT NULL", run
             )

@@ -32,7 +32,7 @@ from lotor.runtime.daemon.frames import (
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker, load_pull
+from lotor.runtime.daemon.pull import Asker, load_model, load_pull
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import (
@@ -72,6 +72,7 @@ class Node:
         self._clerk = Clerk(self)
         self._keeper: asyncio.Task[None] | None = None
         self._asker = self._make_asker()
+        self.data = self._load_data()
         self.transport = NetworkTransport(
             me=kit.subject,
             tls=Tls(kit.certificate_path, kit.key_path, kit.fresh_trust),
@@ -93,10 +94,25 @@ class Node:
             if self.kit.subject.role == "owner":
                 raise ConfigError(
                     f"{self.kit.party_toml}: {self._me} is an owner, so party.toml needs an "
-                    "[owner] table with its pull; docs/party.md has an example"
+                    "[owner] table with its pull or its model; docs/party.md has an example"
                 )
             return None
+        if owner.pull is None:
+            return None
         return Asker(load_pull(owner.pull, self.kit.path), RewardScale(*owner.reward_range))
+
+    def _load_data(self) -> object:
+        """The owner's model; without a pull it says how many arms there are."""
+        owner = self.config.owner
+        if owner is None or owner.model is None:
+            return None
+        data = load_model(owner.model, self.kit.path)
+        if owner.pull is None and owner.arms not in (None, getattr(data, "k", None)):
+            raise ConfigError(
+                f"{self.kit.party_toml}: owner.arms is {owner.arms}, which its model has not: "
+                "leave it out, or correct it"
+            )
+        return data
 
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
@@ -154,7 +170,10 @@ class Node:
     @property
     def offer(self) -> Offer:
         owner = self.config.owner
-        return Offer() if owner is None else Offer(owner.arms, *owner.reward_range)
+        if owner is None:
+            return Offer()
+        held = getattr(self.data, "k", 1) if owner.pull is None else 1
+        return Offer(held if owner.arms is None else owner.arms, *owner.reward_range)
 
     @property
     def trial_seed(self) -> int | None:

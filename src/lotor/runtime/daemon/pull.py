@@ -1,4 +1,4 @@
-"""An owner's own pull function: found by name, asked without holding up the party."""
+"""An owner's own function and model: found by name, asked without holding up the party."""
 
 import asyncio
 import importlib
@@ -24,19 +24,7 @@ _kits: set[str] = set()
 
 def load_pull(spec: str, kit: Path) -> PullFunction:
     """The function that "package.module:function" names; the kit's own folder is searched first."""
-    name, _, path = spec.partition(":")
-    if not all(part.isidentifier() for part in [*name.split("."), *path.split(".")]):
-        raise ConfigError(f'owner.pull: must be written as "package.module:function", not {spec!r}')
-    module = _imported(name, kit.resolve())
-    found: object = module
-    for part in path.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            raise ConfigError(
-                f"owner.pull: module {name} ({getattr(module, '__file__', 'no file')}) has no "
-                f"{path}: correct the name in party.toml or write the function"
-            ) from None
+    found = _named(spec, kit, "owner.pull", "function")
     if isinstance(found, type) or not callable(found):
         what = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
         raise ConfigError(
@@ -46,28 +34,58 @@ def load_pull(spec: str, kit: Path) -> PullFunction:
     return cast("PullFunction", found)
 
 
-def _imported(name: str, kit: Path) -> ModuleType:
-    _search_first(kit, name.partition(".")[0])
+def load_model(spec: str, kit: Path) -> object:
+    """What "package.module:name" names, or returns if it is a function; protocols look at it."""
+    found = _named(spec, kit, "owner.model", "name")
+    if not callable(found) or isinstance(found, type):
+        return found
+    try:
+        return found()
+    except (Exception, SystemExit) as error:
+        raise ConfigError(
+            f"owner.model: {spec} failed with {type(error).__name__}: {error}"
+        ) from error
+
+
+def _named(spec: str, kit: Path, key: str, what: str) -> object:
+    name, _, path = spec.partition(":")
+    if not all(part.isidentifier() for part in [*name.split("."), *path.split(".")]):
+        raise ConfigError(f'{key}: must be written as "package.module:{what}", not {spec!r}')
+    module = _imported(name, kit.resolve(), key)
+    found: object = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ConfigError(
+                f"{key}: module {name} ({getattr(module, '__file__', 'no file')}) has no "
+                f"{path}: correct the name in party.toml or write the {what}"
+            ) from None
+    return found
+
+
+def _imported(name: str, kit: Path, key: str) -> ModuleType:
+    _search_first(kit, name.partition(".")[0], key)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise ConfigError(
-                f"owner.pull: there is no module {error.name}: put {name.replace('.', '/')}.py "
+                f"{key}: there is no module {error.name}: put {name.replace('.', '/')}.py "
                 f"into {kit}, install it, or correct the name in party.toml"
             ) from None
-        raise _broken(name, error) from error
+        raise _broken(name, error, key) from error
     except (Exception, SystemExit) as error:
-        raise _broken(name, error) from error
+        raise _broken(name, error, key) from error
 
 
-def _broken(name: str, error: BaseException) -> ConfigError:
+def _broken(name: str, error: BaseException, key: str) -> ConfigError:
     return ConfigError(
-        f"owner.pull: module {name} cannot be imported, it raised {type(error).__name__}: {error}"
+        f"{key}: module {name} cannot be imported, it raised {type(error).__name__}: {error}"
     )
 
 
-def _search_first(kit: Path, top: str) -> None:
+def _search_first(kit: Path, top: str, key: str) -> None:
     """Put the kit first, and see to it that a module of the kit is not shadowed."""
     folder = str(kit)
     sys.path[:] = [folder, *(entry for entry in sys.path if entry != folder)]
@@ -75,17 +93,17 @@ def _search_first(kit: Path, top: str) -> None:
     ours = PathFinder.find_spec(top, [folder])
     loaded = sys.modules.get(top)
     if loaded is not None and ours is not None and ours.origin is not None:
-        _make_way(top, getattr(loaded, "__file__", None), ours.origin)
+        _make_way(top, getattr(loaded, "__file__", None), ours.origin, key)
     _kits.add(folder)
 
 
-def _make_way(top: str, loaded: str | None, ours: str) -> None:
+def _make_way(top: str, loaded: str | None, ours: str, key: str) -> None:
     if loaded == ours:
         return
     if loaded is None or not any(Path(loaded).is_relative_to(kit) for kit in _kits):
         raise ConfigError(
-            f"owner.pull: {ours} has the name of a module that is in use already "
-            f"({loaded or 'built in'}): rename it, and owner.pull in party.toml"
+            f"{key}: {ours} has the name of a module that is in use already "
+            f"({loaded or 'built in'}): rename it, and {key} in party.toml"
         )
     for name in [name for name in sys.modules if f"{name}.".startswith(f"{top}.")]:
         del sys.modules[name]

@@ -11,7 +11,7 @@ import msgspec
 from lotor.core.errors import ConfigError, InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.certificates.subject import check_word
-from lotor.policies.catalogue import CATALOGUE, from_text
+from lotor.policies.texts import canonical
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
@@ -45,22 +45,27 @@ class LimitsTable(Table, frozen=True):
 
 
 class OwnerTable(Table, frozen=True):
-    """An owner's arms and the function that answers for them."""
+    """An owner's arms: the function that answers for them, or the model of what they pay."""
 
-    pull: str
-    arms: int = 1
+    pull: str | None = None
+    model: str | None = None
+    arms: int | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
     repeatable: bool = False
     tick: float = 0.0
 
     def __post_init__(self) -> None:
+        for key, what in (("pull", "function"), ("model", "name")):
+            spec = getattr(self, key)
+            _require(
+                spec is None or _FUNCTION.fullmatch(spec) is not None,
+                key,
+                f'written as "package.module:{what}", {spec!r} is not',
+            )
+        if self.pull is None:
+            self._check_without_pull()
         _require(
-            _FUNCTION.fullmatch(self.pull) is not None,
-            "pull",
-            f'written as "package.module:function", {self.pull!r} is not',
-        )
-        _require(
-            1 <= self.arms <= MAXIMAL_BUDGET,
+            self.arms is None or 1 <= self.arms <= MAXIMAL_BUDGET,
             "arms",
             f"a whole number from 1 to {MAXIMAL_BUDGET}, {self.arms} is not",
         )
@@ -73,6 +78,12 @@ class OwnerTable(Table, frozen=True):
             "tick",
             f"0 or a number of seconds above it, {self.tick} is not",
         )
+
+    def _check_without_pull(self) -> None:
+        if self.model is None:
+            raise ConfigError("pull: is missing, and so is model: an owner has one of them or both")
+        for key, default in (("reward_range", (0.0, 1.0)), ("repeatable", False), ("tick", 0.0)):
+            _require(getattr(self, key) == default, key, "left out where there is no pull")
 
 
 class ConsentRules(Table, frozen=True):
@@ -166,8 +177,7 @@ def _require_policy(policy: str) -> None:
         "policies",
         f'policies such as "ucb" or "softmax:tau=0.02", {policy!r} is none',
     )
-    if policy.partition(":")[0] in CATALOGUE:
-        try:
-            from_text(policy)
-        except InputError as error:
-            raise ConfigError(f"policies: {error}") from None
+    try:
+        canonical(policy)
+    except InputError as error:
+        raise ConfigError(f"policies: {error}") from None

@@ -8,7 +8,16 @@ rules and what breaks without each.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lotor.core.effects import Checkpoint, Decision, Effect, Message, Pull, Receive, Send
+from lotor.core.effects import (
+    Checkpoint,
+    Decided,
+    Decision,
+    Effect,
+    Message,
+    Pull,
+    Receive,
+    Send,
+)
 from lotor.core.errors import JournalError, LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
@@ -144,6 +153,8 @@ class Host:
             if answer is None:
                 return False
             value = answer.reward
+        elif type(effect) is Decided:
+            self._decided(effect.decision)
         elif type(effect) is Checkpoint:
             self._boundary(effect)
         try:
@@ -223,6 +234,15 @@ class Host:
         again = self._repeatable or recorded is not None
         self.asked = Asked(number, decision, again=again)
         return None
+
+    def _decided(self, decision: Decision) -> None:
+        """Write down what was chosen: in replay it must be the same again."""
+        self._pulls += 1
+        recorded = self._recorded.pop(self._pulls, None)
+        if recorded is None:
+            self._record.note(self._pulls, decision, None)
+        else:
+            self._check(recorded, decision)
 
     def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
         if recorded.decision != (decision.id if decision else None):

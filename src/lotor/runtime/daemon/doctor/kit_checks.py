@@ -20,7 +20,7 @@ from lotor.runtime.daemon.doctor.findings import (
 )
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.pull import load_pull
+from lotor.runtime.daemon.pull import load_model, load_pull
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -172,17 +172,23 @@ def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) ->
 
 
 def check_pull(patient: Patient) -> Iterator[Finding]:
-    """Imported as the daemon does, but not called."""
+    """Imported as the daemon does; a pull is not called."""
     owner = None if patient.config is None else patient.config.owner
     if owner is None:
         return
     try:
         with _nothing_written():
-            load_pull(owner.pull, patient.path)
+            if owner.pull is not None:
+                load_pull(owner.pull, patient.path)
+            if owner.model is not None:
+                load_model(owner.model, patient.path)
     except LotorError as error:
-        yield problem("pull", str(error), AGAIN)
+        yield problem("pull" if owner.model is None else "model", str(error), AGAIN)
         return
-    yield ok("pull", f"{owner.pull} can be imported ({_repeats(owner)}); it was not called")
+    if owner.pull is not None:
+        yield ok("pull", f"{owner.pull} can be imported ({_repeats(owner)}); it was not called")
+    if owner.model is not None:
+        yield ok("model", f"{owner.model} can be loaded")
 
 
 def _repeats(owner: OwnerTable) -> str:

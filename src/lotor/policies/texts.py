@@ -1,0 +1,18 @@
+"""One text for each policy, whichever catalogue it is in."""
+
+from lotor.policies.catalogue import CATALOGUE, from_text, to_text
+from lotor.policies.linear import LINEAR_CATALOGUE, linear_from_text, linear_to_text
+
+
+def canonical(text: str) -> str:
+    """The text with all parameters, so that 0.020 is 0.02; unknown policies stay as they are.
+
+    >>> canonical("softmax:tau=0.020"), canonical("linucb:R=0.10") == canonical("linucb")
+    ('softmax:tau=0.02', True)
+    """
+    name = text.partition(":")[0]
+    if name in CATALOGUE:
+        return to_text(from_text(text))
+    if name in LINEAR_CATALOGUE:
+        return linear_to_text(linear_from_text(text))
+    return text
