@@ -68,7 +68,7 @@ def test_randomisers_of_another_key_are_refused(key: PrivateKey) -> None:
 
 def test_several_threads_never_get_the_same_value(key: PrivateKey) -> None:
     taken: list[int] = []
-    with Randomisers(key.public, 300, depth=40) as randomisers:
+    with Randomisers(key.public, 1000, depth=40) as randomisers:
 
         def take() -> None:
             taken.extend(int(randomisers.take()) for _ in range(250))
@@ -93,6 +93,18 @@ def test_the_pool_fills_to_its_depth_and_hands_out_what_is_ready(key: PrivateKey
             randomisers.take()
         randomisers.wait()
         assert randomisers.ready == 10
+
+
+def test_the_pool_makes_no_more_than_will_be_needed(key: PrivateKey) -> None:
+    with Randomisers(key.public, 12, depth=8) as randomisers:
+        taken = []
+        for _ in range(12):
+            randomisers.wait()
+            taken.append(int(randomisers.take()))
+        randomisers.wait()
+        assert randomisers.ready == 0
+        taken.append(int(randomisers.take()))
+        assert len(set(taken)) == 13
 
 
 def test_closing_forgets_the_pool_and_ends_the_thread(key: PrivateKey) -> None:

@@ -39,7 +39,7 @@ class Randomisers:
     """A source of randomisers under one key; each is handed out once, to whichever thread asks.
 
     `uses` is about how many will be needed: it decides what is prepared. With `depth`, a thread
-    keeps up to so many ready. They live in this process's memory only: a forked child drops
+    keeps up to so many ready until `uses` were made; what is needed beyond is made when asked for. They live in this process's memory only: a forked child drops
     them, and nothing can write them down.
     """
 
@@ -48,6 +48,8 @@ class Randomisers:
             raise InputError(f"uses={uses}, depth={depth}: neither can be negative; correct them")
         self.public_key = public_key
         self.depth = depth
+        # About how many are still to be made; two threads may count one for two.
+        self._left = uses
         self._prepare(uses)
         self._ready: deque[mpz] = deque()
         self._starting = threading.Lock()
@@ -87,6 +89,7 @@ class Randomisers:
 
     def _make(self) -> mpz:
         key = self.public_key
+        self._left -= 1
         if self._base is None:
             return powmod(key._random_unit(), key.n, key.n_squared)
         mask = self._base.power(secrets.token_bytes(self._exponent_bytes))
@@ -112,7 +115,7 @@ class Randomisers:
 
     def _refill(self) -> None:
         """Start filling when at most half is left; the thread ends when the pool is full."""
-        if len(self._ready) * 2 > self.depth or not self.depth:
+        if len(self._ready) * 2 > self.depth or not self.depth or self._left < 1:
             return
         with self._starting:
             idle = self._thread is None or not self._thread.is_alive()
@@ -122,7 +125,7 @@ class Randomisers:
 
     def _fill(self) -> None:
         before = time.thread_time()
-        while len(self._ready) < self.depth and not self._closed:
+        while len(self._ready) < self.depth and self._left > 0 and not self._closed:
             self._ready.append(self._make())
         self._cpu_seconds += time.thread_time() - before
 
