@@ -39,8 +39,9 @@ class Randomisers:
     """A source of randomisers under one key; each is handed out once, to whichever thread asks.
 
     `uses` is about how many will be needed: it decides what is prepared. With `depth`, a thread
-    keeps up to so many ready until `uses` were made; what is needed beyond is made when asked for. They live in this process's memory only: a forked child drops
-    them, and nothing can write them down.
+    keeps up to so many ready until `uses` were made; what is needed beyond is made when asked for.
+    They live in this process's memory only: a forked child drops them, and nothing can write them
+    down.
     """
 
     def __init__(self, public_key: PublicKey, uses: int = 1000, depth: int = 0) -> None:
