@@ -31,12 +31,17 @@ NEXT = (
 def demo_command(
     protocol: Annotated[str, typer.Option(help=f"What to run: {', '.join(TRIALS)}.")] = "samba",
     policy: Annotated[
-        str, typer.Option(help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.")
-    ] = "ucb",
-    budget: Annotated[int, typer.Option(help="How many patients.")] = 300,
+        str | None,
+        typer.Option(
+            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.  [default: ucb, linucb "
+            "or spectral-ucb]"
+        ),
+    ] = None,
+    budget: Annotated[int, typer.Option(help="How many patients, or pulls.")] = 300,
     hospitals: Annotated[
-        int, typer.Option(min=2, max=len(HOSPITALS), help="How many hospitals.")
-    ] = 3,
+        int | None,
+        typer.Option(min=2, max=len(HOSPITALS), help="samba: how many hospitals.  [default: 3]"),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes outcomes and choices.")] = 7,
     kill: Annotated[
         bool, typer.Option("--kill", help="Crash random parties while it runs.")
@@ -46,7 +51,7 @@ def demo_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Hospitals learn together, every party a process of its own on this machine."""
+    """Organisations learn together, every party a process of its own on this machine."""
     if protocol not in TRIALS:
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(TRIALS)}")
     trial = TRIALS[protocol](policy, budget, seed, hospitals)
@@ -128,15 +133,15 @@ def _document(
 
 def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> None:
     out = Console()
-    names = list(trial.means)
     out.print(
-        f"{len(names)} hospitals ({', '.join(names)}) treated {trial.budget} patients and chose "
-        f"by {plain.options['policy']} among their treatments. Each party was a process of its "
-        "own; they talked over TLS 1.3 with certificates on both sides.\n",
+        f"{trial.story(str(plain.options['policy']))} Each party was a process of its own; they "
+        "talked over TLS 1.3 with certificates on both sides.\n",
         highlight=False,
     )
     same = outcome.reward == plain.reward and outcome.arms == plain.arms
-    out.print(f"total reward [bold]{outcome.reward:g}[/bold] of {trial.budget}", highlight=False)
+    out.print(
+        f"total reward [bold]{outcome.reward:g}[/bold] in {trial.budget} rounds", highlight=False
+    )
     out.print(f"in plain     [bold]{plain.reward:g}[/bold]", highlight=False)
     out.print(
         "[green]equal, and the same arm in every round[/green]"

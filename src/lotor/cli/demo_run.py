@@ -12,7 +12,6 @@ from lotor.cli.demo_trials import DemoTrial
 from lotor.cli.demo_view import DemoView, PartyReport, Scene
 from lotor.core.errors import RunEndedError
 from lotor.runtime.daemon.crashes import Crashes, Kill
-from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
 from lotor.runtime.daemon.loopback_watch import Watch
 
@@ -41,9 +40,7 @@ class DemoRun:
         self._trial = trial
         self._look = look
         self._view = view
-        self._federation = Loopback.bernoulli(
-            folder, trial.means, budget=trial.budget, seed=trial.seed
-        )
+        self._federation = trial.federation(folder)
         self._journals = Journals(self._federation)
         self._crashes: Crashes | None = None
         self._began = self._shown = self._moved = 0.0

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import typer
 
 from lotor.cli.exit_codes import INTERRUPTED
-from lotor.cli.start_options import PROTOCOLS, order_options
 from lotor.cli.progress import RunProgress
+from lotor.cli.start_options import PROTOCOLS, order_options
 from lotor.core.errors import (
     ConsentError,
     InputError,

@@ -1,9 +1,12 @@
 """Tables for people: a run, a comparison, what leaks."""
 
+from collections.abc import Mapping
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from lotor.cli.study import Finding
 from lotor.protocols.samba.leakage import MEASURED, POSITION_FORM
 from lotor.runtime import Result
 
@@ -89,14 +92,16 @@ def show_operations(out: Console, result: Result, expected: dict[str, int]) -> N
     out.print(table)
 
 
-def show_leakage(out: Console, selection: str = "bits") -> None:
+def show_leakage(
+    out: Console, selection: str = "bits", findings: Mapping[str, Finding] = MEASURED
+) -> None:
     """What the paper says each role learns, and what was measured."""
     table = small_table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")
     table.add_column("the paper says")
     table.add_column("measured")
-    for role, finding in MEASURED.items():
-        table.add_row(role, finding.paper, finding.measured)
+    for role, finding in findings.items():
+        table.add_row(role, finding.paper, finding.measured.replace("**", ""))
     out.print(table)
     if selection == "position":
         out.print(f"The position form: {POSITION_FORM}\n", highlight=False)

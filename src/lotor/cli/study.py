@@ -1,0 +1,96 @@
+"""What `lotor run` simulates, whatever the protocol is: run it, compare it, write it as JSON."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol as Interface
+
+import typer
+from rich.console import Console
+
+import lotor
+from lotor.cli import exit_codes
+from lotor.cli.progress import progress_bar
+from lotor.environments import Environment
+from lotor.protocols.party import Protocol
+from lotor.runtime import Result
+
+
+class Finding(Interface):
+    """What a role learns: as the paper says, and as measured."""
+
+    @property
+    def paper(self) -> str: ...
+
+    @property
+    def measured(self) -> str: ...
+
+
+Comparison = Callable[[Console, Result, Result], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A protocol, where its rewards come from, and how to show it beside plain.
+
+    `operations` are counts to hold the counted ones against, for JSON.
+    """
+
+    protocol: Protocol
+    environment: Environment
+    plain: Protocol | None = None
+    show: Comparison | None = None
+    leakage: Mapping[str, Finding] = field(default_factory=dict)
+    operations: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def simulate(
+    protocol: Protocol,
+    environment: Environment,
+    budget: int,
+    seed: int | None,
+    *,
+    trajectory: bool = True,
+) -> Result:
+    """One run in this process, with a bar on a terminal."""
+    try:
+        with progress_bar(protocol.name) as report:
+            return lotor.run(
+                protocol,
+                environment,
+                budget=budget,
+                seed=seed,
+                trajectory=trajectory,
+                progress=report,
+            )
+    except KeyboardInterrupt:
+        typer.echo("lotor: interrupted; nothing was kept", err=True)
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
+
+
+def report(
+    study: Study, secure: Result, plain: Result | None, *, trajectory: bool
+) -> dict[str, object]:
+    """All of it, for programs."""
+    if plain is None:
+        return _document(secure, trajectory=trajectory)
+    compared: dict[str, object] = {
+        "secure": _document(secure, trajectory=trajectory),
+        "plain": _document(plain, trajectory=trajectory),
+        "same": secure.agrees_with(plain),
+        "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
+        "leakage": {
+            role: {"paper": finding.paper, "measured": finding.measured}
+            for role, finding in study.leakage.items()
+        },
+    }
+    if study.operations:
+        compared["operations"] = {"counted": secure.operations, **study.operations}
+    return compared
+
+
+def _document(result: Result, *, trajectory: bool) -> dict[str, object]:
+    document: dict[str, object] = json.loads(result.to_json())
+    if not trajectory:
+        document["arms"] = None
+    return document
