@@ -40,9 +40,13 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# make bench BENCH= measures longer and more precisely
+BENCH ?= --quick
+
 bench: $(READY)
-	$(BIN)/python benchmarks/samba.py
-	$(BIN)/python benchmarks/federation.py
+	$(BIN)/python benchmarks/samba.py $(BENCH)
+	$(BIN)/python benchmarks/federation.py $(BENCH)
+	$(BIN)/python benchmarks/linucb_ds.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
