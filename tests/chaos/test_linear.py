@@ -1,0 +1,85 @@
+"""A linear run survives kills of all its parties."""
+
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import lotor
+from lotor.cli.linear_options import LINEAR, made_up
+from lotor.runtime.daemon.crashes import Crashes
+from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.runtime.daemon.loopback_model import MEMBERS, ModelLoopback
+
+LOOK, PATIENCE = 0.01, 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A run to survive."""
+
+    protocol: str
+    arms: str
+    budget: int = 100
+    kills: int = 8
+    seed: int = 7
+
+
+TRIALS = [Trial("linucb-ds", "linear:10,4"), Trial("spectral-ucb-ds", "graph:8")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trial", TRIALS, ids=str)
+def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
+    survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
+    federation = ModelLoopback.of(tmp_path, survey, seed=trial.seed)
+    federation.wait = PATIENCE
+    federation.prepare()
+    with closing(federation):
+        federation.serve()
+        options = ("--budget", str(trial.budget), "--key-bits", "2048", "--json")
+        federation.launch("customer", "start", trial.protocol, *options)
+        crashes = crash(federation, trial)
+    journals = Journals(federation)
+    plain = lotor.run(
+        LINEAR[trial.protocol]().plain(), survey.arms(), budget=trial.budget, seed=trial.seed
+    )
+    assert journals.total(crashes.run) == plain.reward
+    assert journals.trajectory(crashes.run, trial.budget) == plain.arms
+    killed = Counter(kill.name for kill in crashes.kills)
+    assert killed.total() >= trial.kills
+    assert set(killed) == set(MEMBERS)
+
+
+def crash(federation: ModelLoopback, trial: Trial) -> Crashes:
+    """Kill parties until the customer has the total, and let all of them finish."""
+    journals, deadline = Journals(federation), time.monotonic() + PATIENCE
+    while (run := journals.run()) is None:
+        assert time.monotonic() < deadline, federation.complaint("customer")
+        time.sleep(LOOK)
+    crashes = Crashes.spread(
+        federation,
+        run,
+        budget=trial.budget,
+        kills=trial.kills,
+        most=2,
+        again=0.25,
+        random=Random(f"{trial}"),
+    )
+    while not all(finished(journals, name, run) for name in MEMBERS):
+        assert time.monotonic() < deadline, f"{trial} does not end: {federation.folder}"
+        if journals.finished(run):
+            crashes.restart_all()
+        else:
+            crashes.step(journals.round(run))
+        time.sleep(LOOK)
+    return crashes
+
+
+def finished(journals: Journals, name: str, run: str) -> bool:
+    standing = journals.standing(name, run)
+    return standing is not None and standing.finished

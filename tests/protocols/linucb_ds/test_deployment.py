@@ -1,0 +1,257 @@
+"""LinUCB-DS's parties apart: they lose their memory at any step, and it changes nothing."""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+import lotor
+from crashing import Fate, Rebuild, Simulation, Site, World
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import RewardScale
+from lotor.crypto.signing import trusting_identities
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Member, Offer, Place
+from lotor.protocols.linear_draws import simulated_keys
+from lotor.protocols.linucb_ds.comp import Comp
+from lotor.protocols.linucb_ds.customer import Customer
+from lotor.protocols.linucb_ds.deployment import SEATS
+from lotor.protocols.linucb_ds.owner import Owner
+from lotor.protocols.linucb_ds.principal import Principal, PrincipalMemory
+from lotor.protocols.linucb_ds.terms import Terms, terms_from
+from lotor.protocols.party import Party, Run
+from lotor.runtime.durable import host as host_module
+from lotor.runtime.durable.host import first_snapshot
+
+pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+
+BUDGET, SEED, BITS = 14, 6, 512
+VECTORS = [[1.0, 0.0], [0.0, 1.0], [0.7, 0.7], [0.5, -0.5]]
+ARMS = lotor.LinearArms(VECTORS, theta=[0.6, 0.3])
+RING = [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]
+NODES = lotor.GraphArms(RING, values=[0.2, 0.5, 0.8, 0.5])
+CASES: dict[str, tuple[lotor.LinUCBDS, lotor.LinearArms]] = {
+    "linucb-ds": (lotor.LinUCBDS(insecure_key_bits=BITS), ARMS),
+    "spectral-ucb-ds": (lotor.SpectralUCBDS(insecure_key_bits=BITS), NODES),
+}
+
+
+def rebuilder(party: Party, arms: lotor.LinearArms) -> Rebuild:
+    def rebuild(snapshot: bytes) -> Party:
+        if isinstance(party, Owner):
+            return Owner(party._identity, "aa", arms, minimum_key_bits=BITS, snapshot=snapshot)
+        if isinstance(party, Comp):
+            return Comp(party._identity, "aa", insecure_key_bits=BITS, snapshot=snapshot)
+        if isinstance(party, Principal):
+            return Principal("aa", minimum_key_bits=BITS, snapshot=snapshot)
+        assert isinstance(party, Customer)
+        return Customer.restored(party._identity, "aa", snapshot, minimum_key_bits=BITS)
+
+    return rebuild
+
+
+def sites_of(name: str) -> dict[str, Site]:
+    protocol, arms = CASES[name]
+    parties = protocol.parties(Run("aa", arms.k, BUDGET, RewardScale(-9, 9), SEED, arms, 2))
+    others = [seat for seat in parties if seat != "principal"]
+    return {
+        seat: Site(
+            seat,
+            party,
+            rebuilder(party, arms),
+            others if seat == "principal" else ["principal"],
+        )
+        for seat, party in parties.items()
+    }
+
+
+def arms_pulled(disk: sqlite3.Connection) -> list[int]:
+    rows = disk.execute("SELECT decision FROM pulls ORDER BY number").fetchall()
+    decisions = [decision.split("/") for (decision,) in rows]
+    assert [int(t) for _, _, t in decisions] == list(range(1, BUDGET + 1))
+    return [int(arm) for _, arm, _ in decisions]
+
+
+def survives(name: str, fate: Fate, *, seed: int = 0, cuts: float = 0.0) -> None:
+    """Run to the end and hold total and arms against plain."""
+    protocol, arms = CASES[name]
+    sites = sites_of(name)
+    Simulation(sites, World([0.5], seed=0), fate, seed=seed, cuts=cuts).run()
+    plain = lotor.run(protocol.plain(), arms, budget=BUDGET, seed=SEED)
+    customer = sites["customer"].host
+    assert customer is not None
+    assert customer.output == plain.reward
+    assert arms_pulled(sites["principal"].disk) == plain.arms
+    for site in sites.values():
+        site.disk.close()
+
+
+@pytest.mark.parametrize(("rounds", "often"), [(1, 0.02), (5, 0.015)])
+@pytest.mark.parametrize("name", CASES)
+def test_many_crashes_cuts_and_duplicates(
+    name: str, rounds: int, often: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
+    crashes = 0
+    for seed in range(10):
+        fate = Fate(seed, probability=often)
+        survives(name, fate, seed=seed, cuts=0.01)
+        crashes += fate.crashes
+    assert crashes > 20
+
+
+@pytest.mark.slow
+def test_a_crash_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 4)
+    fate = Fate()
+    survives("linucb-ds", fate)
+    assert fate.steps > 200
+    for at in range(1, fate.steps + 1):
+        crash = Fate(at=at)
+        survives("linucb-ds", crash)
+        assert crash.crashes == 1
+
+
+# -- the deployment --------------------------------------------------------------------------------
+
+
+def members() -> dict[str, list[Member]]:
+    return {seat: [Member(f"the-{seat}", Offer(4))] for seat in SEATS}
+
+
+def order(name: str = "linucb-ds", **options: str | int) -> tuple[bytes, Party]:
+    identity = trusting_identities(list(SEATS))["customer"]
+    given = {"key_bits": 2048, **options}
+    return DEPLOYMENTS[name].open("aa", members(), 20, given, identity)
+
+
+@pytest.fixture(scope="module")
+def ordered() -> bytes:
+    return order(slot_bits=96, policy="linucb:R=0.2")[0]
+
+
+def place(ordered: bytes, seat: str, **more: object) -> Place:
+    identity = trusting_identities(list(SEATS))[seat]
+    return replace(Place("aa", seat, ordered, identity, Offer()), **more)  # type: ignore[arg-type]
+
+
+def test_an_order_says_what_was_asked_for(ordered: bytes) -> None:
+    terms = terms_from(ordered)
+    assert (terms.budget, terms.slot_bits, terms.key_bits) == (20, 96, 2048)
+    plan = DEPLOYMENTS["linucb-ds"].plan(ordered)
+    assert plan.policy == "linucb:gamma=1.0,delta=0.01,R=0.2,S=1.0"
+    assert plan.seats == {seat: seat for seat in SEATS}
+    assert set(plan.links["principal"]) == {"customer", "owner", "comp"}
+    assert all(plan.links[seat] == ("principal",) for seat in SEATS if seat != "principal")
+    assert plan.k is None
+
+
+def test_each_protocol_has_its_own_policy_by_default() -> None:
+    for name, policy in (("linucb-ds", "linucb:"), ("spectral-ucb-ds", "spectral-ucb:")):
+        assert DEPLOYMENTS[name].plan(order(name)[0]).policy.startswith(policy)
+
+
+@pytest.mark.parametrize("role", SEATS)
+@pytest.mark.parametrize("count", [0, 2])
+def test_each_role_is_there_once(role: str, count: int) -> None:
+    named = {**members(), role: [Member(f"m{i}", Offer(4)) for i in range(count)]}
+    with pytest.raises(InputError, match=f"has one {role}, but {count} are named"):
+        DEPLOYMENTS["linucb-ds"].seats(named)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"policy": "spectral-ucb"}, "takes a policy such as LinUCB"),
+        ({"policy": "ucb"}, "no linear policy"),
+        ({"slot_bits": 32}, "64 or 96"),
+        ({"key_bits": 512}, "2048"),
+    ],
+)
+def test_what_cannot_be_ordered(options: Mapping[str, str | int], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        order("linucb-ds", **options)
+
+
+def test_a_budget_of_one_leaves_nothing_to_choose() -> None:
+    identity = trusting_identities(list(SEATS))["customer"]
+    with pytest.raises(InputError, match="1 pulls"):
+        DEPLOYMENTS["linucb-ds"].open("aa", members(), 1, {"key_bits": 2048}, identity)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policy": "spectral-ucb"},
+        {"policy": "nope"},
+        {"key_bits": 3072},
+        {"key_bits": 1 << 40},
+        {"customer_key": b"none"},
+        {"budget": 1},
+    ],
+    ids=str,
+)
+def test_an_order_that_no_run_can_fulfil_is_refused(
+    ordered: bytes, change: Mapping[str, object]
+) -> None:
+    terms: Terms = msgspec.structs.replace(terms_from(ordered), **change)
+    with pytest.raises(ProtocolError, match="customer"):
+        DEPLOYMENTS["linucb-ds"].plan(terms.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (None, "brings no model"),
+        (lotor.BernoulliArms([0.1, 0.2]), "a model of type BernoulliArms"),
+        (lotor.LinearArms(VECTORS, theta=[0.6, 0.3], first=1), "first arm"),
+        (lotor.LinearArms(VECTORS, theta=[0.6, 0.3], noise=[0.1] * 20), "fixes the noise"),
+        (lotor.LinearArms(VECTORS, theta=[6.125, 3.5]), "theta is longer than S = 1"),
+    ],
+)
+def test_an_owner_without_the_right_model_says_so_and_shows_nothing(
+    ordered: bytes, data: object, complaint: str
+) -> None:
+    with pytest.raises(InputError, match=complaint) as caught:
+        DEPLOYMENTS["linucb-ds"].party(place(ordered, "owner", data=data))
+    assert "6.125" not in str(caught.value)
+    assert "7.05" not in str(caught.value)
+
+
+def test_a_place_does_not_show_its_data(ordered: bytes) -> None:
+    secret = lotor.LinearArms(VECTORS, theta=[0.6125, 0.3])
+    assert "LinearArms" not in repr(place(ordered, "owner", data=secret))
+
+
+def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen(ordered: bytes) -> None:
+    def keys(**more: object) -> dict[str, bytes]:
+        party = DEPLOYMENTS["linucb-ds"].party(place(ordered, "principal", **more))
+        snapshot = first_snapshot(party)
+        return msgspec.msgpack.decode(snapshot, type=PrincipalMemory).keys
+
+    simulated = simulated_keys(Run("aa", 4, 20, RewardScale(), 5, ARMS, 2))
+    trial, again = keys(trial_seed=5), keys(trial_seed=5)
+    assert {name: trial[name] for name in simulated} == simulated
+    assert {name for name in trial if trial[name] != again[name]} == set(trial) - set(simulated)
+    one, other = keys(), keys()
+    assert all(one[name] != other[name] for name in one)
+
+
+@pytest.mark.parametrize("seat", ["principal", "comp", "owner"])
+def test_parties_are_rebuilt_from_their_own_snapshot(ordered: bytes, seat: str) -> None:
+    build: Callable[..., Party] = DEPLOYMENTS["linucb-ds"].party
+    at = place(ordered, seat, data=ARMS)
+    snapshot = first_snapshot(build(at))
+    assert first_snapshot(build(at, snapshot)) == snapshot
+
+
+def test_the_customer_is_made_by_its_order() -> None:
+    ordered, party = order()
+    at = place(ordered, "customer")
+    snapshot = first_snapshot(party)
+    rebuilt = DEPLOYMENTS["linucb-ds"].party(at, snapshot)
+    assert first_snapshot(rebuilt) == snapshot
+    with pytest.raises(InputError, match="made when it orders"):
+        DEPLOYMENTS["linucb-ds"].party(at)
