@@ -21,12 +21,13 @@ MEASURED: dict[str, Finding] = {
         paper="nothing: the scores are permuted, and theta is unknown",
         measured=(
             "all scores; **everything, when it knows the arms**: every pulled arm, every reward "
-            "and the sum"
+            "but the last, and so the sum up to one reward"
         ),
         evidence=(
             "With the catalogue of arms, Comp solves for the first reward, checks the sorted list, "
-            "reads off the arm of the maximum and goes on: all arms, and rewards to 1e-9, in every "
-            "configuration tried; an affine mask in each round does not stop it. s + rand tells "
+            "reads off the arm of the maximum and goes on: all arms, and rewards to 1e-7 (1e-10 "
+            "with 96-bit slots), in every configuration tried; that a round's scores are less a "
+            "common number does not stop it, and neither does an affine mask. s + rand tells "
             "2^-128 about s."
         ),
     ),
@@ -34,10 +35,14 @@ MEASURED: dict[str, Finding] = {
         sees="the arms, which one is pulled in each round, the noise; theta and scores encrypted",
         paper="the pulled arms, and nothing of theta or the rewards",
         measured=(
-            "the pulled arms, hence inequalities on theta: its direction to a cosine of 0.89 to "
-            "0.96; inherent in knowing what is pulled"
+            "the pulled arms, hence inequalities on theta, which give its direction to a cosine "
+            "above 0.9 in most runs: inherent in knowing what is pulled"
         ),
-        evidence="Each argmax says that one score was not below the others.",
+        evidence=(
+            "Each argmax says that one score was not below the others, and all but theta in it is "
+            "known to P. The middle of the thetas that are left had a cosine with theta above 0.9 "
+            "in 37 of 45 runs, and of 0.99 at the median."
+        ),
     ),
     OWNER: Finding(
         sees="the customer's terms",
