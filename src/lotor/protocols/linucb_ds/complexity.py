@@ -1,6 +1,6 @@
 """How many Paillier operations a run takes: the paper's Figure 5, its Figure 4, and ours.
 
-Figure 5 counts N + d + 2 encryptions. The pseudo-code of Figure 4 encrypts the bonus
+Figure 5 counts N + d + 1 encryptions. The pseudo-code of Figure 4 encrypts the bonus
 omega |x_i| of each arm in each round besides, (N - 1) K in all, which the figure leaves out; and
 its key switching encrypts three times (rand, the result, -rand) and decrypts twice.
 """
