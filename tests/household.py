@@ -46,7 +46,7 @@ class Household:
     async def down(self, *names: str) -> None:
         for name in names or list(self._stacks):
             await self._stacks.pop(name).aclose()
-            del self.nodes[name]
+            self.nodes.pop(name, None)  # none, if it could not even be made
 
     def order(self, opener: str, order: commands.Order) -> str:
         run = secrets.token_hex(16)

@@ -45,7 +45,8 @@ class Plan:
 class Place:
     """Where a party sits in a run: all that it needs to be built, or built again.
 
-    `data` is what the party's operator brings, whatever it is: the protocol looks at it.
+    `pulls` says whether it can be asked for rewards. `data` is what its operator brings, whatever
+    that is: the protocol looks at it.
     """
 
     run: str
@@ -54,6 +55,7 @@ class Place:
     identity: Identity
     offer: Offer
     trial_seed: int | None = field(default=None, repr=False)
+    pulls: bool = True
     data: object = field(default=None, repr=False)
 
 

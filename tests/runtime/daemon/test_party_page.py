@@ -71,6 +71,7 @@ def test_the_hospital_example_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     owner = read_config(kit / "party.toml").owner
     assert owner is not None
     assert owner.repeatable
+    assert owner.pull is not None
     pull = load_pull(owner.pull, kit)
     assert isinstance(pull, Outcomes)
 

@@ -43,6 +43,10 @@ class House(Interface):
     def trial_seed(self) -> int | None: ...
 
     @property
+    def pulls(self) -> bool:
+        """Whether this party can be asked for rewards."""
+
+    @property
     def data(self) -> object:
         """What this party brings to its protocols beside pulls."""
 
@@ -127,6 +131,7 @@ class LiveRun:
             identity=self.table.identity,
             offer=self._house.offer,
             trial_seed=self._house.trial_seed,
+            pulls=self._house.pulls,
             data=self._house.data,
         )
 

@@ -180,6 +180,10 @@ class Node:
         return None if self.config.trial is None else self.config.trial.seed
 
     @property
+    def pulls(self) -> bool:
+        return self._asker is not None
+
+    @property
     def repeatable(self) -> bool:
         return self.config.owner is not None and self.config.owner.repeatable
 
