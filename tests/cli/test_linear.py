@@ -191,6 +191,12 @@ def test_a_principal_can_ask_for_a_certificate(tmp_path: Path) -> None:
     assert json.loads(shown)["role"] == "principal"
 
 
+def test_trial_keys_of_a_linear_federation(tmp_path: Path) -> None:
+    made = ["keys", "demo", str(tmp_path / "trial"), "--protocol", "linucb-ds", "--owner", "lyon"]
+    kits = json.loads(output(*made, "--json"))
+    assert set(kits) == {"authority", "customer", "principal", "comp", "lyon"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", LINEAR)
 def test_the_demo_survives_kills_and_equals_plain(protocol: str, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from lotor.runtime.daemon.enrolment import (
 )
 from lotor.runtime.daemon.key_files import naming, read_file, replace_file
 
-FIXED_MEMBERS = {"customer": "customer", "controller": "controller", "comp": "comp"}
 DEMO_OWNERS = ["lyon", "porto", "graz"]
 
 keys_app = typer.Typer(
@@ -221,14 +220,20 @@ def demo(
     owner: Annotated[
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
+    protocol: Annotated[
+        Literal["samba", "linucb-ds", "spectral-ucb-ds"],
+        typer.Option(help="Whose parties to make: a controller's, or a principal's."),
+    ] = "samba",
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
     owners = owner or DEMO_OWNERS
-    taken = [name for name in owners if name in FIXED_MEMBERS or owners.count(name) > 1]
+    fixed = ("customer", "controller" if protocol == "samba" else "principal", "comp")
+    taken = [name for name in owners if name in fixed or owners.count(name) > 1]
     if taken:
         raise InputError(f"the name {taken[0]!r} is taken twice: every party needs its own")
-    kits = demo_federation(folder, {**FIXED_MEMBERS, **dict.fromkeys(owners, "owner")})
+    members = {**{name: name for name in fixed}, **dict.fromkeys(owners, "owner")}
+    kits = demo_federation(folder, members)
     _note(
         "WARNING: all private keys of this federation lie on one machine. It protects nobody's "
         "data: use it for trials only."

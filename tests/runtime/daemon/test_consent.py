@@ -78,6 +78,15 @@ def test_parameters_count_as_numbers(tau: float, other: float) -> None:
     assert objections(rules, msgspec.structs.replace(wish, policy=f"softmax:tau={other!r}"), 0)
 
 
+def test_linear_policies_are_compared_by_their_numbers_too() -> None:
+    rules = ConsentRules(
+        customers=("*",), policies=("linucb:R=0.20",), least_budget=1, total_budget=10
+    )
+    wish = Wish("run", "acme", "linucb-ds", "linucb:gamma=1.0,delta=0.01,R=0.2,S=1.0", 10)
+    assert objections(rules, wish, 0) == []
+    assert objections(rules, msgspec.structs.replace(wish, policy="linucb:R=0.3"), 0)
+
+
 @given(text=st.text(max_size=400), budget=st.integers())
 def test_a_sentence_is_one_line_whatever_comes_from_outside(text: str, budget: int) -> None:
     rules = ConsentRules(customers=(), policies=(), least_budget=5, total_budget=10)

@@ -235,6 +235,16 @@ def test_a_kit_without_a_certificate_is_examined_all_the_same(kits: dict[str, Pa
     assert about(kits["lyon"], "pull")[0].result == "ok"
 
 
+def test_an_owner_with_a_model(kits: dict[str, Path]) -> None:
+    kit = kits["lyon"]
+    changed(kit, owner=OwnerTable(pull="hospital:pull", model="hospital:model"))
+    (kit / "hospital.py").write_text(f"{PULL}\n\ndef model():\n    return 1\n")
+    assert [one.result for check in ("pull", "model") for one in about(kit, check)] == ["ok", "ok"]
+    changed(kit, owner=OwnerTable(model="hospital:absent"))
+    assert "has no absent" in only(kit, "model").found
+    assert about(kit, "pull") == []
+
+
 def test_a_customer_without_members(kits: dict[str, Path]) -> None:
     changed(kits["acme"], members={})
     assert "[members]" in only(kits["acme"], "role").found

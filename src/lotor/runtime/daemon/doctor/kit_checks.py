@@ -1,7 +1,7 @@
 """Checks of what lies in a kit: its keys, its certificate, its party.toml, its pull."""
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -176,19 +176,23 @@ def check_pull(patient: Patient) -> Iterator[Finding]:
     owner = None if patient.config is None else patient.config.owner
     if owner is None:
         return
+    if owner.pull is not None:
+        imported = f"{owner.pull} can be imported ({_repeats(owner)}); it was not called"
+        yield _loaded("pull", load_pull, owner.pull, patient.path, imported)
+    if owner.model is not None:
+        loaded = f"{owner.model} can be loaded"
+        yield _loaded("model", load_model, owner.model, patient.path, loaded)
+
+
+def _loaded(
+    check: str, load: Callable[[str, Path], object], spec: str, kit: Path, well: str
+) -> Finding:
     try:
         with _nothing_written():
-            if owner.pull is not None:
-                load_pull(owner.pull, patient.path)
-            if owner.model is not None:
-                load_model(owner.model, patient.path)
+            load(spec, kit)
     except LotorError as error:
-        yield problem("pull" if owner.model is None else "model", str(error), AGAIN)
-        return
-    if owner.pull is not None:
-        yield ok("pull", f"{owner.pull} can be imported ({_repeats(owner)}); it was not called")
-    if owner.model is not None:
-        yield ok("model", f"{owner.model} can be loaded")
+        return problem(check, str(error), AGAIN)
+    return ok(check, well)
 
 
 def _repeats(owner: OwnerTable) -> str:
