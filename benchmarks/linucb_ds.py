@@ -84,7 +84,7 @@ class Effort:
 
 
 FULL = Effort(1000, 40, 29, 100, 4, 1000, 60)
-QUICK = Effort(500, 10, 8, 24, 2, 100, 16)
+QUICK = Effort(1000, 10, 8, 24, 2, 100, 16)
 PRICES = 60
 
 
@@ -215,15 +215,13 @@ def workers(budget: int) -> Table:
 
 def memory() -> Table:
     made = table(
-        f"4. Peak memory of all parties in a fresh process, {LARGE.name}, 2048 bits, planned for "
-        f"N = {MEMORY_BUDGET}",
-        *("workers", "MB", "it"),
+        f"4. Peak memory, {LARGE.name}, 2048 bits, N = {MEMORY_BUDGET}",
+        *("workers", "MB of all parties", "the peak"),
     )
     for count in (1, 2):
-        peak = peak_of_fresh_process(__file__, "--peak", str(count))
-        made.add_row(
-            str(count), f"{peak:.0f}", verdict(peak, MEMORY_AIM, at_most=True) if peak else ""
-        )
+        most = peak_of_fresh_process(__file__, "--peak", str(count))
+        judged = verdict(most, MEMORY_AIM, at_most=True) if most else "not known here"
+        made.add_row(str(count), f"{most:.0f}", judged)
     return made
 
 
