@@ -260,7 +260,7 @@ def tables(effort: Effort) -> Iterator[Table]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="four minutes, and less precise")
+    parser.add_argument("--quick", action="store_true", help="five minutes, and less precise")
     parser.add_argument("--peak", type=int, metavar="WORKERS", help="only print the peak memory")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", InsecureKeyWarning)
