@@ -121,7 +121,8 @@ class Simulation:
         cuts: float = 0.0,
         repeatable: bool = False,
     ) -> None:
-        self.repeatable = repeatable
+        for site in sites.values():
+            site.disk.execute("UPDATE progress SET repeatable = ?", (repeatable,))
         self.sites = sites
         self.world = world
         self.fate = fate
@@ -164,9 +165,7 @@ class Simulation:
             self._wires[site.name, peer].append(frame)
 
         FatefulHost.fate = self.fate
-        site.host = FatefulHost(
-            site.name, site.rebuild, fateful, site.peers, send, repeatable=self.repeatable
-        )
+        site.host = FatefulHost(site.name, site.rebuild, fateful, site.peers, send)
         for peer in site.peers:
             self._connect(site.name, peer)
         self._advance(site)

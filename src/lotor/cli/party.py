@@ -102,6 +102,9 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
     try:
         row = asyncio.run(_watch(at, run, progress=progress))
     except KeyboardInterrupt:
+        if at.journal.withdraw(run):
+            typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
+            raise typer.Exit(INTERRUPTED) from None
         typer.echo(
             f"lotor: no longer watching. Without its customer the run waits: go on with `lotor "
             f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",

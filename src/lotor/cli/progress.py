@@ -46,7 +46,8 @@ class RunProgress:
         self._run = run
         self._console = Console(file=stream)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            # What others say is shown as it is, whatever it looks like.
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("rounds"),
@@ -84,7 +85,9 @@ class RunProgress:
         done = max((one.round for one in statuses), default=0)
         self._bar.update(self._task, description=said[:60], completed=done, total=budget)
         if said != self._said and not self._console.is_terminal:
-            self._console.print(f"run {self._run}: {said}", highlight=False, soft_wrap=True)
+            self._console.print(
+                f"run {self._run}: {said}", highlight=False, soft_wrap=True, markup=False
+            )
         self._said = said
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from lotor.cli.party import KitOption, LevelOption, LogOption, watch
@@ -77,11 +78,18 @@ def _moment(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
 
 
+def _ordered(run: str) -> dict[str, object]:
+    """A run that was asked for and has not been opened."""
+    note = "waits for its members: `lotor runs stop` takes it back"
+    return {"run": run, "state": "ordered", "seat": "", "round": 0, "changed": "", "note": note}
+
+
 @runs_app.command("list")
 def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """List this party's runs."""
     with desk(kit) as at:
         rows = [described(at, row) for row in at.journal.runs()]
+        rows += [_ordered(run) for run in at.journal.orders()]
     if as_json:
         typer.echo(json.dumps(rows))
         return
@@ -91,7 +99,7 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     for row in rows:
         cells = (row["run"], row["state"], row["seat"], row.get("policy", ""))
         counts = (row.get("budget", ""), row["round"], row["changed"], row["note"])
-        grid.add_row(*(str(cell) for cell in (*cells, *counts)))
+        grid.add_row(*(escape(str(cell)) for cell in (*cells, *counts)))
     Console().print(grid if rows else "no runs yet")
 
 
@@ -109,9 +117,9 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
             out.print(f"[bold]{key}[/bold]")
             for seat, about in value.items():
                 words = ", ".join(f"{k} {v}" for k, v in about.items() if v not in ("", None))
-                out.print(f"  {seat}: {words}")
+                out.print(f"  {seat}: {words}", markup=False)
         elif value not in ("", None):
-            out.print(f"[bold]{key}[/bold] {value}")
+            out.print(f"[bold]{key}[/bold] {escape(str(value))}")
 
 
 @runs_app.command()
@@ -173,6 +181,10 @@ def stop(
 ) -> None:
     """End a run on all sides, without a result."""
     with desk(kit) as at:
+        for order in at.journal.orders():
+            if order.startswith(run) and at.journal.withdraw(order):
+                typer.echo(f"the order of run {order} is taken back", err=True)
+                return
         row = at.journal.run(run)
         if row.state not in (WAITING, RUNNING):
             raise InputError(f"run {row.id} is {row.state} already")
@@ -207,6 +219,11 @@ def resolve(
         if reward is not None and not low <= reward <= high:
             raise InputError(
                 f"a reward lies in the reward_range ({low}, {high}), {reward} does not"
+            )
+        if decision not in row.note:
+            raise InputError(
+                f"decision {decision} is not in doubt in run {row.id}: `lotor runs show` names "
+                "the one that is"
             )
         answer = None if again else low if lost else reward
         _ask(at, row, commands.Resolve(decision, answer), f"decision {decision} is resolved")

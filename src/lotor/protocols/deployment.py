@@ -39,6 +39,7 @@ class Plan:
     k: int | None
     seats: Mapping[str, str]
     links: Mapping[str, Sequence[str]]
+    owners: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,12 +154,14 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._linger is not None:
             self._linger.cancel()
-        if not self._over:
-            self._over = True
-            self.broken(exc)
-        self._transport = None
-        self._tls = None
-        self.gone()
+        try:
+            if not self._over:
+                self._over = True
+                self.broken(exc)
+        finally:
+            self._transport = None
+            self._tls = None
+            self.gone()
 
     def _shake(self) -> None:
         if self._tls is None:

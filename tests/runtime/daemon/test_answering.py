@@ -92,7 +92,7 @@ def bench(
     disk = sqlite3.connect(":memory:", isolation_level=None)
     for statement in record.SCHEMA.split(";"):
         disk.execute(statement)
-    RunRecord(disk, "run").create(b"state")
+    RunRecord(disk, "run").create(b"state", repeatable=repeatable)
     owner = OwnerTable(pull="world:pull", tick=tick, repeatable=repeatable)
     return Bench(disk, clock or FakeClock(), owner, pull)
 

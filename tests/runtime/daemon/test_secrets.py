@@ -26,7 +26,7 @@ from lotor.protocols.deployment import Offer, Place
 from lotor.protocols.samba.comp import CompMemory
 from lotor.protocols.samba.controller import ControllerMemory
 from lotor.protocols.samba.customer import CustomerMemory
-from lotor.protocols.memory import Memory
+from lotor.protocols.samba.memory import SambaMemory
 from lotor.protocols.samba.owner import Owner, OwnerMemory
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
@@ -82,7 +82,7 @@ class Watched:
         except sqlite3.OperationalError:
             return []  # not made yet
 
-    def memories(self, name: str) -> list[Memory]:
+    def memories(self, name: str) -> list[SambaMemory]:
         """All snapshots of a party that were seen."""
         kind = SERVERS.get(name, OwnerMemory)
         return [msgspec.msgpack.decode(data, type=kind) for data in self.snapshots.get(name, ())]
@@ -330,7 +330,7 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
         link = Link("controller")
         link.post(snapshot)
         link.accept(1, snapshot)
-        saved = Saved(snapshot, False, 1, 1, 1, 1, reward, {"controller": link})
+        saved = Saved(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
         things = [at, at.kit, at.kit.key, at.journal, node, row, table, table.identity, place]
         things += [live, record, host, link, saved, PullRecord(1, "d", reward, True)]
         things += [RunRow("r", snapshot, snapshot, "lyon", "running", "", 0.0, 0.0, "1")]

@@ -88,7 +88,7 @@ class SambaDeployment:
         seats = {**{server: server for server in SERVERS}, **dict.fromkeys(terms.owners, "owner")}
         others = [seat for seat in seats if seat != "controller"]
         links = {**dict.fromkeys(others, ("controller",)), "controller": tuple(others)}
-        return Plan(terms.policy, terms.budget, terms.k, seats, links)
+        return Plan(terms.policy, terms.budget, terms.k, seats, links, owners=len(terms.owners))
 
     def party(self, place: Place, snapshot: bytes | None = None) -> Party:
         terms = terms_from(place.order)

@@ -56,7 +56,7 @@ class Answering:
         """The world's answer. A question that may have been asked before needs a pull that
         recognises it, or a person."""
         pause = FIRST_PAUSE
-        repeatable = self._owner.repeatable or self._may_repeat == decision.id
+        repeatable = self._host.repeatable or self.may_repeat(decision.id)
         if again and not repeatable:
             self._leave_in_doubt(decision, "this party stopped between asking and the answer")
             return None
@@ -64,7 +64,7 @@ class Answering:
             try:
                 reward = await self._asker.ask(decision)
             except PullError as error:
-                if not self._owner.repeatable:
+                if not self._host.repeatable:
                     self._leave_in_doubt(decision, str(error))
                     return None
                 self._report(f"{error}; asked again in {pause:g} s", decision)
@@ -91,6 +91,10 @@ class Answering:
     def _tell(self, trouble: str) -> None:
         self.trouble = trouble
         self.changed()
+
+    def may_repeat(self, decision: str) -> bool:
+        """Whether a person has said to ask this one again."""
+        return self._may_repeat == decision
 
     def resolved(self, decision: Decision, reward: float | None) -> None:
         """A person has decided: the reward, or None to ask (again)."""

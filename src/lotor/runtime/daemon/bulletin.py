@@ -15,7 +15,9 @@ class Bulletin:
         table: Table,
         send: Callable[[str, Status], None],
         there: Callable[[], Mapping[str, str]],
+        last_said: float = 0.0,
     ) -> None:
+        self._last_said = last_said
         self._table = table
         self._send = send
         self._there = there
@@ -28,7 +30,7 @@ class Bulletin:
     def say(self, state: str, text: str, t: int, *, only: str | None = None) -> None:
         """This party's own word, to all peers or to one seat."""
         own = self.own
-        before = own.time if own is not None else 0.0
+        before = own.time if own is not None else self._last_said
         status = statuses.make(self._table.identity, self._table.run, state, text, t, before)
         self.known[status.seat] = status
         for seat, name in self._there().items():
@@ -41,11 +43,14 @@ class Bulletin:
             self._send(name, status)
 
     def heard(self, status: Status, sender: str) -> bool:
-        """Keep a word of another party and pass it on; False when it is nothing new."""
+        """Keep a word of another party and pass it on; False when it is nothing new.
+
+        Refuses, before anything else, what that party has not signed.
+        """
+        statuses.check(self._table.identity, status)
         known = self.known.get(status.seat)
         if status.seat == self._table.seat or (known is not None and known.time >= status.time):
             return False
-        statuses.check(self._table.identity, status)
         self.known[status.seat] = status
         if known is not None and (known.state, known.text) == (status.state, status.text):
             return False

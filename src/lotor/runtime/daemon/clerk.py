@@ -1,12 +1,16 @@
 """Does what the party's operator asks through the journal, from another process."""
 
 import asyncio
+import logging
 
-from lotor.core.errors import JournalWriteError, LotorError
+from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.opening import Opener, open_run
 from lotor.runtime.durable.journal import REFUSED, STOPPED, WAITING
+
+_log = logging.getLogger("lotor.daemon")
 
 
 class Clerk:
@@ -30,12 +34,22 @@ class Clerk:
             return
         self._seen, self._too_early = changes, False
         for number, run, data in journal.commands():
-            command = commands.from_bytes(data)
+            try:
+                command = commands.from_bytes(data)
+            except JournalError as error:
+                RunLog(_log, run).error(str(error), extra={"event": "unknown-command"})
+                journal.done(number)
+                continue
             live = self._node.runs.get(run)
             if isinstance(command, commands.Order) and live is None:
                 if run not in self._opening:
                     self._opening[run] = asyncio.create_task(self._open(number, run, command))
-            elif live is None or self._do(live, command):
+            elif live is None:
+                if isinstance(command, commands.Stop):
+                    me = self._node.kit.subject.name
+                    self._node.stop_aside(run, f"stopped by {me}: {command.reason}")
+                journal.done(number)
+            elif self._do(live, command):
                 journal.done(number)
             else:
                 self._too_early = True

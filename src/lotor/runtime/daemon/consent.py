@@ -10,13 +10,17 @@ _LONGEST = 200
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """A run that a customer asks for. `policy` is "" where the protocol has none."""
+    """A run that a customer asks for.
+
+    `policy` is "" where the protocol has none, and `owners` None where it has but one.
+    """
 
     run: str
     customer: str
     protocol: str
     policy: str
     budget: int
+    owners: int | None = None
 
 
 def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
@@ -42,6 +46,8 @@ def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
         found.append(
             f"its policy {_shown(wish.policy)} is not among policies ({_listed(rules.policies)})"
         )
+    if wish.owners is not None and wish.owners < rules.least_owners:
+        found.append(f"its {wish.owners} owners are fewer than least_owners {rules.least_owners}")
     if wish.budget < rules.least_budget:
         found.append(f"its budget of {wish.budget} is below least_budget {rules.least_budget}")
     if spent + max(wish.budget, 0) > rules.total_budget:

@@ -26,7 +26,7 @@ from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import House, LiveRun
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.durable.host import first_snapshot
-from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, WAITING, RunRow
+from lotor.runtime.durable.journal import ENDED, REFUSED, RUNNING, STOPPED, WAITING, RunRow
 
 MOST_OPEN = 100
 MOST_ASIDE = 1000
@@ -72,6 +72,27 @@ class Docket:
             self.aside.add(row.id)
             log = RunLog(_log, row.id)
             log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
+
+    def explain(self, name: str, run: str) -> None:
+        """Tell a peer why a run that is set aside does not go on here."""
+        row = self._house.journal.find(run)
+        identity = (
+            None if row is None else announcement.claimed(row.announcement, run, self._kit.key)
+        )
+        if row is None or identity is None:
+            return
+        ended = row.state in ENDED
+        text = row.note if ended else f"{identity.name} cannot go on with this run: see its log"
+        state = row.state if ended else statuses.BLOCKED
+        self._house.send(name, statuses.make(identity, run, state, text, 0, 0.0))
+
+    def stop_aside(self, run: str, reason: str) -> None:
+        """End a run that cannot go on here; peers hear of it when they ask."""
+        row = self._house.journal.find(run)
+        if run in self.aside and row is not None and row.state in (RUNNING, WAITING):
+            self._house.journal.change(run, STOPPED, reason)
+            for name in self._house.neighbours():
+                self.explain(name, run)
 
     def announced(self, name: str, frame: Open) -> None:
         """A peer tells of a run, perhaps not for the first time."""
@@ -130,10 +151,12 @@ class Docket:
     def _consider(self, table: Table) -> None:
         """A new run: start it, or let it wait for approval."""
         plan, customer = table.plan, table.opener.subject.name
-        wish = Wish(table.run, customer, table.deployment.name, plan.policy, plan.budget)
+        wish = Wish(
+            table.run, customer, table.deployment.name, plan.policy, plan.budget, plan.owners
+        )
         against: list[str] = []
         if self._config.consent is not None or self._config.owner is not None:
-            against = objections(self._config.consent, wish, self._spent())
+            against = objections(self._config.consent, wish, self._house.journal.spent())
         note = "; ".join(against)
         live = LiveRun(table, self._house, WAITING if against else RUNNING, note)
         # Before anything is written down: this party may lack what its seat needs.
@@ -164,16 +187,7 @@ class Docket:
             created=now,
             changed=now,
             version=VERSION,
+            budget=table.plan.budget,
         )
-        self._house.journal.add(row, snapshot)
+        self._house.journal.add(row, snapshot, repeatable=self._house.repeatable)
         self.runs[table.run] = live
-
-    def _spent(self) -> int:
-        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
-        spent = 0
-        for live in self.runs.values():
-            if live.state in (RUNNING, FINISHED):
-                spent += live.table.plan.budget
-            elif live.state != WAITING:
-                spent += self._house.journal.pulled(live.run)[0]
-        return spent

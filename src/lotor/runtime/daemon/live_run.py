@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from datetime import UTC, datetime
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Protocol as Interface
 
 import msgspec
@@ -63,6 +65,9 @@ class House(Interface):
     def present(self, member: Certificate) -> bool:
         """Whether this very party, by its key, is connected."""
 
+    def neighbours(self) -> list[str]:
+        """The names of who is connected."""
+
     def away(self, name: str) -> float:
         """For how many seconds it has not been connected."""
 
@@ -71,6 +76,23 @@ class House(Interface):
 
     def fatal(self, error: LotorError) -> None:
         """The daemon cannot go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Since when somebody is away: for people, and by a clock that nobody sets."""
+
+    since: datetime
+    start: float
+
+    @classmethod
+    def for_seconds(cls, seconds: float) -> "Absence":
+        start = time.monotonic() - seconds
+        return cls(datetime.now(UTC) - timedelta(seconds=seconds), start)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.start
 
 
 class LiveRun:
@@ -83,8 +105,9 @@ class LiveRun:
         self.host: Host | None = None
         self.over = asyncio.Event()
         self.log = RunLog(logging.getLogger("lotor.daemon"), table.run)
-        self.bulletin = Bulletin(table, house.send, self.there)
+        self.bulletin = Bulletin(table, house.send, self.there, _last_said(house.journal, table))
         self._house = house
+        self._absent: dict[str, Absence] = {}
         self._names = table.peers
         self._seats = {name: seat for seat, name in self._names.items()}
         self._answering: Answering | None = None
@@ -142,7 +165,7 @@ class LiveRun:
         except InputError as error:
             self.end(REFUSED, f"{self.seat}: {error}")
             return
-        self._house.journal.begin(self.run, snapshot)
+        self._house.journal.begin(self.run, snapshot, repeatable=self._house.repeatable)
         self.state, self.note = RUNNING, ""
         self.resume()
 
@@ -160,7 +183,6 @@ class LiveRun:
             record,
             self._names,
             self._send,
-            repeatable=self._house.repeatable,
         )
         self._answering = self._house.answering(self.host, self.log)
         if self._answering is not None:
@@ -218,6 +240,8 @@ class LiveRun:
     def heard(self, status: Status, sender: str) -> None:
         """What some party says about the run."""
         news = self.bulletin.heard(status, sender)
+        if status.seat == self.seat:
+            return
         if self.bulletin.known.get(status.seat) is status:
             self._house.journal.keep_status(self.run, status.seat, msgspec.msgpack.encode(status))
         if news:
@@ -270,7 +294,7 @@ class LiveRun:
     async def _answered(self, answering: Answering, asked: Asked) -> None:
         try:
             answered = await answering.answer(asked)
-        except JournalWriteError as error:
+        except LotorError as error:  # it could not be written down
             self._house.fatal(error)
             return
         self._task = None
@@ -281,11 +305,13 @@ class LiveRun:
         """A person says what became of a pull in doubt; False when it is too early to tell."""
         host, answering = self.host, self._answering
         asked = host.asked.decision if host is not None and host.asked is not None else None
-        if answering is None or asked is None or asked.id != decision:
-            self.log.warning(f"{decision} is not in doubt here", extra={"event": "resolve"})
+        if answering is None or self.state != RUNNING:
             return True
+        if asked is None or asked.id != decision:
+            # The party may not have come to it again yet.
+            return self._house.journal.answered(self.run, decision)
         if not answering.trouble:
-            return False
+            return answering.may_repeat(decision)
         if self._task is not None:  # it goes on asking, in vain
             self._task.cancel()
             self._task = None
@@ -318,11 +344,13 @@ class LiveRun:
         state, text = self._standing()
         note = self.note if self.state in ENDED else self._own_note() or text
         if note != self.note:
-            self.note = note
             self._house.journal.change(self.run, self.state, note)
+            self.note = note
         own = self.bulletin.own
         if own is None or (own.state, own.text) != (state, text):
             self.bulletin.say(state, text, self.round)
+            own = self.bulletin.own
+            self._house.journal.keep_status(self.run, self.seat, msgspec.msgpack.encode(own))
 
     def _own_note(self) -> str:
         """What only this party's operator is to read: others would learn who was pulled."""
@@ -339,33 +367,41 @@ class LiveRun:
             return IN_DOUBT, f"{self.seat} waits for its operator"
         if missing := self.missing():
             return MISSING, "waits for " + ", ".join(
-                f"{seat}, away since {since:%H:%M:%S} UTC" for seat, since in missing.items()
+                f"{seat}, away since {absence.since:%H:%M:%S} UTC"
+                for seat, absence in missing.items()
             )
         return RUNNING, ""
 
-    def missing(self) -> dict[str, datetime]:
-        """The peers that are not connected, and since when."""
-        now = datetime.now(UTC).timestamp()
-        return {
-            seat: datetime.fromtimestamp(now - self._house.away(name), UTC)
-            for seat, name in self._names.items()
-            if not self._present(seat)
-        }
+    def missing(self) -> dict[str, Absence]:
+        """The peers that are not there with the key that they began with, and since when."""
+        for seat, name in self._names.items():
+            if self._present(seat):
+                self._absent.pop(seat, None)
+            elif seat not in self._absent:
+                self._absent[seat] = Absence.for_seconds(self._house.away(name))
+        return self._absent
 
     def look_after(self) -> None:
         """From time to time: who stays away too long, and does the opener know how far we are?"""
         if self.state == RUNNING and self.host is not None:
-            for seat, name in self._names.items():
-                away = self._house.away(name)
-                if away > self._house.wait and not self._present(seat):
+            for seat, absence in self.missing().items():
+                if absence.seconds > self._house.wait:
                     limit = f"{self._house.wait:g} s: `wait` in its party.toml"
                     self.end(
                         FAILED,
-                        f"{seat} stayed away for {away:.0f} s, longer than {self.seat} waits "
-                        f"({limit})",
+                        f"{seat} stayed away for {absence.seconds:.0f} s, longer than "
+                        f"{self.seat} waits ({limit})",
                     )
         if self.state in (RUNNING, WAITING):
             self.tell()
             own, opener = self.bulletin.own, self.table.deployment.opener
             if own is not None and own.round != self.round and opener in self._names:
                 self.bulletin.say(own.state, own.text, self.round, only=opener)
+        elif self.state == FINISHED and self.host is not None and self.host.drained:
+            self.drop()  # a peer that has not heard the end brings it back
+
+
+def _last_said(journal: Journal, table: Table) -> float:
+    """When this party last said something about the run: a clock set back must not silence it."""
+    kept = journal.statuses(table.run).get(table.seat)
+    return 0.0 if kept is None else msgspec.msgpack.decode(kept, type=Status).time

@@ -40,7 +40,9 @@ from lotor.environments import Outcomes
 pull = Outcomes(Path(__file__).with_name("patients.db"))
 '''
 SERVERS = {"controller": "controller", "comp": "comp", "customer": "customer"}
-CONSENT = ConsentRules(customers=("customer",), policies=("*",), least_budget=1, total_budget=10**9)
+CONSENT = ConsentRules(
+    customers=("customer",), policies=("*",), least_budget=1, total_budget=10**9, least_owners=1
+)
 
 # Below the ports that systems give to outgoing connections: while the hub is away, one of those
 # could take its port, and even connect to itself.

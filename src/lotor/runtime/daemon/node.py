@@ -2,11 +2,18 @@
 
 import asyncio
 import logging
+import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from lotor.core.errors import ConfigError, JournalWriteError, LotorError, ProtocolError
+from lotor.core.errors import (
+    ConfigError,
+    JournalError,
+    JournalWriteError,
+    LotorError,
+    ProtocolError,
+)
 from lotor.core.fixed_point import RewardScale
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, Subject
@@ -151,6 +158,8 @@ class Node:
                         live.look_after()
             except LotorError as error:
                 self.fatal(error)
+            except sqlite3.Error as error:
+                self.fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -197,6 +206,13 @@ class Node:
     def present(self, member: Certificate) -> bool:
         return self._keys.get(member.subject.name) == member.key_bytes
 
+    def forget_absent(self) -> None:
+        """Cards of parties that are not connected here may be old: they are asked for anew."""
+        self.cards = {name: card for name, card in self.cards.items() if name in self._keys}
+
+    def stop_aside(self, run: str, reason: str) -> None:
+        self._docket.stop_aside(run, reason)
+
     def neighbours(self) -> list[str]:
         return list(self._keys)
 
@@ -218,21 +234,28 @@ class Node:
 
     def _changed(self, name: str) -> None:
         """Frames of a peer have arrived, or its connection has gone up or down."""
-        if not self.transport.connected(name):
-            self._gone(name)
-        elif self.transport.sessions(name) != self._sessions.get(name):
-            self._gone(name)
-            self._came(name)
-        while (payload := self.transport.receive(self._me, name)) is not None:
-            try:
+        if self.error is not None:
+            return
+        try:
+            if not self.transport.connected(name):
+                self._gone(name)
+            elif self.transport.sessions(name) != self._sessions.get(name):
+                self._gone(name)
+                self._came(name)
+            self._read(name)
+        except JournalWriteError as error:
+            self.fatal(error)
+        except LotorError as error:
+            _log.warning(str(error), extra={"event": "refused", "peer": name})
+            self.transport.kick(name, error)
+
+    def _read(self, name: str) -> None:
+        while self.error is None:
+            payload = self.transport.receive(self._me, name)
+            if payload is None:
+                break
+            if name in self._keys:  # what a lost connection still brought, its sender sends again
                 self._handle(name, decode(payload, name))
-            except JournalWriteError as error:
-                self.fatal(error)
-                return
-            except LotorError as error:
-                _log.warning(str(error), extra={"event": "refused", "peer": name})
-                self.transport.kick(name, error)
-                return
 
     def _came(self, name: str) -> None:
         self._sessions[name] = self.transport.sessions(name)
@@ -275,6 +298,8 @@ class Node:
 
     def _handle(self, name: str, frame: AnyFrame) -> None:
         if frame.run in self._docket.aside:
+            if isinstance(frame, Open):
+                self._docket.explain(name, frame.run)
             return
         if isinstance(frame, Data | Ack):
             live, seat = self._seated(name, frame)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Protocol as Interface
 
-from lotor.core.errors import InputError, MissingPartyError
+from lotor.core.errors import InputError, MissingPartyError, StoppedError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.deployment import Deployment, Member
@@ -36,10 +36,13 @@ class Opener(House, Interface):
     @property
     def cards(self) -> Mapping[str, Card]: ...
 
-    def neighbours(self) -> list[str]:
-        """The names of who is connected."""
-
     def add(self, live: LiveRun, snapshot: bytes | None) -> None: ...
+
+    def forget_absent(self) -> None:
+        """Trust no card of a party that is not connected here."""
+
+    def stop_aside(self, run: str, reason: str) -> None:
+        """End a run that cannot go on here."""
 
 
 async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
@@ -54,6 +57,7 @@ async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
             f"{node.kit.subject.name} is {node.kit.subject.role}, and {order.protocol} runs are "
             f"started by the {deployment.opener}: use its kit"
         )
+    node.forget_absent()
     wanted = {**order.members, deployment.opener: [node.kit.subject.name]}
     await _find(node, {name for names in wanted.values() for name in names})
     members = {
@@ -82,6 +86,8 @@ async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
         trust=node.kit.fresh_trust(),
         key=node.kit.key,
     )
+    if not node.journal.ordered(run):
+        raise StoppedError(f"the order of run {run} was taken back")
     live = LiveRun(table, node, RUNNING, "")
     node.add(live, first_snapshot(party))
     live.resume()

@@ -134,6 +134,12 @@ class Asker:
             reward = to_number(answer)
         except PullError:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # What the pull itself waited for was cancelled.
+            raise failed(decision, error) from error
         except LotorError as error:
             # Such a message holds no secret and says what to do; the party may ask again later.
             raise PullError(

@@ -94,7 +94,7 @@ async def follow(
                 await node.start()
             if node is not None and node.error is not None:
                 raise node.error
-            row = next((row for row in at.journal.runs() if row.id == run), None)
+            row = at.journal.find(run)
             seen(row)
             if row is not None and row.state in (*ENDED, FINISHED):
                 await _let_it_settle(node, run, linger)
@@ -109,6 +109,17 @@ async def follow(
 
 async def _let_it_settle(node: Node | None, run: str, seconds: float) -> None:
     """Give peers the time to hear how it ended."""
-    if node is not None and run in node.runs:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(node.runs[run].over.wait(), seconds)
+    if node is None or run not in node.runs:
+        return
+    live = node.runs[run]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await live.over.wait()
+            while live.state in ENDED and not live.there():
+                await asyncio.sleep(LOOK_SECONDS)
+    if live.state in ENDED and not live.there():
+        live.log.warning(
+            "nobody else has heard of the end yet: let `lotor serve` run here until the others "
+            "are connected",
+            extra={"event": "untold"},
+        )

@@ -1,7 +1,6 @@
 """What a party says about a run to all others: signed, so that nobody speaks for another."""
 
 import time
-from math import isfinite
 
 import msgspec
 
@@ -13,6 +12,9 @@ from lotor.runtime.durable.journal import FAILED, FINISHED, REFUSED, RUNNING, ST
 from lotor.transport.handshake import plain_text
 
 PURPOSE = "status"
+LAST_MOMENT = 1e11
+"""In the year 5138: a later time is nonsense, and cannot be shown."""
+
 MISSING, IN_DOUBT, BLOCKED = "missing", "in doubt", "blocked"
 STATES = (WAITING, RUNNING, MISSING, IN_DOUBT, BLOCKED, FINISHED, STOPPED, FAILED, REFUSED)
 
@@ -45,6 +47,6 @@ def check(identity: Identity, status: Status) -> None:
     if (
         status.state not in STATES
         or status.text != plain_text(status.text)
-        or not isfinite(status.time)
+        or not 0 <= status.time < LAST_MOMENT
     ):
         raise ProtocolError(f"{status.seat} says about its run what is not known here")

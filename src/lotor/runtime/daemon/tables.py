@@ -93,6 +93,7 @@ class ConsentRules(Table, frozen=True):
     policies: tuple[str, ...]
     least_budget: int
     total_budget: int
+    least_owners: int = 3
 
     def __post_init__(self) -> None:
         _require_names("customers", (name for name in self.customers if name != ANY))
@@ -103,6 +104,7 @@ class ConsentRules(Table, frozen=True):
             "least_budget",
             f"a number of pulls from 1 to {MAXIMAL_BUDGET}, {self.least_budget} is not",
         )
+        _require(self.least_owners >= 1, "least_owners", f"at least 1, {self.least_owners} is not")
         _require(
             self.total_budget >= self.least_budget,
             "total_budget",

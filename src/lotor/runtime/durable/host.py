@@ -54,7 +54,8 @@ class Host:
     Call `advance` after anything has changed. It returns when the party waits for a message
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
 
-    `repeatable` says that the world recognises a decision that it has answered before. Then no
+    `repeatable`, which is fixed when the run begins, says that the world recognises a decision
+    that it has answered before. Then no
     intent is written down, since all it could lead to is to ask again, and nothing waits for the
     disk to have the answer.
     """
@@ -66,16 +67,14 @@ class Host:
         record: RunRecord,
         peers: Iterable[str],
         send: Callable[[str, Frame], None],
-        *,
-        repeatable: bool = False,
     ) -> None:
         self._name = name
-        self._repeatable = repeatable
         self._record = record
         self._run = record.run
         self._send = send
         saved = record.begin()
-        self.round = saved.round
+        self.round = self._saved_round = saved.round
+        self.repeatable = saved.repeatable
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
         self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
         self.finished = saved.finished
@@ -195,7 +194,12 @@ class Host:
     def _boundary(self, checkpoint: Checkpoint) -> None:
         self.round = checkpoint.round
         self._boundaries += 1
-        if self._boundaries >= CHECKPOINT_ROUNDS or self._consumed_bytes >= CHECKPOINT_BYTES:
+        set_up = self._saved_round == 0 < checkpoint.round
+        if (
+            set_up
+            or self._boundaries >= CHECKPOINT_ROUNDS
+            or self._consumed_bytes >= CHECKPOINT_BYTES
+        ):
             self._save(checkpoint.snapshot())
 
     def _save(self, snapshot: bytes | None) -> None:
@@ -209,6 +213,7 @@ class Host:
             output=self.output,
         )
         self._boundaries = self._consumed_bytes = 0
+        self._saved_round = self.round
         self._owes_acks = True
         for link in self.links.values():
             link.checkpointed()
@@ -224,14 +229,14 @@ class Host:
         number = self._pulls + 1
         recorded = self._recorded.get(number)
         if recorded is None:
-            if not self._repeatable:
+            if not self.repeatable:
                 self._record.intend(number, decision)
         else:
             self._check(recorded, decision)
             if recorded.answered:
                 self._pulls = number
                 return self._recorded.pop(number)
-        again = self._repeatable or recorded is not None
+        again = self.repeatable or recorded is not None
         self.asked = Asked(number, decision, again=again)
         return None
 
@@ -257,7 +262,7 @@ class Host:
         asked = self.asked
         if asked is None:
             raise ProtocolError(f"{self._name} has no pull that waits for an answer")
-        if self._repeatable:
+        if self.repeatable:
             self._record.note(asked.number, asked.decision, reward)
         else:
             self._record.answer(asked.number, reward)

@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS runs (
     note TEXT NOT NULL DEFAULT '',
     created REAL NOT NULL,
     changed REAL NOT NULL,
-    version TEXT NOT NULL
+    version TEXT NOT NULL,
+    budget INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS statuses (
     run TEXT NOT NULL, seat TEXT NOT NULL, status BLOB NOT NULL, PRIMARY KEY (run, seat)
@@ -55,6 +56,7 @@ class RunRow(msgspec.Struct, frozen=True):
     created: float
     changed: float
     version: str
+    budget: int = 0
 
     def __repr__(self) -> str:
         return f"<RunRow {self.id}, {self.seat}, {self.state}>"
@@ -69,6 +71,9 @@ class Journal:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            # A copy that was put back may have come with wider permissions.
+            os.chmod(self.path, 0o600)
+            os.chmod(folder, 0o700)
             self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
@@ -153,20 +158,20 @@ class Journal:
         with transaction(self._database):
             yield
 
-    def add(self, row: RunRow, snapshot: bytes | None) -> None:
+    def add(self, row: RunRow, snapshot: bytes | None, *, repeatable: bool = False) -> None:
         """Write a new run down, with the party's first snapshot unless it waits for approval."""
         with self.transaction():
             self._database.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
             )
             if snapshot is not None:
-                RunRecord(self._database, row.id).create(snapshot)
+                RunRecord(self._database, row.id).create(snapshot, repeatable=repeatable)
 
-    def begin(self, run: str, snapshot: bytes) -> None:
+    def begin(self, run: str, snapshot: bytes, *, repeatable: bool = False) -> None:
         """A waiting run starts."""
         with self.transaction():
-            RunRecord(self._database, run).create(snapshot)
+            RunRecord(self._database, run).create(snapshot, repeatable=repeatable)
             self._change(run, RUNNING, "")
 
     def change(self, run: str, state: str, note: str) -> None:
@@ -210,6 +215,29 @@ class Journal:
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
 
+    def find(self, run: str) -> RunRow | None:
+        row = self._database.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
+        return None if row is None else RunRow(*row)
+
+    def spent(self) -> int:
+        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
+        (granted,) = self._database.execute(
+            "SELECT coalesce(sum(budget), 0) FROM runs WHERE state IN (?, ?)", (RUNNING, FINISHED)
+        ).fetchone()
+        (pulled,) = self._database.execute(
+            "SELECT count(*) FROM pulls JOIN runs ON run = id WHERE decision IS NOT NULL "
+            "AND answered AND state NOT IN (?, ?)",
+            (RUNNING, FINISHED),
+        ).fetchone()
+        return int(granted + pulled)
+
+    def answered(self, run: str, decision: str) -> bool:
+        """Whether the reward of a decision is known."""
+        row = self._database.execute(
+            "SELECT 1 FROM pulls WHERE run = ? AND decision = ? AND answered", (run, decision)
+        ).fetchone()
+        return row is not None
+
     def unsettled(self) -> set[str]:
         """The runs that have messages which no peer has acknowledged."""
         rows = self._database.execute("SELECT DISTINCT run FROM outbox")
@@ -244,6 +272,28 @@ class Journal:
         return self._database.execute(
             "SELECT id, run, command FROM commands ORDER BY id"
         ).fetchall()
+
+    def orders(self) -> list[str]:
+        """The runs that were ordered and have not been opened."""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM commands WHERE run NOT IN (SELECT id FROM runs)"
+        )
+        return [run for (run,) in rows]
+
+    def ordered(self, run: str) -> bool:
+        """Whether a run was ordered, and the order still stands."""
+        row = self._database.execute("SELECT 1 FROM commands WHERE run = ?", (run,)).fetchone()
+        return row is not None
+
+    def withdraw(self, run: str) -> bool:
+        """Take an order back that has not become a run; False when there is none."""
+        with self.transaction():
+            gone = self._database.execute(
+                "DELETE FROM commands WHERE run = ? AND NOT EXISTS "
+                "(SELECT 1 FROM runs WHERE runs.id = commands.run)",
+                (run,),
+            )
+        return gone.rowcount > 0
 
     def done(self, command: int, impossible: tuple[str, str] | None = None) -> None:
         """A command is carried out, or cannot be: (run, why)."""

@@ -21,7 +21,8 @@ CREATE TABLE IF NOT EXISTS progress (
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
     checkpoints INTEGER NOT NULL DEFAULT 0,
-    incarnation INTEGER NOT NULL DEFAULT 0
+    incarnation INTEGER NOT NULL DEFAULT 0,
+    repeatable INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS links (
     run TEXT NOT NULL,
@@ -95,6 +96,7 @@ class Saved:
     bytes_sent: int
     output: object = field(repr=False)
     links: dict[str, Link]
+    repeatable: bool
 
 
 class RunRecord:
@@ -115,22 +117,28 @@ class RunRecord:
         """
         return self._checkpoints + self._synced
 
-    def create(self, snapshot: bytes) -> None:
-        """Write a new run down; part of the caller's transaction."""
+    def create(self, snapshot: bytes, *, repeatable: bool = False) -> None:
+        """Write a new run down; part of the caller's transaction.
+
+        Whether pulls can be asked again is fixed for the run: what was not written down under
+        one rule would be pulled twice, or missed, under the other.
+        """
         self._database.execute(
-            "INSERT INTO progress (run, snapshot) VALUES (?, ?)", (self.run, snapshot)
+            "INSERT INTO progress (run, snapshot, repeatable) VALUES (?, ?, ?)",
+            (self.run, snapshot, repeatable),
         )
 
     def begin(self) -> Saved:
         """Where to go on; counted as a restart."""
         row = self._database.execute(
             "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, checkpoints, "
-            "incarnation FROM progress WHERE run = ?",
+            "incarnation, repeatable FROM progress WHERE run = ?",
             (self.run,),
         ).fetchone()
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
-        snapshot, t, pulls, messages, size, output, self._checkpoints, self.incarnation = row
+        snapshot, t, pulls, messages, size, output, self._checkpoints, *rest = row
+        self.incarnation, repeatable = rest
         (self._synced,) = self._database.execute(
             "SELECT coalesce(sum(synced), 0) FROM pulls WHERE run = ?", (self.run,)
         ).fetchone()
@@ -148,6 +156,7 @@ class RunRecord:
             bytes_sent=size,
             output=None if output is None else msgspec.json.decode(output),
             links=self._links(),
+            repeatable=bool(repeatable),
         )
 
     def _links(self) -> dict[str, Link]:
