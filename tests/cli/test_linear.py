@@ -138,8 +138,7 @@ def test_movielens_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         plain = ["run", "plain", "--policy", policy, "--budget", "20", "--json", *arms]
         with pytest.raises(ValueError, match=digest):
             CliRunner().invoke(app, plain, catch_exceptions=False)
-        if policy.startswith("linucb"):
-            assert json.loads(output(*plain, "--sha256", digest))["k"] == 3
+        assert json.loads(output(*plain, "--sha256", digest))["k"] == 3
 
 
 def test_made_up_arms_are_always_the_same_and_keep_the_default_bounds() -> None:

@@ -49,8 +49,10 @@ def linear_environment_from(
     d = DEFAULT_DIMENSIONS if dimensions is None else dimensions
     who = DEFAULT_USER if user is None else user
     if kind == "movielens" and rest:
-        source = GraphArms if graph else LinearArms
-        return source.movielens(rest, k=count, user=who, d=d, sha256=sha256)
+        if not graph:
+            return LinearArms.movielens(rest, k=count, user=who, d=d, sha256=sha256)
+        near = _neighbours(count)
+        return GraphArms.movielens(rest, k=count, user=who, d=d, sha256=sha256, neighbours=near)
     refuse_given({"sha256": sha256}, f"to rating files, and --arms {arms} is none")
     if arms not in LINEAR_LOOKALIKES:
         raise InputError(
