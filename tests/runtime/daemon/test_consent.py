@@ -98,3 +98,10 @@ def test_a_sentence_is_one_line_whatever_comes_from_outside(text: str, budget: i
 def test_a_negative_budget_buys_nothing() -> None:
     rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=10)
     assert len(objections(rules, Wish("run", "acme", "samba", "", -MAXIMAL_BUDGET), 11)) == 2
+
+
+def test_too_few_owners_wait_for_approval() -> None:
+    rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=100)
+    for owners, accepted in ((1, False), (2, False), (3, True), (None, True)):
+        wish = Wish("run", "acme", "samba", "ucb", 50, owners)
+        assert (objections(rules, wish, spent=0) == []) == accepted

@@ -72,7 +72,7 @@ async def serve(at: Desk, stop: asyncio.Event) -> None:
 
 async def _locked(journal: Journal) -> bool:
     """Lock a journal; whoever only looks whether it is served holds the lock for an instant."""
-    for _ in range(10):
+    for _ in range(60):
         if journal.lock():
             return True
         await asyncio.sleep(LOOK_SECONDS / 4)
