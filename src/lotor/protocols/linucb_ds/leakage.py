@@ -1,18 +1,8 @@
 """Who learns what in LinUCB-DS: what the paper says, and what was measured."""
 
-from dataclasses import dataclass
+from lotor.protocols.finding import Finding
 
 OWNER, CUSTOMER, PRINCIPAL, COMP, NETWORK = "owner", "customer", "principal", "comp", "network"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a role sees, what the paper says that it learns, what it does learn, and how we know."""
-
-    sees: str
-    paper: str
-    measured: str
-    evidence: str
 
 
 MEASURED: dict[str, Finding] = {

@@ -5,10 +5,10 @@ was attacked; where the two differ, believe the measurement. `MESSAGES` says how
 message is protected; the tests hold recorded views against all of it.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from lotor.core.effects import Message
+from lotor.protocols.finding import Finding
 from lotor.protocols.samba import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
@@ -39,16 +39,6 @@ FIGURE_7: dict[str, dict[str, Sight]] = {
         "reward of a round": (_W, _N, _N, _N, _N),
     }.items()
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a role's view gave away: in a sentence, and by what evidence."""
-
-    sees: str
-    paper: str
-    measured: str
-    evidence: str
 
 
 MEASURED: dict[str, Finding] = {

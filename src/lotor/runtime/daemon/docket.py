@@ -22,8 +22,9 @@ from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.config import PartyConfig
 from lotor.runtime.daemon.consent import Wish, objections
 from lotor.runtime.daemon.frames import Open
+from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.live_run import House, LiveRun
+from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import ENDED, REFUSED, RUNNING, STOPPED, WAITING, RunRow

@@ -2,21 +2,18 @@
 
 import asyncio
 import logging
-import time
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Protocol as Interface
 
 import msgspec
 
 from lotor.core.errors import InputError, JournalError, JournalWriteError, LotorError
-from lotor.crypto.certificates import Certificate
-from lotor.protocols.deployment import Offer, Place
+from lotor.protocols.deployment import Place
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.attendance import Attendance
 from lotor.runtime.daemon.bulletin import Bulletin
 from lotor.runtime.daemon.frames import Open, Status
+from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
@@ -32,69 +29,6 @@ from lotor.runtime.durable.journal import (
 )
 
 
-class House(Interface):
-    """What a run needs of its daemon."""
-
-    @property
-    def journal(self) -> Journal: ...
-
-    @property
-    def offer(self) -> Offer: ...
-
-    @property
-    def trial_seed(self) -> int | None: ...
-
-    @property
-    def pulls(self) -> bool:
-        """Whether this party can be asked for rewards."""
-
-    @property
-    def data(self) -> object:
-        """What this party brings to its protocols beside pulls."""
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether a pull may be asked again by its decision's id."""
-
-    @property
-    def wait(self) -> float: ...
-
-    def send(self, name: str, frame: Frame) -> None:
-        """To the party with this name, if it is connected."""
-
-    def present(self, member: Certificate) -> bool:
-        """Whether this very party, by its key, is connected."""
-
-    def neighbours(self) -> list[str]:
-        """The names of who is connected."""
-
-    def away(self, name: str) -> float:
-        """For how many seconds it has not been connected."""
-
-    def answering(self, host: Host, log: RunLog) -> Answering | None:
-        """How pulls are answered here; None where nothing is pulled."""
-
-    def fatal(self, error: LotorError) -> None:
-        """The daemon cannot go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """Since when somebody is away: for people, and by a clock that nobody sets."""
-
-    since: datetime
-    start: float
-
-    @classmethod
-    def for_seconds(cls, seconds: float) -> "Absence":
-        start = time.monotonic() - seconds
-        return cls(datetime.now(UTC) - timedelta(seconds=seconds), start)
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.start
-
-
 class LiveRun:
     """`state` and `note` are as in the journal; `over` is set when nothing more will happen."""
 
@@ -107,9 +41,9 @@ class LiveRun:
         self.log = RunLog(logging.getLogger("lotor.daemon"), table.run)
         self.bulletin = Bulletin(table, house.send, self.there, _last_said(house.journal, table))
         self._house = house
-        self._absent: dict[str, Absence] = {}
         self._names = table.peers
         self._seats = {name: seat for seat, name in self._names.items()}
+        self._attendance = Attendance(self._names, self._present, house.away)
         self._answering: Answering | None = None
         self._task: asyncio.Task[None] | None = None
         self._early: dict[str, Join] = {}
@@ -365,26 +299,17 @@ class LiveRun:
             return BLOCKED, "; ".join(self._blocked.values())
         if self._answering is not None and self._answering.trouble:
             return IN_DOUBT, f"{self.seat} waits for its operator"
-        if missing := self.missing():
+        if missing := self._attendance.missing():
             return MISSING, "waits for " + ", ".join(
                 f"{seat}, away since {absence.since:%H:%M:%S} UTC"
                 for seat, absence in missing.items()
             )
         return RUNNING, ""
 
-    def missing(self) -> dict[str, Absence]:
-        """The peers that are not there with the key that they began with, and since when."""
-        for seat, name in self._names.items():
-            if self._present(seat):
-                self._absent.pop(seat, None)
-            elif seat not in self._absent:
-                self._absent[seat] = Absence.for_seconds(self._house.away(name))
-        return self._absent
-
     def look_after(self) -> None:
         """From time to time: who stays away too long, and does the opener know how far we are?"""
         if self.state == RUNNING and self.host is not None:
-            for seat, absence in self.missing().items():
+            for seat, absence in self._attendance.missing().items():
                 if absence.seconds > self._house.wait:
                     limit = f"{self._house.wait:g} s: `wait` in its party.toml"
                     self.end(

@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from lotor.core.errors import (
-    ConfigError,
     JournalError,
     JournalWriteError,
     LotorError,
     ProtocolError,
 )
-from lotor.core.fixed_point import RewardScale
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, Subject
 from lotor.protocols.catalogue import DEPLOYMENTS
@@ -36,10 +34,10 @@ from lotor.runtime.daemon.frames import (
     encode,
     read_card,
 )
+from lotor.runtime.daemon.holdings import Holdings
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker, load_model, load_pull
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import (
@@ -78,8 +76,7 @@ class Node:
         self._docket = Docket(self, kit, config, deployments)
         self._clerk = Clerk(self)
         self._keeper: asyncio.Task[None] | None = None
-        self._asker = self._make_asker()
-        self.data = self._load_data()
+        self._holdings = Holdings(kit, config)
         self.transport = NetworkTransport(
             me=kit.subject,
             tls=Tls(kit.certificate_path, kit.key_path, kit.fresh_trust),
@@ -94,32 +91,6 @@ class Node:
                 keep_alive=config.limits.keep_alive,
             ),
         )
-
-    def _make_asker(self) -> Asker | None:
-        owner = self.config.owner
-        if owner is None:
-            if self.kit.subject.role == "owner":
-                raise ConfigError(
-                    f"{self.kit.party_toml}: {self._me} is an owner, so party.toml needs an "
-                    "[owner] table with its pull or its model; docs/party.md has an example"
-                )
-            return None
-        if owner.pull is None:
-            return None
-        return Asker(load_pull(owner.pull, self.kit.path), RewardScale(*owner.reward_range))
-
-    def _load_data(self) -> object:
-        """The owner's model; without a pull it says how many arms there are."""
-        owner = self.config.owner
-        if owner is None or owner.model is None:
-            return None
-        data = load_model(owner.model, self.kit.path)
-        if owner.pull is None and owner.arms not in (None, getattr(data, "k", None)):
-            raise ConfigError(
-                f"{self.kit.party_toml}: owner.arms is {owner.arms}, which its model has not: "
-                "leave it out, or correct it"
-            )
-        return data
 
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
@@ -144,8 +115,7 @@ class Node:
         for live in self.runs.values():
             live.drop()
         await self.transport.close()
-        if self._asker is not None:
-            self._asker.close()
+        self._holdings.close()
 
     async def _keep(self) -> None:
         """What must be looked at from time to time."""
@@ -178,11 +148,11 @@ class Node:
 
     @property
     def offer(self) -> Offer:
-        owner = self.config.owner
-        if owner is None:
-            return Offer()
-        held = getattr(self.data, "k", 1) if owner.pull is None else 1
-        return Offer(held if owner.arms is None else owner.arms, *owner.reward_range)
+        return self._holdings.offer
+
+    @property
+    def data(self) -> object:
+        return self._holdings.data
 
     @property
     def trial_seed(self) -> int | None:
@@ -190,11 +160,11 @@ class Node:
 
     @property
     def pulls(self) -> bool:
-        return self._asker is not None
+        return self._holdings.asker is not None
 
     @property
     def repeatable(self) -> bool:
-        return self.config.owner is not None and self.config.owner.repeatable
+        return self._holdings.repeatable
 
     @property
     def wait(self) -> float:
@@ -221,9 +191,10 @@ class Node:
         return 0.0 if since is None else time.monotonic() - since
 
     def answering(self, host: Host, log: RunLog) -> Answering | None:
-        if self._asker is None or self.config.owner is None:
+        owner, asker = self.config.owner, self._holdings.asker
+        if asker is None or owner is None:
             return None
-        return Answering(host, self.config.owner, self._asker, self._clock, log)
+        return Answering(host, owner, asker, self._clock, log)
 
     def _hello(self) -> Hello:
         card = Card(self.kit.certificate.to_der(), self.offer)

@@ -13,8 +13,9 @@ from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, seated
 from lotor.runtime.daemon.commands import Order
 from lotor.runtime.daemon.frames import Ask, Card
+from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.live_run import House, LiveRun
+from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import RUNNING
 
