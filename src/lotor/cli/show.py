@@ -62,9 +62,9 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
     table = small_table(
         f"Secure beside plain (CPU): {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
     )
-    table.add_column("policy", no_wrap=True)
+    table.add_column("policy", overflow="fold", min_width=12)
     for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for secure, plain in pairs:
         same = secure.agrees_with(plain)
         table.add_row(

@@ -83,6 +83,8 @@ class _Loop:
         busy = sum(seat.seconds for seat in self._seats.values())
         for seat in self._seats.values():
             seat.cpu_seconds = seat.seconds * min(1.0, cpu / busy) if busy else 0.0
+            # What a party's own threads and processes used, where it has some.
+            seat.cpu_seconds += getattr(seat.party, "cpu_elsewhere", 0.0)
 
     def _advance(self, seat: Seat) -> None:
         """Let one party run until it waits for a message that is not there, or ends."""

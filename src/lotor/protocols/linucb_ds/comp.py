@@ -48,6 +48,7 @@ class Comp:
         self._workers = workers
         self._minimum_bits = min(insecure_key_bits or SECURE_BITS, SECURE_BITS)
         self._decryptions = self._encryptions = 0
+        self.cpu_elsewhere = 0.0
         if snapshot is None:
             self._key = generate_keypair(key_bits, insecure_bits=insecure_key_bits)
             self._memory = CompMemory(
@@ -74,6 +75,7 @@ class Comp:
             memory.terms = yield from self._setup()
         with Workers(self._workers) as workers:
             yield from self._compare(memory.terms, workers)
+            self.cpu_elsewhere = workers.cpu_seconds
         yield from self._switch_keys(memory.terms)
 
     def _setup(self) -> Steps[Terms]:

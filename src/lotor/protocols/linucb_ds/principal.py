@@ -86,6 +86,7 @@ class Principal:
         self._order = order
         self._workers = workers
         self._products = self._randomised = 0
+        self.cpu_elsewhere = 0.0
         drawn = {purpose: new_key() for purpose in (FIRST, TIES, NOISE, MASK)}
         self._memory = (
             PrincipalMemory(party="principal", run=run, keys={**drawn, **(keys or {})})
@@ -110,6 +111,7 @@ class Principal:
         with ExitStack() as stack:
             workers = stack.enter_context(Workers(self._workers))
             yield from self._rounds(game, workers, stack)
+            self.cpu_elsewhere += workers.cpu_seconds
         yield from self._switch_keys(game)
 
     def _setup(self) -> Steps[None]:
@@ -162,6 +164,7 @@ class Principal:
                 raise ProtocolError(f"comp named the winner of another round than {t}")
             arm = int(sigma[position_from(answer.position, layout.k, t)])
             yield from self._pull(game, t + 1, arm)
+        self.cpu_elsewhere = randomisers.cpu_seconds
 
     def _pull(self, game: "_Game", t: int, arm: int) -> Steps[None]:
         """pull*: the reward <x, theta> + noise is added up in its two parts.
