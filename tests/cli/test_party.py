@@ -186,8 +186,10 @@ def test_only_the_customer_starts_runs_and_one_process_serves(town: Town) -> Non
     refused = town.lotor("lyon", *START)
     assert refused.returncode == 2
     assert "lyon is owner" in refused.stderr
+    served = town.loopback.log_file("lyon").read_text().count('"serving"')
     town.loopback.serve("lyon")
-    until(lambda: "another process serves" in town.lotor("lyon", "serve").stderr)
+    until(lambda: town.loopback.log_file("lyon").read_text().count('"serving"') > served)
+    assert "another process serves" in town.lotor("lyon", "serve").stderr
     assert town.lotor("lyon", "runs", "show", "ffff").returncode == 2
     assert town.lotor("lyon", "runs", "resolve", "ffff", "x").returncode == 2
 

@@ -82,6 +82,7 @@ async def probe(address: Address, tls: Tls, hello: Hello, limits: Limits) -> tup
     The other side checks certificate and Hello as for any connection, and tells its own.
     """
     closed = asyncio.Event()
+    made: list[Connection] = []
 
     def ignore(_connection: Connection, *_rest: object) -> None:
         pass
@@ -89,11 +90,17 @@ async def probe(address: Address, tls: Tls, hello: Hello, limits: Limits) -> tup
     def gone(_connection: Connection) -> None:
         closed.set()
 
-    hooks = Hooks(ignore, ignore, ignore, ignore, ignore, gone)
+    hooks = Hooks(made.append, ignore, ignore, ignore, ignore, gone)
     me = Self(tls.subject(), tls, lambda: hello, limits)
-    connection = await dial(me, hooks, address, "", PROBE)
-    connection.leave()
-    await closed.wait()
+    try:
+        connection = await dial(me, hooks, address, "", PROBE)
+        connection.leave()
+        await closed.wait()
+    finally:
+        # A connection that came to nothing still has its socket.
+        if made and not closed.is_set():
+            made[0].abort()
+            await closed.wait()
     if connection.subject is None or connection.hello is None:
         raise explain(connection.error, connection.who)
     return connection.subject, connection.hello

@@ -77,6 +77,7 @@ class NetworkTransport:
         for task in self._dialers:
             task.cancel()
         await asyncio.gather(*self._dialers, return_exceptions=True)
+        await asyncio.sleep(0)  # a socket that has just connected reports itself in the next turn
         for connection in tuple(self._connections):
             if connection.is_established:
                 connection.leave()
