@@ -61,6 +61,8 @@ def test_runs_that_overlap_do_not_disturb_each_other(tmp_path: Path) -> None:
     first, second, third = BUDGETS
     with prepared(tmp_path, max(BUDGETS.values()), hospital=HOSPITAL) as federation:
         federation.serve(*federation.kits)
+        # Before its daemon serves, a customer's command would drive the party itself.
+        until(federation, lambda: "serving" in federation.log_file("customer").read_text())
         with started(federation, first) as here, started(federation, second) as there:
             runs = [checked(federation, first, here), checked(federation, second, there)]
         one, other = (Journals(federation).standing("controller", run) for run in runs)
