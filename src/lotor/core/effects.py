@@ -2,15 +2,19 @@
 
     bits = yield Receive("controller", PullingBits)
 
-`Receive` hands back the message and `Pull` the reward (if any), the others nothing.
+`Receive` hands back the message, `Pull` the reward (if any) and `Observe` features, the others
+nothing.
 """
 
 from collections.abc import Callable, Generator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+HIDDEN: Final = -1
+"""The arm of a decision, for a party that must not know it."""
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -21,7 +25,11 @@ class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """One choice of an arm. `id` names it for ever, so that a repeated pull can be recognised."""
+    """One choice of an arm. `id` names it for ever, so that a repeated pull can be recognised.
+
+    `arm` is HIDDEN (-1) for a party that brings something to a decision without knowing the arm:
+    its reward, or features of its context.
+    """
 
     run: str
     round: int
@@ -33,6 +41,16 @@ class Decision(msgspec.Struct, frozen=True):
     def named(cls, run: str, t: int, arm: int) -> "Decision":
         """The choice of an arm in round t, with its name."""
         return cls(run, t, arm, f"{run}/{arm}/{t}")
+
+    @classmethod
+    def of_step(cls, run: str, t: int, arm: int) -> "Decision":
+        """The choice of step t, under a name that does not tell the arm: see `hidden`."""
+        return cls(run, t, arm, f"{run}/{t}")
+
+    @classmethod
+    def hidden(cls, run: str, t: int) -> "Decision":
+        """The choice of step t for a party that must not know it; its `id` is that of `of_step`."""
+        return cls(run, t, HIDDEN, f"{run}/{t}")
 
 
 class Send(msgspec.Struct, frozen=True):
@@ -59,6 +77,23 @@ class Pull(msgspec.Struct, frozen=True):
     decision: Decision | None
 
 
+class Act(msgspec.Struct, frozen=True):
+    """Carry out a decision here; its reward goes to another party, which pulls it as hidden."""
+
+    decision: Decision
+
+
+class Observe(msgspec.Struct, frozen=True):
+    """Ask for this party's own features of the context of a hidden decision.
+
+    They are the columns lo..hi-1 of the whole context, a tuple of hi - lo numbers. Where a party
+    brings its own function, that returns just these.
+    """
+
+    decision: Decision
+    columns: tuple[int, int]
+
+
 class Decided(msgspec.Struct, frozen=True):
     """Which arm was chosen, where nothing is asked for its reward: for whoever watches."""
 
@@ -68,14 +103,16 @@ class Decided(msgspec.Struct, frozen=True):
 class Checkpoint(msgspec.Struct, frozen=True):
     """The boundary before a round: `snapshot()` writes down all that is needed to go on from here.
 
-    A party yields one first of all, before anything else.
+    A party yields one first of all, before anything else. Most need not be kept, since a party is
+    rebuilt from an older one; one that is `durable` is on the disk before the party goes on.
     """
 
     snapshot: Callable[[], bytes]
     round: int = 0
+    durable: bool = False
 
 
-Effect: TypeAlias = Send | Receive | Pull | Decided | Checkpoint
+Effect: TypeAlias = Send | Receive | Pull | Act | Observe | Decided | Checkpoint
 
 # What is sent in depends on the effect that was yielded, which no type of Python can say.
 Steps: TypeAlias = Generator[Effect, Any, T]

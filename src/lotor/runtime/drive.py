@@ -4,20 +4,35 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter, thread_time
+from typing import Final
 
-from lotor.core.effects import Decided, Decision, Effect, Message, Pull, Receive, Send
-from lotor.core.errors import LotorError, ProtocolError, StalledError
+from lotor.core.effects import (
+    HIDDEN,
+    Act,
+    Decided,
+    Decision,
+    Effect,
+    Message,
+    Observe,
+    Pull,
+    Receive,
+    Send,
+)
+from lotor.core.errors import InputError, LotorError, ProtocolError, StalledError
 from lotor.protocols.party import Party
 from lotor.runtime.recorder import Exchange, Recorder
 from lotor.runtime.wire import decode, encode
 from lotor.transport import Transport
+
+_NOT_YET: Final = object()
 
 
 @dataclass(slots=True)
 class Seat:
     """A party with what it asked for last, what it returned, and what it has cost.
 
-    `idle` while the message that it waits for is not there.
+    `idle` while what it waits for is not there: a message, or the reward of a decision that
+    another party is to carry out.
     """
 
     name: str
@@ -31,15 +46,20 @@ class Seat:
     bytes_sent: int = 0
 
 
+def no_features(asked: Observe) -> tuple[float, ...]:
+    raise InputError(f"nothing here has features of round {asked.decision.round}")
+
+
 def drive(
     parties: Mapping[str, Party],
     transport: Transport,
     pull: Callable[[Decision], float],
     recorder: Recorder | None = None,
     watch: Callable[[Decision], None] = lambda _: None,
+    observe: Callable[[Observe], tuple[float, ...]] = no_features,
 ) -> dict[str, Seat]:
     """Run every party to its end and say what each returned and cost."""
-    return _Loop(parties, transport, pull, recorder, watch).run()
+    return _Loop(parties, transport, pull, recorder, watch, observe).run()
 
 
 class _Loop:
@@ -50,8 +70,11 @@ class _Loop:
         pull: Callable[[Decision], float],
         recorder: Recorder | None,
         watch: Callable[[Decision], None],
+        observe: Callable[[Observe], tuple[float, ...]],
     ) -> None:
         self._watch = watch
+        self._observe = observe
+        self._rewards: dict[str, float] = {}
         self._seats = {name: Seat(name, party) for name, party in parties.items()}
         self._steps = {name: party.steps() for name, party in parties.items()}
         self._ready = deque(self._seats.values())
@@ -89,7 +112,7 @@ class _Loop:
     def _advance(self, seat: Seat) -> None:
         """Let one party run until it waits for a message that is not there, or ends."""
         name, step = seat.name, self._steps[seat.name].send
-        receive, pull = self._transport.receive, self._pull
+        receive = self._transport.receive
         effect = seat.effect
         try:
             while True:
@@ -102,22 +125,67 @@ class _Loop:
                 elif type(effect) is Send:
                     self._send(seat, effect.to, effect.message)
                     effect = step(None)
-                elif type(effect) is Pull and effect.decision is not None:
-                    asked = perf_counter()
-                    reward = pull(effect.decision)
-                    seat.seconds -= perf_counter() - asked
-                    if self._recorder is not None:
-                        self._recorder.pulls.append((name, effect.decision, reward))
-                    effect = step(reward)
                 else:
-                    if type(effect) is Decided:
-                        self._watch(effect.decision)
-                    effect = step(None)
+                    answer = self._perform(seat, effect)
+                    if answer is _NOT_YET:
+                        seat.effect, seat.idle = effect, True
+                        return
+                    effect = step(answer)
         except StopIteration as end:
             seat.effect, seat.output = None, end.value
         except LotorError as error:
             error.add_note(f"(raised at {name})")
             raise
+
+    def _perform(self, seat: Seat, effect: Effect | None) -> object:
+        """What the world is asked for, and nothing for the rest; _NOT_YET when it must wait."""
+        if type(effect) is Pull and effect.decision is not None:
+            return self._reward(seat, effect.decision)
+        if type(effect) is Observe:
+            return self._features(seat, effect)
+        if type(effect) is Act:
+            self._act(seat, effect.decision)
+        elif type(effect) is Decided:
+            self._watch(effect.decision)
+        return None
+
+    def _reward(self, seat: Seat, decision: Decision) -> object:
+        """A decision's reward; a hidden one has it once another party has carried it out."""
+        if decision.arm != HIDDEN:
+            reward = self._ask(seat, decision)
+        elif decision.id in self._rewards:
+            reward = self._rewards.pop(decision.id)
+        else:
+            return _NOT_YET
+        if self._recorder is not None:
+            self._recorder.pulls.append((seat.name, decision, reward))
+        return reward
+
+    def _ask(self, seat: Seat, decision: Decision) -> float:
+        asked = perf_counter()
+        reward = self._pull(decision)
+        seat.seconds -= perf_counter() - asked
+        return reward
+
+    def _act(self, seat: Seat, decision: Decision) -> None:
+        """Keep the reward for the party that pulls the decision as hidden, once."""
+        if decision.id in self._rewards:
+            raise ProtocolError(f"{seat.name} carries out decision {decision.id} a second time")
+        self._rewards[decision.id] = self._ask(seat, decision)
+        if self._recorder is not None:
+            self._recorder.acts.append((seat.name, decision))
+        for other in self._seats.values():
+            if other.idle and type(other.effect) is Pull and _pulled(other.effect) == decision.id:
+                other.idle = False
+                self._ready.append(other)
+
+    def _features(self, seat: Seat, asked: Observe) -> tuple[float, ...]:
+        began = perf_counter()
+        features = self._observe(asked)
+        seat.seconds -= perf_counter() - began
+        if self._recorder is not None:
+            self._recorder.features.append((seat.name, asked.decision, features))
+        return features
 
     def _send(self, seat: Seat, to: str, message: Message) -> None:
         target = self._seats.get(to)
@@ -134,6 +202,12 @@ class _Loop:
             self._ready.append(target)
 
     def _refuse_stall(self) -> None:
+        for seat in self._seats.values():
+            if type(seat.effect) is Pull:
+                raise ProtocolError(
+                    f"{seat.name} pulls decision {_pulled(seat.effect)}, which nobody has carried "
+                    "out, or whose reward was fetched before: the parties are out of step"
+                )
         waits = [
             f"{seat.name} waits for {seat.effect.kind.__name__} from {seat.effect.sender}"
             for seat in self._seats.values()
@@ -141,3 +215,7 @@ class _Loop:
         ]
         if waits:
             raise StalledError(f"nobody can go on: {'; '.join(waits)}")
+
+
+def _pulled(effect: Pull) -> str | None:
+    return effect.decision.id if effect.decision else None

@@ -1,15 +1,18 @@
-"""Asking the environment: checked rewards, plain or awaited, and errors that name the decision."""
+"""Asking the environment: checked answers, plain or awaited, and errors that name the decision."""
 
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from inspect import isawaitable
-from math import nan
+from math import hypot, isfinite, nan
 from numbers import Real
 
-from lotor.core.effects import Decision
-from lotor.core.errors import LotorError, PullError
+from lotor.core.effects import HIDDEN, Decision, Observe
+from lotor.core.errors import InputError, LotorError, PullError
 from lotor.core.fixed_point import RewardScale
+
+# A length of 1 may come out a little longer in floating point.
+LONGEST = 1.0 + 1e-9
 
 
 def to_number(answer: object) -> float:
@@ -17,10 +20,14 @@ def to_number(answer: object) -> float:
     return float(answer) if isinstance(answer, Real) else nan
 
 
+def _arm(decision: Decision) -> str:
+    return "an arm that is hidden here" if decision.arm == HIDDEN else f"arm {decision.arm}"
+
+
 def failed(decision: Decision, error: BaseException) -> PullError:
     """The error for a pull function that raised one."""
     return PullError(
-        f"the pull of arm {decision.arm} in round {decision.round} failed "
+        f"the pull of {_arm(decision)} in round {decision.round} failed "
         f"({type(error).__name__}; decision {decision.id}): mend the pull function"
     )
 
@@ -28,10 +35,43 @@ def failed(decision: Decision, error: BaseException) -> PullError:
 def out_of_range(decision: Decision, scale: RewardScale) -> PullError:
     """The error for an unusable answer, which is the owner's secret and stays out of it."""
     return PullError(
-        f"the pull of arm {decision.arm} in round {decision.round} answered what is no "
+        f"the pull of {_arm(decision)} in round {decision.round} answered what is no "
         f"number in the public reward_range ({scale.low}, {scale.high}) "
         f"(decision {decision.id}): mend the pull function or widen the range"
     )
+
+
+def to_features(decision: Decision, answer: object, count: int) -> tuple[float, ...]:
+    """A party's own features of a context, which no error shows."""
+    try:
+        values = tuple(map(to_number, answer))  # type: ignore[call-overload]
+    except TypeError:
+        values = ()
+    if len(values) != count:
+        wrong = f"are not {count} numbers"
+    elif not all(map(isfinite, values)):
+        wrong = "are not all finite numbers"
+    elif hypot(*values) > LONGEST:
+        wrong = "are longer than 1 as a vector"
+    else:
+        return values
+    raise PullError(
+        f"the features of round {decision.round} {wrong} (decision {decision.id}): mend the "
+        "features function; contexts are scaled to a length of at most 1 before they come here"
+    )
+
+
+def features(environment: object, asked: Observe) -> tuple[float, ...]:
+    """What a party would bring of a simulated context."""
+    context = getattr(environment, "context", None)
+    if context is None:
+        raise InputError(
+            "this protocol's parties bring features of a context in each round, and "
+            f"{type(environment).__name__} has no context(round): give an environment that has "
+            "one, such as ContextualArms"
+        )
+    low, high = asked.columns
+    return to_features(asked.decision, context(asked.decision.round)[low:high], high - low)
 
 
 class Puller:

@@ -17,7 +17,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a run and all that is needed to do it again.
 
     `arms` is the trajectory, one arm a round (simulation only; None when it was switched off).
-    `operations` counts as the papers' complexity theorems do.
+    `operations` counts as the papers' complexity theorems do. `rounds` were made of the budget: a
+    protocol may end sooner, as at a limit of privacy. `privacy` is what the run spent of it, where
+    the protocol keeps an account.
     """
 
     reward: float
@@ -32,6 +34,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     budget: int
     k: int
+    rounds: int
+    privacy: dict[str, float | int | str | None] | None = None
 
     def to_json(self) -> str:
         return msgspec.json.encode(self).decode()

@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from operator import index
 from time import perf_counter
 from typing import SupportsIndex, cast
@@ -17,7 +18,7 @@ from lotor.protocols.party import RUN_ID_BYTES, Protocol, Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.plain_linear import PlainLinear
 from lotor.runtime.drive import drive
-from lotor.runtime.pulls import Puller
+from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
 from lotor.runtime.result import PartyCost, Result
 from lotor.transport import MemoryTransport
@@ -68,7 +69,9 @@ def run(
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
     started = perf_counter()
     try:
-        seats = drive(parties, MemoryTransport(), log, recorder, log.watch)
+        seats = drive(
+            parties, MemoryTransport(), log, recorder, log.watch, partial(features, environment)
+        )
     finally:
         puller.close()
     operations: Counter[str] = Counter()
@@ -76,7 +79,7 @@ def run(
         operations.update(party.operations())
     return Result(
         reward=cast("float", seats[protocol.learner].output),
-        arms=log.arms,
+        arms=None if log.arms is None else log.arms[: log.done],
         parties={
             name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)
             for name, seat in seats.items()
@@ -90,7 +93,16 @@ def run(
         seed=seed,
         budget=budget,
         k=plan.k,
+        rounds=log.done,
+        privacy=_privacy(protocol, plan),
     )
+
+
+def _privacy(protocol: Protocol, plan: Run) -> dict[str, float | int | str | None] | None:
+    """What the run spent of privacy, as far as the protocol keeps an account."""
+    account = getattr(protocol, "privacy", None)
+    spent = None if account is None else account(plan)
+    return None if spent is None else dict(spent)
 
 
 def _described(environment: Environment) -> tuple[int, RewardScale]:
@@ -127,7 +139,7 @@ class _PullLog:
         self._budget = budget
         self._progress = progress
         self._every = max(1, budget // _REPORTS)
-        self._done = 0
+        self.done = 0
         self.arms: list[int] | None = [0] * budget if trajectory else None
 
     def __call__(self, decision: Decision) -> float:
@@ -139,7 +151,6 @@ class _PullLog:
         """Take note of a decision."""
         if self.arms is not None:
             self.arms[decision.round - 1] = decision.arm
-        if self._progress is not None:
-            self._done += 1
-            if self._done % self._every == 0:
-                self._progress(self._done, self._budget)
+        self.done += 1
+        if self._progress is not None and self.done % self._every == 0:
+            self._progress(self.done, self._budget)
