@@ -1,0 +1,84 @@
+"""Two-server secret sharing: a small engine for computing on values that nobody sees.
+
+A value is shared between two servers, additively in Z/2^64 or by XOR. Circuits are generators
+that read like formulas; a dealer, who sees nothing of them, provides correlated randomness.
+"""
+
+from lotor.crypto.sharing.argmax import argmax, differences, tournament, victories
+from lotor.crypto.sharing.arithmetic import contract, multiply, settled, square, truncate
+from lotor.crypto.sharing.boolean import all_of, both, conjunction, halved
+from lotor.crypto.sharing.circuits import (
+    Circuit,
+    Opening,
+    Part,
+    joined,
+    to_message,
+    together,
+)
+from lotor.crypto.sharing.comparison import negative
+from lotor.crypto.sharing.conversion import bit_to_word, bits_to_words, words_to_bits
+from lotor.crypto.sharing.engine import (
+    Engine,
+    Server,
+    mask,
+    mask_bits,
+    moved,
+    moved_bits,
+    reveal,
+    reveal_bits,
+)
+from lotor.crypto.sharing.local import run_locally, split
+from lotor.crypto.sharing.masked import Masked, MaskedBits
+from lotor.crypto.sharing.pads import Pads
+from lotor.crypto.sharing.recipe import Recipe
+from lotor.crypto.sharing.reciprocal import reciprocal
+from lotor.crypto.sharing.shares import Shared, SharedBits
+from lotor.crypto.sharing.words import Bits, Words, constant, to_floats, to_words
+
+__all__ = [
+    "Bits",
+    "Circuit",
+    "Engine",
+    "Masked",
+    "MaskedBits",
+    "Opening",
+    "Pads",
+    "Part",
+    "Recipe",
+    "Server",
+    "Shared",
+    "SharedBits",
+    "Words",
+    "all_of",
+    "argmax",
+    "bit_to_word",
+    "bits_to_words",
+    "both",
+    "conjunction",
+    "constant",
+    "contract",
+    "differences",
+    "halved",
+    "joined",
+    "mask",
+    "mask_bits",
+    "moved",
+    "moved_bits",
+    "multiply",
+    "negative",
+    "reciprocal",
+    "reveal",
+    "reveal_bits",
+    "run_locally",
+    "settled",
+    "split",
+    "square",
+    "to_floats",
+    "to_message",
+    "to_words",
+    "together",
+    "tournament",
+    "truncate",
+    "victories",
+    "words_to_bits",
+]

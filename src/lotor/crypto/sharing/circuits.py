@@ -1,0 +1,81 @@
+"""Computations on shares: generators that stop wherever both servers must open something.
+
+    opened = yield [part, …]        # one round: each server sends its part, both get the value
+
+`together` runs several at once, so that their rounds are shared.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from lotor.core.errors import ProtocolError
+from lotor.crypto.sharing.words import Bits
+
+T = TypeVar("T")
+
+
+class Part(NamedTuple):
+    """A share that is sent to the other server; `xor` says how the two are joined."""
+
+    share: Bits
+    xor: bool
+
+
+Opening: TypeAlias = Sequence[Part]
+Circuit: TypeAlias = Generator[Opening, Sequence[Bits], T]
+
+
+def together(*circuits: Circuit[Any]) -> Circuit[tuple[Any, ...]]:
+    """Run circuits side by side: what they open in one round goes in one message."""
+    results: list[object] = [None] * len(circuits)
+    waiting: dict[int, Opening] = {}
+    for number, circuit in enumerate(circuits):
+        _advance(number, circuit, None, waiting, results)
+    while waiting:
+        numbers = list(waiting)
+        asked = [waiting[number] for number in numbers]
+        opened = yield [part for opening in asked for part in opening]
+        position = 0
+        for number, opening in zip(numbers, asked, strict=True):
+            own = opened[position : position + len(opening)]
+            position += len(opening)
+            _advance(number, circuits[number], own, waiting, results)
+    return tuple(results)
+
+
+def _advance(
+    number: int,
+    circuit: Circuit[object],
+    opened: Sequence[Bits] | None,
+    waiting: dict[int, Opening],
+    results: list[object],
+) -> None:
+    waiting.pop(number, None)
+    try:
+        waiting[number] = next(circuit) if opened is None else circuit.send(opened)
+    except StopIteration as end:
+        results[number] = end.value
+
+
+def to_message(opening: Opening) -> bytes:
+    """What a server sends in a round."""
+    return b"".join([np.ascontiguousarray(part.share).tobytes() for part in opening])
+
+
+def joined(opening: Opening, message: bytes, sender: str) -> list[Bits]:
+    """The opened values, from the own shares and the other server's message."""
+    opened: list[Bits] = []
+    position = 0
+    expected = sum(part.share.nbytes for part in opening)
+    if len(message) != expected:
+        raise ProtocolError(
+            f"{sender} sent {len(message)} bytes of shares where {expected} are due: it computes "
+            "something else, or its message was cut"
+        )
+    for share, xor in opening:
+        theirs = np.frombuffer(message, share.dtype, share.size, position).reshape(share.shape)
+        position += share.nbytes
+        opened.append(share ^ theirs if xor else share + theirs)
+    return opened

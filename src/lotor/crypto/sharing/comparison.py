@@ -1,0 +1,96 @@
+"""Which shared numbers are negative.
+
+x + r is opened for a random r whose bits are shared too. The sign of x = c - r is that of c and r
+and the borrow from below, and a tree of AND gates over neighbouring bits finds the borrow. Bits
+are folded beforehand, so that neighbours are the two halves of a word, and each level leaves words
+half as wide.
+"""
+
+import numpy as np
+
+from lotor.crypto.sharing.boolean import conjunction
+from lotor.crypto.sharing.circuits import Circuit, Part, together
+from lotor.crypto.sharing.engine import WORD, Engine, mask_bits, moved_bits
+from lotor.crypto.sharing.masked import BitTerm, MaskedBits, Rearrange, Secret
+from lotor.crypto.sharing.shares import Shared, SharedBits
+from lotor.crypto.sharing.words import Bits, Words
+
+_TOP = np.uint64(1 << 63)  # the sign, which folding leaves where it is
+
+
+def _fold(low: int, high: int) -> tuple[np.uint64, np.uint64]:
+    """How bits are exchanged whose places differ in these two binary digits: a shift and a mask."""
+    places = [p for p in range(64) if p >> low & 1 and not p >> high & 1]
+    return np.uint64((1 << high) - (1 << low)), np.uint64(sum(1 << p for p in places))
+
+
+_FOLDS = [_fold(0, 5), _fold(1, 4), _fold(2, 3)]
+
+
+def folded(words: Words) -> Words:
+    """Bits moved so that neighbours 2i and 2i + 1 lie in the two halves, and so on within these.
+
+    The place of a bit has its six binary digits reversed; doing it twice changes nothing.
+    """
+    for shift, mask in _FOLDS:
+        moves = ((words >> shift) ^ words) & mask
+        words = words ^ moves ^ (moves << shift)
+    return words
+
+
+def negative(engine: Engine, x: Shared) -> Circuit[SharedBits]:
+    """A byte for each number, 1 where -2^63 <= x < 0, as if 64 bits were signed."""
+    r = engine.uniform(x.shape, WORD, xor=True)  # folded
+    n = r.number
+    mask = engine.dealt(lambda v: folded(v[n].astype(np.uint64)), x.shape, WORD, xor=False)
+    (opened,) = yield [Part(x.share + mask.share, xor=False)]
+    c = folded(opened.astype(np.uint64, copy=False))
+    borrow = yield from _borrow(engine, c, engine.rearranged(r, lambda bits: bits & ~_TOP))
+    sign = ((r.share ^ c if engine.first else r.share) >> np.uint64(63)).astype(np.uint8)
+    return SharedBits((borrow.share ^ sign) & np.uint8(1), first=engine.first)
+
+
+def _borrow(engine: Engine, c: Words, r: Secret) -> Circuit[SharedBits]:
+    """Whether the lower 63 bits of c are less than those of r.
+
+    A bit generates a borrow where c is 0 and r is 1, and propagates one where they are equal; the
+    sign bit propagates.
+    """
+    not_c = ~c | _TOP
+    high, low = _halves(64)
+    above = MaskedBits(high(not_c), BitTerm(None, engine.rearranged(r, high)))
+    lower = engine.rearranged(r, low)
+    below = MaskedBits(low(not_c), BitTerm(None, lower))
+    generated = MaskedBits(np.zeros_like(low(not_c)), BitTerm(low(not_c), lower))
+    generate = SharedBits(high(r.share & not_c), first=engine.first)
+    width = 64
+    while True:
+        generate ^= conjunction(engine, above, generated)
+        if width == 2:
+            return generate
+        propagate = conjunction(engine, above, below)
+        width //= 2
+        high, low = _halves(width)
+        opened, generated = yield from together(
+            mask_bits(engine, propagate),
+            mask_bits(engine, SharedBits(low(generate.share), first=engine.first)),
+        )
+        above, below = moved_bits(engine, opened, high), moved_bits(engine, opened, low)
+        generate = SharedBits(high(generate.share), first=engine.first)
+
+
+def _halves(width: int) -> tuple[Rearrange, Rearrange]:
+    """How the upper and the lower half of words are cut out."""
+    half = width // 2
+    dtype = np.dtype(f"u{max(half // 8, 1)}")
+    keep = dtype.type((1 << half) - 1)
+
+    def high(bits: Bits) -> Bits:
+        upper: Bits = (bits >> bits.dtype.type(half)).astype(dtype) & keep
+        return upper
+
+    def low(bits: Bits) -> Bits:
+        lower: Bits = bits.astype(dtype) & keep
+        return lower
+
+    return high, low

@@ -1,0 +1,183 @@
+"""Where a circuit's correlated randomness comes from, and the gates that use it up.
+
+The same circuit is run by each server, on its shares, and once by the dealer, on nothing: that is
+how it learns what to deal (`recipe.py`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from lotor.core.errors import CryptoError
+from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.masked import (
+    BitTerm,
+    Masked,
+    MaskedBits,
+    Rearrange,
+    Secret,
+    Term,
+)
+from lotor.crypto.sharing.pads import Pads, aligned
+from lotor.crypto.sharing.shares import Shared, SharedBits
+from lotor.crypto.sharing.words import Bits, Words
+
+DType: TypeAlias = np.dtype[np.unsignedinteger]
+Compute: TypeAlias = Callable[[Sequence[Bits]], Bits]
+"""A value that the dealer deals, from those it has drawn and dealt before."""
+
+WORD: DType = np.dtype(np.uint64)
+BYTE: DType = np.dtype(np.uint8)
+
+
+class Engine(ABC):
+    """What a circuit asks for; numbers name the secrets in the order of asking."""
+
+    first: bool
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._products: dict[tuple[str, int, int], Secret] = {}
+
+    def _secret(self, share: Bits) -> Secret:
+        self._count += 1
+        return Secret(share, self._count - 1)
+
+    @abstractmethod
+    def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
+        """Random, the joint work of both servers' pads."""
+
+    @abstractmethod
+    def dealt(self, compute: Compute, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
+        """What the dealer computes from earlier secrets, shared."""
+
+    @abstractmethod
+    def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
+        """The same values in other places."""
+
+    def shared(self, public: Words) -> Shared:
+        """A public value as one that is shared."""
+        return Shared(public if self.first else np.zeros_like(public), first=self.first)
+
+    def shared_bits(self, public: Bits) -> SharedBits:
+        return SharedBits(public if self.first else np.zeros_like(public), first=self.first)
+
+    def product(self, left: Secret, right: Secret) -> Secret:
+        """left · right, element by element."""
+        i, j = sorted((left.number, right.number))
+        key = ("product", i, j)
+        if key not in self._products:
+            shape = np.broadcast_shapes(left.share.shape, right.share.shape)
+            self._products[key] = self.dealt(lambda v: v[i] * v[j], shape, WORD, xor=False)
+        return self._products[key]
+
+    def contraction(self, left: Secret, right: Secret) -> Secret:
+        """The product of a matrix, or a stack of them, with a vector."""
+        i, j = left.number, right.number
+        key = ("contraction", i, j)
+        if key not in self._products:
+            shape = left.share.shape[:-1] or (1,)
+            self._products[key] = self.dealt(
+                lambda v: (v[i] @ v[j]).reshape(shape), shape, WORD, xor=False
+            )
+        return self._products[key]
+
+    def conjunction(self, left: Secret, right: Secret) -> Secret:
+        """left AND right, bit by bit."""
+        i, j = sorted((left.number, right.number))
+        key = ("conjunction", i, j)
+        if key not in self._products:
+            shape = np.broadcast_shapes(left.share.shape, right.share.shape)
+            dtype = left.share.dtype
+            self._products[key] = self.dealt(lambda v: v[i] & v[j], shape, dtype, xor=True)
+        return self._products[key]
+
+
+class Server(Engine):
+    """One of the two servers in one circuit of one step.
+
+    The second server's pads give only what is uniform; the rest is in the dealer's corrections.
+    """
+
+    def __init__(self, pads: Pads, corrections: bytes | None = None) -> None:
+        super().__init__()
+        self.first = corrections is None
+        self._pads = pads
+        self._corrections = corrections or b""
+        self._position = 0
+
+    def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:  # noqa: ARG002
+        return self._secret(self._pads.bits(shape, dtype))
+
+    def dealt(
+        self,
+        compute: Compute,  # noqa: ARG002
+        shape: tuple[int, ...],
+        dtype: DType,
+        *,
+        xor: bool,  # noqa: ARG002
+    ) -> Secret:
+        if self.first:
+            return self._secret(self._pads.bits(shape, dtype))
+        count = int(np.prod(shape))
+        start, self._position = self._position, self._position + aligned(count * dtype.itemsize)
+        if self._position > len(self._corrections):
+            raise CryptoError("the dealer's corrections are used up: no item is ever used twice")
+        share = np.frombuffer(self._corrections, dtype, count, start).reshape(shape)
+        return self._secret(share)
+
+    def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
+        return self._secret(rearrange(secret.share))
+
+
+def mask(engine: Engine, x: Shared) -> Circuit[Masked]:
+    """Open x under a fresh mask: the public part says nothing about x."""
+    a = engine.uniform(x.shape, WORD, xor=False)
+    (public,) = yield [Part(x.share - a.share, xor=False)]
+    return Masked(public.astype(np.uint64, copy=False), (Term(1, a),))
+
+
+def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
+    """The same for bits."""
+    a = engine.uniform(x.shape, x.share.dtype, xor=True)
+    (public,) = yield [Part(x.share ^ a.share, xor=True)]
+    return MaskedBits(public, BitTerm(None, a))
+
+
+def moved(engine: Engine, x: Masked, rearrange: Rearrange) -> Masked:
+    """x with its elements in other places."""
+    terms = tuple(
+        Term(term.coefficient, engine.rearranged(term.secret, rearrange), term.power)
+        if isinstance(term.coefficient, int)
+        else Term(
+            rearrange(term.coefficient).astype(np.uint64, copy=False),
+            engine.rearranged(term.secret, rearrange),
+            term.power,
+        )
+        for term in x.terms
+    )
+    return Masked(rearrange(x.public).astype(np.uint64, copy=False), terms)
+
+
+def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBits:
+    term = x.term
+    return MaskedBits(
+        rearrange(x.public),
+        BitTerm(
+            None if term.coefficient is None else rearrange(term.coefficient),
+            engine.rearranged(term.secret, rearrange),
+        ),
+    )
+
+
+def reveal(x: Shared) -> Circuit[Words]:
+    """Open x to both servers: for what both may know."""
+    (public,) = yield [Part(x.share, xor=False)]
+    return public.astype(np.uint64, copy=False)
+
+
+def reveal_bits(x: SharedBits) -> Circuit[Bits]:
+    (public,) = yield [Part(x.share, xor=True)]
+    return public

@@ -1,0 +1,77 @@
+"""Values that were opened under a mask: x = public + a sum of coefficient · secret.
+
+The secrets are shared, and the dealer knows them: it can deal shares of their products, so that
+masked values are multiplied without another round.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lotor.crypto.sharing.words import Bits, Words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Secret:
+    """A server's share of what the dealer drew or computed; `number` is its name in the circuit.
+
+    Where a circuit is traced for the dealer, `number` is where it finds the value.
+    """
+
+    share: Bits
+    number: int
+
+    def __repr__(self) -> str:
+        return f"<Secret {self.number}: {self.share.dtype} {self.share.shape}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """coefficient · secret. `power` says that the coefficient is a multiple of 2^power.
+
+    A coefficient that is a number is the same for all elements.
+    """
+
+    coefficient: Words | int
+    secret: Secret
+    power: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Masked:
+    """An opened value of Z/2^64."""
+
+    public: Words
+    terms: tuple[Term, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.public.shape
+
+    def __add__(self, number: int) -> "Masked":
+        return Masked(self.public + np.uint64(number), self.terms)
+
+    def __neg__(self) -> "Masked":
+        terms = tuple(Term(-term.coefficient, term.secret, term.power) for term in self.terms)
+        return Masked(-self.public, terms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitTerm:
+    """coefficient AND secret; None is all ones."""
+
+    coefficient: Bits | None
+    secret: Secret
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MaskedBits:
+    """Opened bits: x = public XOR (coefficient AND secret)."""
+
+    public: Bits
+    term: BitTerm
+
+
+Rearrange = Callable[[Bits], Bits]
+"""Moves values about, whatever they are: an index, a slice, a shift of bits."""

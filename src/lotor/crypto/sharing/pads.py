@@ -1,0 +1,54 @@
+"""Pads: a server's own part of all correlated randomness, drawn from a key.
+
+The dealer knows both servers' keys and draws the same. AES-256 in counter mode, one stream for
+each place, so that no two uses meet and a repeated step finds the same words.
+"""
+
+from math import prod
+from struct import Struct
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from lotor.core.errors import CryptoError, InputError
+from lotor.crypto.sharing.words import Bits, Words
+
+# t, attempt, which circuit of the step, and 32 bits for the counter
+_NONCE = Struct(">QHHI")
+LONGEST = 1 << 32
+
+
+def aligned(size: int) -> int:
+    """Items begin at multiples of eight bytes, where numpy reads them fast."""
+    return -(-size // 8) * 8
+
+
+class Pads:
+    """The stream of one place: drawn in the order of the circuit, each word once."""
+
+    __slots__ = ("_position", "_stream")
+
+    def __init__(self, key: bytes, size: int, *, t: int, attempt: int, circuit: int) -> None:
+        if len(key) != 32:
+            raise CryptoError("a pad key has 32 bytes")
+        if not (0 <= t < 1 << 64 and 0 <= attempt < 1 << 16 and 0 <= circuit < 1 << 16):
+            raise InputError(f"no such place: step {t}, attempt {attempt}, circuit {circuit}")
+        if size > LONGEST:
+            raise InputError(f"a step cannot use {size} bytes of pads: take fewer arms or features")
+        nonce = _NONCE.pack(t, attempt, circuit, 0)
+        encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
+        self._stream = encryptor.update(bytes(size))
+        self._position = 0
+
+    def words(self, shape: tuple[int, ...]) -> Words:
+        """Uniform elements of Z/2^64."""
+        return self.bits(shape, np.dtype(np.uint64)).astype(np.uint64, copy=False)
+
+    def bits(self, shape: tuple[int, ...], dtype: np.dtype[np.unsignedinteger]) -> Bits:
+        """Uniform words of this width."""
+        count = prod(shape)
+        start, end = self._position, self._position + count * dtype.itemsize
+        if end > len(self._stream):
+            raise CryptoError("this step's pads are used up: no word is ever used twice")
+        self._position = aligned(end)
+        return np.frombuffer(self._stream, dtype, count, start).reshape(shape)

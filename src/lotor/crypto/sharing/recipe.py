@@ -1,0 +1,113 @@
+"""What the dealer deals for a circuit: found by running it once on nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lotor.crypto.sharing.circuits import Circuit
+from lotor.crypto.sharing.engine import Compute, DType, Engine
+from lotor.crypto.sharing.masked import Rearrange, Secret
+from lotor.crypto.sharing.pads import Pads, aligned
+from lotor.crypto.sharing.words import Bits
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One secret of a circuit.
+
+    Without `compute` it is uniform. What is not `dealt` both servers derive by themselves.
+    """
+
+    shape: tuple[int, ...]
+    dtype: DType
+    xor: bool
+    compute: Compute | None = None
+    dealt: bool = True
+
+    @property
+    def size(self) -> int:
+        return aligned(int(np.prod(self.shape)) * self.dtype.itemsize)
+
+
+class Tape(Engine):
+    """Writes down what a circuit asks for; all values are zero."""
+
+    first = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[Item] = []
+
+    def _put(self, item: Item) -> Secret:
+        self.items.append(item)
+        return self._secret(np.zeros(item.shape, item.dtype))
+
+    def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
+        return self._put(Item(shape, dtype, xor))
+
+    def dealt(self, compute: Compute, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
+        return self._put(Item(shape, dtype, xor, compute))
+
+    def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
+        n = secret.number
+        values = rearrange(secret.share)
+        item = Item(values.shape, values.dtype, False, lambda v: rearrange(v[n]), dealt=False)
+        return self._put(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that a circuit needs, in the order of its asking, and how many rounds it takes.
+
+    `opened` is how many bytes each server sends.
+    """
+
+    items: tuple[Item, ...]
+    rounds: int
+    opened: int
+
+    @classmethod
+    def of(cls, circuit: Callable[[Engine], Circuit[object]]) -> "Recipe":
+        """What a circuit asks for, which must not depend on any value."""
+        tape = Tape()
+        steps = circuit(tape)
+        rounds = opened = 0
+        try:
+            asked = next(steps)
+            while True:
+                rounds += 1
+                opened += sum(part.share.nbytes for part in asked)
+                asked = steps.send([np.zeros_like(part.share) for part in asked])
+        except StopIteration:
+            return cls(tuple(tape.items), rounds, opened)
+
+    def pad_bytes(self, *, first: bool) -> int:
+        """How long a server's stream is: the first draws its shares of what is dealt as well."""
+        drawn = (item for item in self.items if item.compute is None or (first and item.dealt))
+        return sum(item.size for item in drawn)
+
+    @property
+    def correction_bytes(self) -> int:
+        return sum(item.size for item in self.items if item.compute is not None and item.dealt)
+
+    def deal(self, first: Pads, second: Pads) -> bytes:
+        """The second server's shares of what is dealt, all in one."""
+        values: list[Bits] = []
+        corrections: list[bytes] = []
+        for item in self.items:
+            if item.compute is None:
+                ours, theirs = (pads.bits(item.shape, item.dtype) for pads in (first, second))
+                values.append(ours ^ theirs if item.xor else ours + theirs)
+                continue
+            value = item.compute(values)
+            values.append(value)
+            if item.dealt:
+                ours = first.bits(item.shape, item.dtype)
+                share = value ^ ours if item.xor else value - ours
+                corrections.append(_padded(share, item.size))
+        return b"".join(corrections)
+
+
+def _padded(share: Bits, size: int) -> bytes:
+    return share.tobytes().ljust(size, b"\0")
