@@ -12,10 +12,18 @@ True
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.core.version import VERSION
-from lotor.environments import BernoulliArms, CallbackArms, GraphArms, LinearArms, RatingArms
+from lotor.environments import (
+    BernoulliArms,
+    CallbackArms,
+    ContextualArms,
+    GraphArms,
+    LinearArms,
+    RatingArms,
+)
 from lotor.policies import (
     UCB,
     EpsilonGreedy,
+    LinearEpsilonGreedy,
     LinUCB,
     Pursuit,
     ReinforcementComparison,
@@ -33,12 +41,14 @@ __all__ = [
     "UCB",
     "BernoulliArms",
     "CallbackArms",
+    "ContextualArms",
     "Decision",
     "EpsilonGreedy",
     "GraphArms",
     "LinUCB",
     "LinUCBDS",
     "LinearArms",
+    "LinearEpsilonGreedy",
     "LotorError",
     "Pursuit",
     "RatingArms",

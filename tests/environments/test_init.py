@@ -7,6 +7,7 @@ def test_public_names() -> None:
         "LOOKALIKES",
         "BernoulliArms",
         "CallbackArms",
+        "ContextualArms",
         "Environment",
         "Factors",
         "GraphArms",

@@ -15,6 +15,18 @@ VectorsLike: TypeAlias = Sequence[Sequence[float]] | Floats
 VectorLike: TypeAlias = Sequence[float] | Floats
 
 
+def to_table(name: str, values: VectorsLike) -> Floats:
+    """Rows of finite numbers, all of one length, as a table that nobody can change.
+
+    >>> to_table("contexts", [[1, 0], [0.5, -2]]).shape
+    (2, 2)
+    """
+    table = _frozen(name, values)
+    if table.ndim != 2 or table.size == 0:
+        raise InputError(f"{name} is a table: give at least one row, all rows of one length")
+    return table
+
+
 def to_vectors(name: str, values: VectorsLike) -> Floats:
     """At least two vectors of one length, as a table that nobody can change.
 

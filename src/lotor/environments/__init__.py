@@ -1,8 +1,9 @@
-"""Where rewards come from: simulated arms, ratings, recorded outcomes, the user's own functions."""
+"""Where rewards come from: simulated arms, data, recorded outcomes, the user's own functions."""
 
 from lotor.environments.base import Environment, PullFunction
 from lotor.environments.bernoulli import BernoulliArms
 from lotor.environments.callback import CallbackArms
+from lotor.environments.contextual import ContextualArms
 from lotor.environments.graph import GraphArms
 from lotor.environments.linear import LinearArms
 from lotor.environments.linear_lookalike import LINEAR_LOOKALIKES, linear_lookalike
@@ -16,6 +17,7 @@ __all__ = [
     "LOOKALIKES",
     "BernoulliArms",
     "CallbackArms",
+    "ContextualArms",
     "Environment",
     "Factors",
     "GraphArms",

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from lotor.core.draws import to_uniform
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
-from lotor.environments.rating_files import FilePath, count_movielens, read_verified
+from lotor.environments.rating_files import FilePath, count_movielens, notice, read_verified
 from lotor.environments.ratings import (
     _MOVIELENS_SOURCE,
     _MOVIELENS_TERMS,
     MOVIELENS_100K_SHA256,
-    _notice,
 )
 
 ITERATIONS = 15
@@ -78,7 +77,7 @@ def movielens_factors(
         raise InputError(f"d is {d!r}: give a number of dimensions from 1 to {LARGEST_DIMENSION}")
     expected = MOVIELENS_100K_SHA256 if sha256 is None else sha256
     data, digest = read_verified(path, expected, _MOVIELENS_SOURCE)
-    _notice(path, digest, _MOVIELENS_TERMS)
+    notice(path, digest, _MOVIELENS_TERMS)
     if cache is None:
         return _factorise(path, data, int(d))
     folder = _user_cache() if cache == "user" else Path(cache)

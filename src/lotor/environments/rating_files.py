@@ -1,6 +1,7 @@
 """Files of ratings, read into what each item received: how many ratings, how many good ones."""
 
 import hashlib
+import sys
 from codecs import BOM_UTF8
 from collections import Counter
 from dataclasses import dataclass
@@ -37,14 +38,18 @@ def read_verified(path: FilePath, sha256: str | None, source: str) -> tuple[byte
     >>> read_verified(__file__, digest, source="https://example.org") == (data, digest)
     True
     """
-    if sha256 is not None and not _is_digest(sha256):
-        raise InputError(f"sha256 {sha256!r} is no digest: give its 64 hexadecimal digits")
+    check_digest(sha256)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise DataError(
             f"cannot read {path} ({error.strerror}): check the path, or get the data from {source}"
         ) from error
+    return data, verified(path, data, sha256, source)
+
+
+def verified(path: FilePath, data: bytes, sha256: str | None, source: str) -> str:
+    """The digest of a file's data, which must be `sha256` if that is given."""
     digest = hashlib.sha256(data).hexdigest()
     if sha256 is not None and digest != sha256.lower():
         raise DataError(
@@ -52,7 +57,19 @@ def read_verified(path: FilePath, sha256: str | None, source: str) -> tuple[byte
             f"or is another version; get it again from {source}, or pass sha256={digest!r} "
             "if it is the file that you mean"
         )
-    return data, digest
+    return digest
+
+
+def check_digest(sha256: str | None) -> None:
+    """Refuse, before a file is read, what no file can have as its digest."""
+    if sha256 is None or (len(sha256) == 64 and set(sha256.lower()) <= set("0123456789abcdef")):
+        return
+    raise InputError(f"sha256 {sha256!r} is no digest: give its 64 hexadecimal digits")
+
+
+def notice(path: FilePath, digest: str, terms: str) -> None:
+    """Say on stderr which data was loaded and under which terms."""
+    sys.stderr.write(f"{path}: sha256 {digest}\n{terms}\n")
 
 
 def count_movielens(path: FilePath, data: bytes, threshold: float) -> RatingCounts:
@@ -152,7 +169,3 @@ def _lines(path: FilePath, data: bytes) -> list[bytes]:
 
 def _malformed(path: FilePath, number: int, what: str) -> DataError:
     return DataError(f"{path}, line {number} {what}: correct the file or get it again")
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) == 64 and set(text.lower()) <= set("0123456789abcdef")

@@ -1,6 +1,5 @@
 """Bernoulli arms whose means come from a file of ratings that the user has."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -14,6 +13,7 @@ from lotor.environments.rating_files import (
     RatingCounts,
     count_jester,
     count_movielens,
+    notice,
     read_verified,
 )
 
@@ -92,7 +92,7 @@ class RatingArms(BernoulliArms):
         expected = MOVIELENS_100K_SHA256 if sha256 is None else sha256
         data, digest = read_verified(path, expected, _MOVIELENS_SOURCE)
         means = selection.means(path, count_movielens(path, data, threshold))
-        _notice(path, digest, _MOVIELENS_TERMS)
+        notice(path, digest, _MOVIELENS_TERMS)
         return cls(list(means.values()), list(means), _MOVIELENS_TERMS)
 
     @classmethod
@@ -116,7 +116,7 @@ class RatingArms(BernoulliArms):
         selection = _Selection(k, minimum_ratings, choose, per)
         data, digest = read_verified(path, sha256, _JESTER_SOURCE)
         means = selection.means(path, count_jester(path, data, threshold))
-        _notice(path, digest, _JESTER_TERMS)
+        notice(path, digest, _JESTER_TERMS)
         return cls(list(means.values()), list(means), _JESTER_TERMS)
 
 
@@ -155,7 +155,3 @@ class _Selection:
             # Sorting is stable: of equal means the lower id comes first.
             items.sort(key=means.__getitem__, reverse=True)
         return {item: means[item] for item in items[: self.k]}
-
-
-def _notice(path: FilePath, digest: str, terms: str) -> None:
-    sys.stderr.write(f"{path}: sha256 {digest}\n{terms}\n")

@@ -4,6 +4,7 @@ from lotor.core.draws import Draws
 from lotor.core.fixed_point import REWARD_ONE, Floats
 from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy, check_iterations
 from lotor.policies.catalogue import CATALOGUE, from_text, to_text
+from lotor.policies.contextual import ContextualPolicy, LinearEpsilonGreedy
 from lotor.policies.epsilon_greedy import EpsilonGreedy
 from lotor.policies.genericity import Genericity, check_genericity
 from lotor.policies.linear import LinearPolicy, LinUCB, SpectralUCB
@@ -22,11 +23,13 @@ __all__ = [
     "ArmSnapshot",
     "ArmStates",
     "Bits",
+    "ContextualPolicy",
     "Draws",
     "EpsilonGreedy",
     "Floats",
     "Genericity",
     "LinUCB",
+    "LinearEpsilonGreedy",
     "LinearPolicy",
     "Policy",
     "Pursuit",

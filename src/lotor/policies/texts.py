@@ -1,6 +1,11 @@
 """One text for each policy, whichever catalogue it is in."""
 
 from lotor.policies.catalogue import CATALOGUE, from_text, to_text
+from lotor.policies.contextual import (
+    CONTEXTUAL_CATALOGUE,
+    contextual_from_text,
+    contextual_to_text,
+)
 from lotor.policies.linear import LINEAR_CATALOGUE, linear_from_text, linear_to_text
 
 
@@ -15,4 +20,6 @@ def canonical(text: str) -> str:
         return to_text(from_text(text))
     if name in LINEAR_CATALOGUE:
         return linear_to_text(linear_from_text(text))
+    if name in CONTEXTUAL_CATALOGUE:
+        return contextual_to_text(contextual_from_text(text))
     return text
