@@ -39,7 +39,8 @@ def multiply(engine: Engine, x: Masked, y: Masked) -> Shared:
 def contract(engine: Engine, x: Masked, y: Masked) -> Shared:
     """The product of a matrix (or a stack of them) x with a vector y; of two vectors, in (1,)."""
     shape = x.shape[:-1] or (1,)
-    share: Words = (x.public @ offset(y) + offset(x) @ y.public).reshape(shape)
+    # Reshaped before it is added: numpy warns of numbers that wrap around, and not of arrays.
+    share: Words = (x.public @ offset(y)).reshape(shape) + (offset(x) @ y.public).reshape(shape)
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power >= 64:

@@ -6,6 +6,7 @@ how it learns what to deal (`recipe.py`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -69,7 +70,7 @@ class Engine(ABC):
         i, j = sorted((left.number, right.number))
         key = ("product", i, j)
         if key not in self._products:
-            shape = np.broadcast_shapes(left.share.shape, right.share.shape)
+            shape = _common_shape(left, right)
             self._products[key] = self.dealt(lambda v: v[i] * v[j], shape, WORD, xor=False)
         return self._products[key]
 
@@ -89,7 +90,7 @@ class Engine(ABC):
         i, j = sorted((left.number, right.number))
         key = ("conjunction", i, j)
         if key not in self._products:
-            shape = np.broadcast_shapes(left.share.shape, right.share.shape)
+            shape = _common_shape(left, right)
             dtype = left.share.dtype
             self._products[key] = self.dealt(lambda v: v[i] & v[j], shape, dtype, xor=True)
         return self._products[key]
@@ -121,7 +122,7 @@ class Server(Engine):
     ) -> Secret:
         if self.first:
             return self._secret(self._pads.bits(shape, dtype))
-        count = int(np.prod(shape))
+        count = prod(shape)
         start, self._position = self._position, self._position + aligned(count * dtype.itemsize)
         if self._position > len(self._corrections):
             raise CryptoError("the dealer's corrections are used up: no item is ever used twice")
@@ -130,6 +131,12 @@ class Server(Engine):
 
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         return self._secret(rearrange(secret.share))
+
+
+def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
+    if left.share.shape == right.share.shape:
+        return left.share.shape
+    return np.broadcast_shapes(left.share.shape, right.share.shape)
 
 
 def mask(engine: Engine, x: Shared) -> Circuit[Masked]:

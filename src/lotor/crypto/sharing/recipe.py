@@ -1,7 +1,8 @@
 """What the dealer deals for a circuit: found by running it once on nothing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -24,10 +25,10 @@ class Item:
     xor: bool
     compute: Compute | None = None
     dealt: bool = True
+    size: int = field(init=False)
 
-    @property
-    def size(self) -> int:
-        return aligned(int(np.prod(self.shape)) * self.dtype.itemsize)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", aligned(prod(self.shape) * self.dtype.itemsize))
 
 
 class Tape(Engine):
@@ -63,9 +64,17 @@ class Recipe:
     `opened` is how many bytes each server sends.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Item, ...] = field(repr=False)
     rounds: int
     opened: int
+    uniform_bytes: int = field(init=False)
+    correction_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        uniform = sum(item.size for item in self.items if item.compute is None)
+        dealt = sum(item.size for item in self.items if item.compute is not None and item.dealt)
+        object.__setattr__(self, "uniform_bytes", uniform)
+        object.__setattr__(self, "correction_bytes", dealt)
 
     @classmethod
     def of(cls, circuit: Callable[[Engine], Circuit[object]]) -> "Recipe":
@@ -84,12 +93,7 @@ class Recipe:
 
     def pad_bytes(self, *, first: bool) -> int:
         """How long a server's stream is: the first draws its shares of what is dealt as well."""
-        drawn = (item for item in self.items if item.compute is None or (first and item.dealt))
-        return sum(item.size for item in drawn)
-
-    @property
-    def correction_bytes(self) -> int:
-        return sum(item.size for item in self.items if item.compute is not None and item.dealt)
+        return self.uniform_bytes + (self.correction_bytes if first else 0)
 
     def deal(self, first: Pads, second: Pads) -> bytes:
         """The second server's shares of what is dealt, all in one."""
