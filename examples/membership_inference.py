@@ -7,6 +7,7 @@ positives less that of false positives: 0 is guessing, 1 is certainty.
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import sem
 
 import lotor
 from lotor.privacy import Accountant
@@ -51,10 +52,9 @@ def sees_one_arm(epsilon: float) -> list[float]:
 def sees_every_arm(epsilon: float) -> Floats:
     """How much more likely the arms are than had another context come first (logarithm)."""
     rows = rng.choice(len(X), STEPS[-1] + 1, replace=False)
-    truth, other = rows[1:], np.append(rows[0], rows[2:])
     models = [lotor.LinearEpsilonGreedy(epsilon).start(digits.k, digits.d) for _ in range(2)]
     ratios = []
-    for pair in zip(truth, other, strict=True):
+    for pair in zip(rows[1:], np.append(rows[0], rows[2:]), strict=True):
         p, q = (chances(m.scores(X[row]), epsilon) for m, row in zip(models, pair, strict=True))
         arm = int(rng.choice(digits.k, p=p))
         ratios.append(np.log(p[arm] / q[arm]))
@@ -63,16 +63,17 @@ def sees_every_arm(epsilon: float) -> Floats:
     return np.cumsum(ratios)
 
 
-print("Sees one arm: its advantage after", *STAGES, "steps")
+print("Sees one arm: its advantage (± standard error) after", *STAGES, "steps")
 for epsilon in EPSILONS:
-    mean = np.mean([sees_one_arm(epsilon) for _ in range(10)], axis=0)
-    print(f"  epsilon {epsilon:4}:", *(f"{advantage:+.3f}" for advantage in mean))
+    table = np.array([sees_one_arm(epsilon) for _ in range(20)])
+    found = ", ".join(f"{m:+.3f} ± {s:.3f}" for m, s in zip(table.mean(0), sem(table), strict=True))
+    print(f"  epsilon {epsilon:4}: {found}")
 print("Sees every arm: its advantage | largest log-likelihood ratio | bound: one step, whole run")
 for epsilon in EPSILONS:
     runs = np.array([sees_every_arm(epsilon) for _ in range(16)])
     accountant = Accountant(digits.k, epsilon)
     for t in STEPS:
-        # Either context may be the true one: the advantage is the share of right less wrong guesses.
+        # Either context may be the true one: an advantage is right less wrong guesses.
         found = f"{np.sign(runs[:, t - 1]).mean():+.2f} | {runs[:, t - 1].max():5.1f}"
         bounds = f"{accountant.per_step:.2f}, {accountant.total(t):6.1f}"
         print(f"  epsilon {epsilon:4} after {t:3} steps: {found} | {bounds}")
