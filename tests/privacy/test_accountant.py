@@ -177,6 +177,17 @@ def test_a_single_arm_tells_nothing(epsilon: float, steps: int) -> None:
     assert alone.steps(0.0) == MAXIMAL_BUDGET
 
 
+def test_what_a_large_delta_excuses_costs_nothing() -> None:
+    accountant = Accountant(2, 0.9999, delta=1e-2)
+    theirs = RdpAccountant([1.001, 2.0], REPLACED).compose(
+        dp_accounting.RandomizedResponseDpEvent(0.9999, 2), 1_000
+    )
+    assert theirs.get_epsilon(1e-2) == 0.0
+    assert accountant.renyi(1_000) == accountant.total(1_000) == 0.0
+    assert exact_delta(accountant, 100, 0.0) <= 1e-2
+    assert accountant.total(100_000) > 0.0
+
+
 @given(arms=ARMS, steps=STEPS)
 def test_pure_exploration_tells_nothing(arms: int, steps: int) -> None:
     assert Accountant(arms, 1.0).per_step == Accountant(arms, 1.0).total(steps) == 0.0
