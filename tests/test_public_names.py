@@ -3,6 +3,7 @@
 import lotor
 
 PUBLIC = [
+    "PPCB",
     "UCB",
     "BernoulliArms",
     "CallbackArms",

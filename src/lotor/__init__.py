@@ -32,12 +32,14 @@ from lotor.policies import (
     ThompsonSampling,
 )
 from lotor.protocols.linucb_ds import LinUCBDS, SpectralUCBDS
+from lotor.protocols.ppcb import PPCB
 from lotor.protocols.samba import Samba
 from lotor.runtime import Result, run
 
 __version__ = VERSION
 
 __all__ = [
+    "PPCB",
     "UCB",
     "BernoulliArms",
     "CallbackArms",

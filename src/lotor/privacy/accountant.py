@@ -114,6 +114,10 @@ class Accountant:
                 exceeds = middle
         return fits
 
+    def allowed(self, steps: int, budget: float | None) -> int:
+        """How many of so many steps fit the budget; None is no limit."""
+        return steps if budget is None else min(steps, self.steps(budget))
+
     def spent(self, steps: int) -> PrivacySpent:
         """All figures after so many steps."""
         return PrivacySpent(

@@ -12,6 +12,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, Floats
 from lotor.environments import ContextualArms
 from lotor.policies.contextual import ContextualPolicy, contextual_to_text
+from lotor.privacy import Accountant
 from lotor.protocols.contextual_draws import ContextualDraws
 from lotor.protocols.party import Party, Run
 
@@ -35,10 +36,11 @@ def contextual_arms(run: Run) -> ContextualArms:
 class ContextualAgent:
     """The learner of Algorithm 1, without its secret sharing."""
 
-    def __init__(self, policy: ContextualPolicy, delay: int, run: Run) -> None:
+    def __init__(self, policy: ContextualPolicy, delay: int, steps: int, run: Run) -> None:
         self._environment = contextual_arms(run)
         self._run = run
         self._delay = delay
+        self._steps = steps
         self._model = policy.start(run.k, self._environment.d)
         self._draws = ContextualDraws.simulated(run, policy.epsilon)
 
@@ -50,7 +52,7 @@ class ContextualAgent:
         to_fixed = run.scale.to_fixed
         waiting: deque[tuple[int, Floats, float]] = deque()
         total = 0
-        for t in range(1, run.budget + 1):
+        for t in range(1, self._steps + 1):
             x = context(t)
             arm = self._choose(t, x)
             reward = to_fixed((yield Pull(Decision.of_step(run.id, t, arm))))
@@ -58,17 +60,20 @@ class ContextualAgent:
             waiting.append((arm, x, reward / REWARD_ONE))
             if len(waiting) > self._delay:
                 model.update(*waiting.popleft())
-        return run.scale.total(total, run.budget)
+        return run.scale.total(total, self._steps)
 
     def _choose(self, t: int, x: Floats) -> int:
         """A uniform arm if round t explores, else the one of the largest score."""
         if self._draws.explores(t):
             return self._draws.arm(t)
         scores = self._model.scores(x)
-        tied = np.flatnonzero(scores == scores.max())
-        if len(tied) == 1:
-            return tied.item(0)
-        return tied.item(self._draws.ranks(t)[tied].argmax())
+        winner = int(scores.argmax())
+        best = scores.item(winner)
+        later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
+        if len(later) and later.item(later.argmax()) == best:
+            tied = np.flatnonzero(scores == best)
+            winner = tied.item(self._draws.ranks(t)[tied].argmax())
+        return winner
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,13 @@ class PlainContextual:
     """Run a contextual policy in the clear, by one agent.
 
     With a `delay` the reward of round t is learned from only after the arm of round t + delay has
-    been chosen.
+    been chosen. With a `privacy_budget` the run ends as the secure one does.
     """
 
     policy: ContextualPolicy
     delay: int = 0
+    privacy_budget: float | None = None
+    delta: float = 1e-6
 
     least_budget: ClassVar[int] = 1
 
@@ -100,4 +107,6 @@ class PlainContextual:
         return {"policy": contextual_to_text(self.policy), "delay": self.delay}
 
     def parties(self, run: Run) -> Mapping[str, Party]:
-        return {"agent": ContextualAgent(self.policy, self.delay, run)}
+        accountant = Accountant(run.k, self.policy.epsilon, self.delta)
+        steps = accountant.allowed(run.budget, self.privacy_budget)
+        return {"agent": ContextualAgent(self.policy, self.delay, steps, run)}

@@ -1,0 +1,79 @@
+"""A feature party p: shares its part of each context."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Decision, Observe, Receive, Send, Steps
+from lotor.core.errors import InputError
+from lotor.crypto.prf import new_key
+from lotor.crypto.sharing import Words, to_words
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.ppcb.messages import Agreed, Features, InputKey, Next
+from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
+
+# So many contexts may be shared before the step that they belong to.
+AHEAD = 4
+
+# What rounding of a vector of length 1 may add.
+_LONGEST = 1 + 1e-9
+
+
+class OwnerMemory(Memory, tag="ppcb/1/owner"):
+    """The key of its shares."""
+
+    share_key: bytes
+
+
+class Owner:
+    """Lines 5 and 6."""
+
+    def __init__(self, name: str, terms: Terms, *, snapshot: bytes | None = None) -> None:
+        self._name = name
+        self._terms = terms
+        self._columns = terms.columns()[name]
+        self._shared = 0
+        self._memory = (
+            OwnerMemory(party=name, run=terms.run, share_key=new_key())
+            if snapshot is None
+            else restored(OwnerMemory, snapshot, name, terms.run)
+        )
+
+    def operations(self) -> Mapping[str, int]:
+        return {"values_shared": self._shared}
+
+    def steps(self) -> Steps[None]:
+        memory, terms = self._memory, self._terms
+        if memory.t == 0:
+            yield Checkpoint(memory.dump)
+            yield Send(FIRST, InputKey(terms.digest, memory.share_key))
+            yield Send(SECOND, Agreed(terms.digest))
+            memory.t = 1
+        for t in range(memory.t, terms.steps + 1):
+            memory.t = t
+            yield Checkpoint(memory.dump, t)
+            if t > AHEAD:
+                go_on: Next = yield Receive(SECOND, Next)
+                check_place(go_on, place_of(t - AHEAD), SECOND)
+            decision = Decision.hidden(terms.run, t)
+            features: tuple[float, ...] = yield Observe(decision, self._columns)  # line 5
+            share = self._encoded(features, t) - input_mask(memory.share_key, t, self._count)
+            self._shared += self._count
+            yield Send(SECOND, Features(place_of(t), share.tobytes()))  # line 6
+
+    @property
+    def _count(self) -> int:
+        low, high = self._columns
+        return high - low
+
+    def _encoded(self, features: tuple[float, ...], t: int) -> Words:
+        """Fixed point; what does not fit is refused, and no value is named."""
+        vector = np.asarray(features, dtype=np.float64)
+        # nan fails the comparison too.
+        if vector.shape != (self._count,) or not np.sqrt(np.square(vector).sum()) <= _LONGEST:
+            raise InputError(
+                f"{self._name} has no {self._count} finite features of length at most 1 as a "
+                f"vector for step {t}: mend what it brings"
+            )
+        return to_words(vector, self._terms.bits)

@@ -1,0 +1,75 @@
+"""p'': alone learns the rewards, and not which arms paid them. It also orders the run."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.errors import FormatError
+from lotor.core.fixed_point import REWARD_ONE
+from lotor.crypto.prf import new_key
+from lotor.crypto.sharing import to_words
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.ppcb.messages import Agreed, Due, InputKey, Reward
+from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
+
+
+class ReceiverMemory(Memory, tag="ppcb/1/receiver"):
+    """The terms that it ordered, the key of its shares, and the sum of rewards so far."""
+
+    share_key: bytes
+    terms: Terms | None = None
+    total: int = 0
+
+    def __repr__(self) -> str:
+        return f"<ReceiverMemory in run {self.run} at step {self.t}>"
+
+
+class Receiver:
+    """Line 19."""
+
+    def __init__(self, terms: Terms, *, share_key: bytes | None = None) -> None:
+        self._terms = terms
+        self._memory = ReceiverMemory(
+            party="receiver", run=terms.run, share_key=share_key or new_key(), terms=terms
+        )
+
+    @classmethod
+    def restored(cls, run: str, snapshot: bytes) -> "Receiver":
+        memory = restored(ReceiverMemory, snapshot, "receiver", run)
+        if memory.terms is None:
+            raise FormatError("this snapshot of a receiver has no order: it is not its own")
+        receiver = cls(memory.terms, share_key=memory.share_key)
+        receiver._memory = memory
+        return receiver
+
+    def operations(self) -> Mapping[str, int]:
+        return {"values_shared": max(0, self._memory.t - self._terms.delay)}
+
+    def steps(self) -> Steps[float]:
+        memory, terms = self._memory, self._terms
+        last, delay, scale = terms.steps, terms.delay, terms.scale
+        if memory.t == 0:
+            yield Checkpoint(memory.dump)
+            yield Send(FIRST, InputKey(terms.digest, memory.share_key))
+            yield Send(SECOND, Agreed(terms.digest))
+            memory.t = 1
+        for t in range(memory.t, last + delay + 1):
+            memory.t = t
+            yield Checkpoint(memory.dump, t)
+            if t <= last:
+                due: Due = yield Receive(FIRST, Due)
+                check_place(due, place_of(t), FIRST)
+            if t <= delay:
+                continue
+            reward = scale.to_fixed((yield Pull(Decision.hidden(terms.run, t - delay))))
+            memory.total += reward
+            if t <= last:
+                yield Send(SECOND, Reward(place_of(t), self._share(reward, t)))  # line 19
+        return scale.total(memory.total, last)
+
+    def _share(self, reward: int, t: int) -> bytes:
+        number = to_words(np.array([reward / REWARD_ONE]), self._terms.bits)
+        share = number - input_mask(self._memory.share_key, t, 1)
+        return share.tobytes()

@@ -1,0 +1,73 @@
+"""What a step's circuits need: traced once, the same for the dealer and both servers."""
+
+import numpy as np
+
+from lotor.crypto.sharing import Circuit, Engine, Recipe, Shared, SharedBits
+from lotor.protocols.ppcb.step import (
+    Chance,
+    Selected,
+    Shape,
+    Weights,
+    choose,
+    decide,
+    learn,
+    recall,
+)
+from lotor.protocols.ppcb.terms import Terms
+from lotor.protocols.ppcb.wire import DECIDE, LEARN
+
+
+class Recipes:
+    """Of a run's two circuits: choosing an arm, and learning from its reward."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._delay = terms.delay
+        shape = terms.shape
+        self.by_circuit = {
+            DECIDE: Recipe.of(lambda engine: _decided(engine, shape, terms.delay)),
+            LEARN: Recipe.of(lambda engine: _learnt(engine, shape, terms.delay)),
+        }
+
+    def needed(self, t: int, circuit: int) -> bool:
+        """Whether a step has this circuit: with a delay the first steps learn nothing."""
+        return circuit == DECIDE or t > self._delay
+
+    @property
+    def rounds(self) -> int:
+        """Of one step."""
+        return sum(recipe.rounds for recipe in self.by_circuit.values())
+
+
+def learn_late(
+    engine: Engine,
+    shape: Shape,
+    weights: Weights,
+    x: Shared,
+    one_hot: SharedBits,
+    reward: Shared,
+) -> Circuit[Weights]:
+    """Learn from a choice that was made under older weights."""
+    selected = yield from recall(engine, shape, weights, x, one_hot)
+    return (yield from learn(engine, shape, weights, one_hot, selected, reward))
+
+
+def _decided(engine: Engine, shape: Shape, delay: int) -> Circuit[object]:
+    circuit = choose if delay else decide
+    return circuit(engine, shape, _weights(shape), _zeros(shape.features), Chance.none(shape))
+
+
+def _learnt(engine: Engine, shape: Shape, delay: int) -> Circuit[object]:
+    weights, reward = _weights(shape), _zeros(1)
+    one_hot = SharedBits(np.zeros(shape.arms, np.uint8), first=False)
+    if delay:
+        return learn_late(engine, shape, weights, _zeros(shape.features), one_hot, reward)
+    selected = Selected(_zeros(shape.features), _zeros(1), _zeros(1))
+    return learn(engine, shape, weights, one_hot, selected, reward)
+
+
+def _weights(shape: Shape) -> Weights:
+    return Weights(_zeros(shape.arms, shape.features), _zeros(shape.arms, shape.entries))
+
+
+def _zeros(*shape: int) -> Shared:
+    return Shared(np.zeros(shape, np.uint64), first=False)

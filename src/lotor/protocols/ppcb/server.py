@@ -1,0 +1,315 @@
+"""The two computing servers: everything is learnt here, on shares that tell nothing.
+
+A step is written down at three points, each before anything that depends on it is opened: its
+context, the chosen arm, and its reward. What is computed between is a function of these and of the
+pads, so that after a crash it is computed again, and the very same values are opened again.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.errors import InputError
+from lotor.crypto.prf import new_key
+from lotor.crypto.sharing import (
+    Bits,
+    Circuit,
+    Engine,
+    Pads,
+    Server,
+    Shared,
+    SharedBits,
+    Words,
+    joined,
+    to_message,
+)
+from lotor.protocols.contextual_draws import ServerDraws
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.ppcb.dealer import ahead
+from lotor.protocols.ppcb.messages import (
+    Acted,
+    Agreed,
+    Corrections,
+    Due,
+    Features,
+    InputKey,
+    More,
+    Next,
+    OneHot,
+    Opened,
+    PadKey,
+    Reward,
+)
+from lotor.protocols.ppcb.owner import AHEAD
+from lotor.protocols.ppcb.recipes import Recipes, learn_late
+from lotor.protocols.ppcb.step import Chance, Selected, Weights, choose, decide, learn
+from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.protocols.ppcb.wire import (
+    ATTEMPT,
+    DECIDE,
+    LEARN,
+    check_agreed,
+    check_place,
+    check_size,
+    input_mask,
+    key_from,
+    place_of,
+    words_from,
+)
+
+T = TypeVar("T")
+
+# How far a step is: what has been written down of it.
+BEGUN, CONTEXT, CHOSEN, REWARDED = range(4)
+
+
+class Choice(msgspec.Struct, array_like=True):
+    """Shares of a step whose reward has not come: its context and arm, and what learning needs."""
+
+    x: bytes
+    one_hot: bytes = b""
+    u: bytes = b""
+    s: bytes = b""
+    g: bytes = b""
+    reward: bytes = b""
+
+    def __repr__(self) -> str:
+        return "<Choice>"
+
+
+class ServerMemory(Memory, tag="ppcb/1/server"):
+    """Keys and shares, none of which tells anything without the other server's.
+
+    `waiting` are the steps whose reward is still to come, the oldest first.
+    """
+
+    draw_key: bytes
+    pad_key: bytes = b""
+    input_keys: dict[str, bytes] = msgspec.field(default_factory=dict)
+    stage: int = BEGUN
+    waiting: list[Choice] = msgspec.field(default_factory=list)
+    vectors: bytes = b""
+    inverses: bytes = b""
+
+
+class ComputingServer:
+    """Algorithm 1 but for lines 5, 16 and 19; `number` is 0 or 1.
+
+    `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        terms: Terms,
+        *,
+        draw_key: bytes | None = None,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._me, self._other = (FIRST, SECOND)[number], (SECOND, FIRST)[number]
+        self._first = number == 0
+        self._terms = terms
+        self._shape = terms.shape
+        self._last = terms.steps
+        self._recipes = Recipes(terms)
+        self._rounds = self._opened_bytes = 0
+        self._memory = (
+            ServerMemory(party=self._me, run=terms.run, draw_key=draw_key or new_key())
+            if snapshot is None
+            else restored(ServerMemory, snapshot, self._me, terms.run)
+        )
+        self._draws = ServerDraws(self._memory.draw_key, terms.arms)
+        self._weights = self._restored_weights()
+
+    def operations(self) -> Mapping[str, int]:
+        return {"rounds": self._rounds, "opened_bytes": self._opened_bytes}
+
+    def _restored_weights(self) -> Weights:
+        memory, shape = self._memory, self._shape
+        if not memory.vectors:
+            ridge = self._terms.learner.ridge
+            return Weights.initial(shape, ridge, first=self._first)  # lines 1 to 3
+        return Weights(
+            self._shared(memory.vectors, shape.arms, shape.features),
+            self._shared(memory.inverses, shape.arms, shape.entries),
+        )
+
+    def _shared(self, data: bytes, *shape: int) -> Shared:
+        return Shared(np.frombuffer(data, np.uint64).reshape(shape), first=self._first)
+
+    def _snapshot(self) -> bytes:
+        memory, weights = self._memory, self._weights
+        memory.vectors = weights.vectors.share.tobytes()
+        memory.inverses = weights.inverses.share.tobytes()
+        return memory.dump()
+
+    def steps(self) -> Steps[None]:
+        memory = self._memory
+        yield Checkpoint(self._snapshot, memory.t)
+        if memory.t == 0:
+            yield from self._set_up()
+            memory.t = 1
+        for t in range(memory.t, self._last + 1):  # line 4
+            if memory.stage == BEGUN:
+                yield from self._take_context(t)
+            if memory.stage == CONTEXT:
+                yield from self._choose(t)
+            if memory.stage == CHOSEN:
+                yield from self._let_act(t)
+            if memory.stage == REWARDED:
+                yield from self._learn(t)
+            memory.t, memory.stage = t + 1, BEGUN
+
+    def _set_up(self) -> Steps[None]:
+        memory, terms = self._memory, self._terms
+        digest = terms.digest
+        yield Send(self._other, Agreed(digest))
+        agreed: Agreed = yield Receive(self._other, Agreed)
+        check_agreed(agreed, digest, self._other)
+        dealt: PadKey = yield Receive("dealer", PadKey)
+        memory.pad_key = key_from(dealt, digest, "dealer")
+        agreed = yield Receive("actor", Agreed)
+        check_agreed(agreed, digest, "actor")
+        for name in ("receiver", *terms.owners):
+            if self._first:
+                given: InputKey = yield Receive(name, InputKey)
+                memory.input_keys[name] = key_from(given, digest, name)
+            else:
+                agreed = yield Receive(name, Agreed)
+                check_agreed(agreed, digest, name)
+
+    def _take_context(self, t: int) -> Steps[None]:
+        """Lines 5 to 7: the context is the parties' features, one after the other."""
+        memory, terms = self._memory, self._terms
+        parts: list[Words] = []
+        for name, count in terms.owners.items():
+            if self._first:
+                parts.append(input_mask(memory.input_keys[name], t, count))
+                continue
+            message: Features = yield Receive(name, Features)
+            check_place(message, place_of(t), name)
+            parts.append(words_from(message.shares, count, name, t))
+            if t + AHEAD <= self._last:
+                yield Send(name, Next(place_of(t)))
+        memory.waiting.append(Choice(np.concatenate(parts).tobytes()))
+        memory.t, memory.stage = t, CONTEXT
+        yield Checkpoint(self._snapshot, t, durable=True)
+
+    def _choose(self, t: int) -> Steps[None]:
+        """Lines 8 to 15."""
+        terms, shape = self._terms, self._shape
+        latest = self._memory.waiting[-1]
+        x = self._shared(latest.x, shape.features)
+        chance = self._chance(t)
+        if terms.delay:
+            one_hot = yield from self._computed(
+                t, DECIDE, lambda engine: choose(engine, shape, self._weights, x, chance)
+            )
+        else:
+            one_hot, selected = yield from self._computed(
+                t, DECIDE, lambda engine: decide(engine, shape, self._weights, x, chance)
+            )
+            latest.u, latest.s, latest.g = (
+                part.share.tobytes() for part in (selected.u, selected.s, selected.g)
+            )
+        latest.one_hot = one_hot.share.tobytes()
+        self._memory.stage = CHOSEN
+        yield Checkpoint(self._snapshot, t, durable=True)
+
+    def _chance(self, t: int) -> Chance:
+        """Lines 8 and 12: this server's part of them."""
+        draws, k = self._draws, self._terms.arms
+        turn = np.zeros(k, np.uint8)
+        turn[draws.turn(t)] = 1
+        ranks = draws.order(t).astype(np.uint64)
+        return Chance(np.array([draws.coin(t)], np.uint64), turn, ranks)
+
+    def _let_act(self, t: int) -> Steps[None]:
+        """Lines 16 to 19: p' pulls the arm, and p'' shares what it paid."""
+        memory, terms = self._memory, self._terms
+        yield Send("actor", OneHot(place_of(t), memory.waiting[-1].one_hot))
+        if self._first:
+            acted: Acted = yield Receive("actor", Acted)
+            check_place(acted, place_of(t), "actor")
+            yield Send("receiver", Due(place_of(t)))
+        memory.stage = REWARDED
+        if t <= terms.delay:
+            return
+        if self._first:
+            share = input_mask(memory.input_keys["receiver"], t, 1)
+        else:
+            reward: Reward = yield Receive("receiver", Reward)
+            check_place(reward, place_of(t), "receiver")
+            share = words_from(reward.shares, 1, "receiver", t)
+        memory.waiting[0].reward = share.tobytes()
+        yield Checkpoint(self._snapshot, t, durable=True)
+
+    def _learn(self, t: int) -> Steps[None]:
+        """Lines 20 to 23, for the oldest step whose reward has come."""
+        terms, shape = self._terms, self._shape
+        if t <= terms.delay:
+            return
+        choice = self._memory.waiting[0]
+        one_hot: Bits = np.frombuffer(choice.one_hot, np.uint8)
+        chosen = SharedBits(one_hot, first=self._first)
+        reward = self._shared(choice.reward, 1)
+
+        def circuit(engine: Engine) -> Circuit[Weights]:
+            if terms.delay:
+                x = self._shared(choice.x, shape.features)
+                return learn_late(engine, shape, self._weights, x, chosen, reward)
+            selected = Selected(
+                self._shared(choice.u, shape.features),
+                self._shared(choice.s, 1),
+                self._shared(choice.g, 1),
+            )
+            return learn(engine, shape, self._weights, chosen, selected, reward)
+
+        self._weights = yield from self._computed(t, LEARN, circuit)
+        self._memory.waiting.pop(0)
+
+    def _computed(self, t: int, circuit: int, build: Callable[[Engine], Circuit[T]]) -> Steps[T]:
+        """Run a circuit with the other server, round by round."""
+        engine = yield from self._engine(t, circuit)
+        steps = build(engine)
+        round_number = 0
+        try:
+            asked = next(steps)
+            while True:
+                place = place_of(t, circuit, round_number)
+                message = to_message(asked)
+                yield Send(self._other, Opened(place, message))
+                reply: Opened = yield Receive(self._other, Opened)
+                check_place(reply, place, self._other)
+                self._rounds += 1
+                self._opened_bytes += len(message)
+                asked = steps.send(joined(asked, reply.shares, self._other))
+                round_number += 1
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        except InputError as error:
+            raise type(error)(f"step {t}: {error}") from None
+
+    def _engine(self, t: int, circuit: int) -> Steps[Server]:
+        """This circuit's correlated randomness, which no other one will use."""
+        recipe = self._recipes.by_circuit[circuit]
+        pads = Pads(
+            self._memory.pad_key,
+            recipe.pad_bytes(first=self._first),
+            t=t,
+            attempt=ATTEMPT,
+            circuit=circuit,
+        )
+        if self._first:
+            return Server(pads)
+        window = ahead(self._recipes)
+        if circuit == DECIDE and t + window <= self._last:
+            yield Send("dealer", More(place_of(t + window)))
+        message: Corrections = yield Receive("dealer", Corrections)
+        check_place(message, place_of(t, circuit), "dealer")
+        check_size(message.shares, recipe.correction_bytes, "dealer", t)
+        return Server(pads, message.shares)

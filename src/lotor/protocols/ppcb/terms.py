@@ -1,0 +1,153 @@
+"""What the receiver orders, as every party must agree on it."""
+
+from hashlib import sha256
+from itertools import accumulate
+from math import log2
+
+import msgspec
+
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
+from lotor.privacy import Accountant, PrivacySpent
+from lotor.protocols.contextual_draws import threshold
+from lotor.protocols.ppcb.step import Shape
+
+FIRST, SECOND = "server-0", "server-1"
+"""The seats of the two servers."""
+
+LEAST_BITS, MOST_BITS = 16, 24
+MOST_ARMS = 1 << 12
+MOST_FEATURES = 1 << 10
+# Truncation and comparison are exact below this.
+ROOM = 62
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """T, the policy with epsilon, how many features each party brings (in their order), A.
+
+    `bits` are those behind the point; `delay` is how many steps a reward is late; a run stops
+    before its arms tell more than `privacy_budget` (None: no limit) except with probability
+    `delta`.
+    """
+
+    run: str
+    budget: int
+    arms: int
+    owners: dict[str, int]
+    policy: str
+    bits: int
+    delay: int
+    low: float
+    high: float
+    privacy_budget: float | None
+    delta: float
+
+    @property
+    def features(self) -> int:
+        return sum(self.owners.values())
+
+    @property
+    def scale(self) -> RewardScale:
+        return RewardScale(self.low, self.high)
+
+    @property
+    def learner(self) -> LinearEpsilonGreedy:
+        """The policy that was ordered."""
+        policy = contextual_from_text(self.policy)
+        if not isinstance(policy, LinearEpsilonGreedy):
+            raise InputError(f"{self.policy} is no policy of ppcb: order linear-epsilon-greedy")
+        return policy
+
+    @property
+    def shape(self) -> Shape:
+        # Of 2^64 coins at most all but one explore: no 64 bits hold a number beyond.
+        exploring = min(threshold(self.learner.epsilon), (1 << 64) - 1)
+        return Shape(self.arms, self.features, self.bits, exploring)
+
+    @property
+    def accountant(self) -> Accountant:
+        return Accountant(self.arms, self.learner.epsilon, self.delta)
+
+    @property
+    def steps(self) -> int:
+        """How many steps the run has: its budget, or fewer where its privacy is spent before."""
+        return self.accountant.allowed(self.budget, self.privacy_budget)
+
+    def spent(self) -> PrivacySpent:
+        """What the arms of the whole run tell."""
+        return self.accountant.spent(self.steps)
+
+    def columns(self) -> dict[str, tuple[int, int]]:
+        """Which part of a context each party brings."""
+        ends = list(accumulate(self.owners.values()))
+        return dict(zip(self.owners, zip([0, *ends[:-1]], ends, strict=True), strict=True))
+
+    def to_bytes(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+    @property
+    def digest(self) -> bytes:
+        """By which parties recognise that all have the same terms."""
+        return sha256(b"lotor/ppcb terms" + self.to_bytes()).digest()
+
+    def check(self) -> None:
+        """Refuse what no run can do, with the reason."""
+        policy = self.learner
+        if not 1 <= self.budget <= MAXIMAL_BUDGET:
+            raise InputError(f"a budget of {self.budget}: give from 1 to {MAXIMAL_BUDGET} steps")
+        if not 2 <= self.arms <= MOST_ARMS:
+            raise InputError(f"{self.arms} arms: ppcb chooses between 2 and {MOST_ARMS}")
+        if not self.owners or min(self.owners.values()) < 1:
+            raise InputError("each feature party brings at least one feature, and there is one")
+        if self.features > MOST_FEATURES:
+            raise InputError(f"{self.features} features: ppcb computes with up to {MOST_FEATURES}")
+        if not LEAST_BITS <= self.bits <= MOST_BITS:
+            raise InputError(f"{self.bits} bits: give from {LEAST_BITS} to {MOST_BITS}")
+        if not 0 <= self.delay <= self.budget:
+            raise InputError(f"a delay of {self.delay} steps: give from 0 up to the budget")
+        if policy.ridge < 1:
+            raise InputError(
+                f"ridge is {policy.ridge}: ppcb divides by 1 + x·A⁻¹x, which is proven to lie in "
+                "[1, 2] where ridge is at least 1"
+            )
+        RewardScale(self.low, self.high)
+        self._check_room(policy.ridge)
+        self._check_privacy()
+
+    def _check_room(self, ridge: float) -> None:
+        """Scores must stay where comparing and truncating them is exact.
+
+        Rewards are in [0, 1] and contexts no longer than 1, so that |w| <= sqrt(n/ridge) / 2 after
+        n rewards; a score has 2·bits behind the point and the ranks of the arms below these.
+        """
+        longest = max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1
+        needed = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
+        if needed >= ROOM:
+            raise InputError(
+                f"scores of {self.arms} arms after {self.steps} steps need {needed:.1f} bits, and "
+                f"fewer than {ROOM} are there: take fewer bits behind the point than {self.bits}"
+            )
+
+    def _check_privacy(self) -> None:
+        if self.privacy_budget is None:
+            return
+        if self.steps < 1:
+            raise InputError(
+                f"one step tells {self.accountant.total(1):.3g}, more than the privacy budget of "
+                f"{self.privacy_budget:g}: explore more (epsilon), or allow more"
+            )
+
+
+def terms_from(data: bytes) -> Terms:
+    """Terms from the bytes that were announced, if a run can keep them."""
+    try:
+        terms = msgspec.msgpack.decode(data, type=Terms)
+        terms.check()
+    except (msgspec.DecodeError, UnicodeError):
+        raise ProtocolError(
+            "receiver ordered what are no terms of this version: let it order with this version"
+        ) from None
+    except InputError as error:
+        raise ProtocolError(f"receiver ordered what no run can do: {error}") from None
+    return terms
