@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lotor.core.errors import InputError
-from lotor.core.vectors import VectorsLike, largest_norm, to_vector, to_vectors
+from lotor.core.vectors import VectorsLike, largest_norm, to_table, to_vector, to_vectors
 
 
 def test_a_table_is_a_copy_that_cannot_be_changed() -> None:
@@ -31,6 +31,12 @@ def test_a_table_is_a_copy_that_cannot_be_changed() -> None:
 def test_unusable_arms_are_refused(vectors: VectorsLike, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         to_vectors("vectors", vectors)
+
+
+@pytest.mark.parametrize("rows", [[], [[]], [1.0], [[[1.0]]]])
+def test_a_table_has_rows_and_columns(rows: VectorsLike) -> None:
+    with pytest.raises(InputError, match="contexts is a table: give at least one row"):
+        to_table("contexts", rows)
 
 
 def test_unusable_vectors_are_refused_without_their_values() -> None:

@@ -9,7 +9,7 @@ from lotor.core.fixed_point import Floats
 from lotor.environments.linear import normal_draws
 
 # With 10 classes in 20 dimensions, epsilon-greedy then earns about what it earns on the digits.
-_SPREAD = 0.8
+_SPREAD = 1.0
 
 _CENTRES, _LABELS, _NOISE = range(3)
 

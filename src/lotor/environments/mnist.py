@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import DataError, InputError
-from lotor.core.fixed_point import Floats
 from lotor.environments.rating_files import (
     FilePath,
     check_digest,
@@ -42,8 +41,8 @@ _PREFIXES = {"train": "train", "test": "t10k"}
 
 def read_mnist(
     folder: FilePath, images: Literal["train", "test"], sha256: tuple[str, str] | None
-) -> tuple[Floats, NDArray[np.int64]]:
-    """The images as rows of pixels from 0 to 1, and the digit of each."""
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The images as rows of pixels, and the digit of each."""
     if images not in _PREFIXES:
         raise InputError(f"images is {images!r}: give 'train' (60,000) or 'test' (10,000)")
     expected = MNIST_SHA256[images] if sha256 is None else sha256
@@ -60,7 +59,7 @@ def read_mnist(
             f"the files in {folder} do not belong together: there must be a label from 0 to 9 for "
             f"each image, and at least one; get them again from {_SOURCE}"
         )
-    return pixels.reshape(len(pixels), -1) / 255.0, labels.astype(np.int64)
+    return pixels.reshape(len(pixels), -1), labels.astype(np.int64)
 
 
 def _read(path: Path, sha256: str, axes: int) -> tuple[NDArray[np.uint8], str]:

@@ -57,22 +57,23 @@ class LeastSquares:
 
     def scores(self, x: Floats) -> Floats:
         """The reward that each arm's weights predict for the context x."""
-        scores: Floats = self._weights @ x
+        scores: Floats = self._weights.dot(x)
         return scores
 
     def update(self, arm: int, x: Floats, reward: float) -> None:
         """Learn from a pull: the reward, from 0 to 1, that an arm paid for the context x."""
-        self._gram[arm] += np.multiply.outer(x, x)
-        self._sums[arm] += reward * x
+        gram, inverted, sums = self._gram[arm], self._inverses[arm], self._sums[arm]
+        gram += x[:, np.newaxis] * x
+        sums += reward * x
         self._updates[arm] += 1
         if self._updates[arm] % self._recompute == 0:
-            self._inverses[arm] = self._exact(arm)
+            inverted[:] = self._exact(arm)
         else:
-            u = self._inverses[arm] @ x
+            u = inverted.dot(x)
             # Divided by the root on both sides, so that the inverse stays symmetric to the bit.
-            u /= sqrt(1.0 + u @ x)
-            self._inverses[arm] -= np.multiply.outer(u, u)
-        self._weights[arm] = self._inverses[arm] @ self._sums[arm]
+            u /= sqrt(1.0 + u.dot(x))
+            inverted -= u[:, np.newaxis] * u
+        inverted.dot(sums, out=self._weights[arm])
 
     def _exact(self, arm: int) -> Floats:
         try:

@@ -11,6 +11,9 @@ from lotor.policies.linear.bounds import positive
 RECOMPUTE = 1_000
 """After so many updates of an arm its inverse is computed anew, if the policy does not say."""
 
+# After n updates the weights are off by up to about n·1e-16 / ridge.
+LEAST_RIDGE = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class LinearEpsilonGreedy(ContextualPolicy):
@@ -38,6 +41,11 @@ class LinearEpsilonGreedy(ContextualPolicy):
             raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "ridge", positive("ridge", self.ridge))
+        if self.ridge < LEAST_RIDGE:
+            raise InputError(
+                f"ridge is {self.ridge:g}, which would drown in the rounding of floats: give at "
+                f"least {LEAST_RIDGE:g}, such as 1"
+            )
         if self.recompute is not None:
             every = to_float("recompute", self.recompute)
             if not (every >= 1 and every.is_integer()):

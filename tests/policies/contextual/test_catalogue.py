@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lotor.core.errors import InputError
+from lotor.policies.contextual import (
+    CONTEXTUAL_CATALOGUE,
+    ContextualPolicy,
+    LeastSquares,
+    LinearEpsilonGreedy,
+    contextual_from_text,
+    contextual_to_text,
+)
+from lotor.policies.texts import canonical
+
+policies = st.builds(
+    LinearEpsilonGreedy,
+    st.floats(0, 1),
+    ridge=st.floats(1e-6, 1e300),
+    recompute=st.none() | st.integers(1, 2**40),
+)
+
+
+@given(policies)
+def test_text_names_a_policy_exactly(policy: ContextualPolicy) -> None:
+    text = contextual_to_text(policy)
+    assert contextual_from_text(text) == policy
+    assert canonical(text) == text
+
+
+@pytest.mark.parametrize(("name", "kind"), CONTEXTUAL_CATALOGUE.items())
+def test_a_bare_name_means_the_defaults(name: str, kind: type[LinearEpsilonGreedy]) -> None:
+    assert contextual_from_text(name) == kind()
+    assert contextual_to_text(kind()).partition(":")[0] == name
+
+
+def test_one_text_for_each_policy() -> None:
+    assert canonical("linear-epsilon-greedy") == "linear-epsilon-greedy:epsilon=0.1,ridge=1.0"
+    assert canonical("linear-epsilon-greedy:ridge=2,epsilon=0.10,recompute=5") == (
+        "linear-epsilon-greedy:epsilon=0.1,ridge=2.0,recompute=5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("linucb", "no contextual policy is called 'linucb': choose one of linear-epsilon-greedy"),
+        ("linear-epsilon-greedy:c=2", "no parameter 'c': it takes epsilon, ridge, recompute"),
+        ("linear-epsilon-greedy:ridge=1,ridge=2", "two values of ridge"),
+        ("linear-epsilon-greedy:ridge=small", "ridge is a number"),
+    ],
+)
+def test_texts_that_name_no_policy(text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        contextual_from_text(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy(ContextualPolicy):
+    weight: float = 1.0
+
+    @property
+    def epsilon(self) -> float:
+        return 0.0
+
+    def start(self, arms: int, d: int) -> LeastSquares:
+        return LeastSquares(arms, d, ridge=self.weight, recompute=100)
+
+
+def test_what_is_not_in_the_catalogue_has_a_full_name() -> None:
+    assert contextual_to_text(Greedy()) == f"{__name__}.Greedy:weight=1.0"
