@@ -125,7 +125,9 @@ class ComputingServer:
         self._weights = self._restored_weights()
 
     def operations(self) -> Mapping[str, int]:
-        return {"rounds": self._rounds, "opened_bytes": self._opened_bytes}
+        # Rounds are the same at both.
+        rounds = {"rounds": self._rounds} if self._first else {}
+        return {**rounds, "opened_bytes": self._opened_bytes}
 
     def _restored_weights(self) -> Weights:
         memory, shape = self._memory, self._shape
