@@ -23,7 +23,7 @@ from lotor.crypto.sharing.words import Bits
 TOURNAMENT = 192
 
 # Less than anything that is compared, and far enough from the edge to be subtracted.
-_LOWEST = -(1 << 61)
+_LOWEST = -(1 << 62)
 
 
 class Pairs(NamedTuple):
@@ -62,7 +62,7 @@ def victories(less: SharedBits, k: int) -> SharedBits:
 
 
 def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
-    """A byte for each number of the last axis, 1 at the largest; differences below 2^63."""
+    """A byte for each number of the last axis, 1 at the largest; all are within ±2^61."""
     k = x.shape[-1]
     if k == 1:
         return engine.shared_bits(np.ones(x.shape, np.uint8))

@@ -7,8 +7,7 @@ masked values are multiplied without another round.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from lotor.crypto.sharing.shares import word
 from lotor.crypto.sharing.words import Bits, Words
 
 
@@ -50,7 +49,7 @@ class Masked:
         return self.public.shape
 
     def __add__(self, number: int) -> "Masked":
-        return Masked(self.public + np.uint64(number), self.terms)
+        return Masked(self.public + word(number), self.terms)
 
     def __neg__(self) -> "Masked":
         terms = tuple(Term(-term.coefficient, term.secret, term.power) for term in self.terms)

@@ -5,7 +5,7 @@ Shares are combined as the values would be; what is public is added by the first
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,19 @@ from lotor.crypto.sharing.words import Bits, Words
 
 Index: TypeAlias = slice | EllipsisType | NDArray[np.intp] | tuple[object, ...]
 _MASK = (1 << 64) - 1
+B = TypeVar("B", bound=np.unsignedinteger[Any])
 
 
 def word(number: int | Words) -> Words | np.uint64:
     """A public number as an element of the ring."""
     return np.uint64(number & _MASK) if isinstance(number, int) else number
+
+
+def _spread(share: NDArray[B], public: Bits | int) -> NDArray[B]:
+    """The second server's share: what is public changes its shape and nothing else."""
+    if isinstance(public, int) or public.shape == share.shape:
+        return share
+    return np.broadcast_to(share, np.broadcast_shapes(share.shape, public.shape))
 
 
 class Shared:
@@ -49,12 +57,12 @@ class Shared:
     def __add__(self, other: "Shared | Words | int") -> "Shared":
         if isinstance(other, Shared):
             return self._with(self.share + other.share)
-        return self._with(self.share + word(other)) if self.first else self
+        return self._with(self.share + word(other) if self.first else _spread(self.share, other))
 
     def __sub__(self, other: "Shared | Words | int") -> "Shared":
         if isinstance(other, Shared):
             return self._with(self.share - other.share)
-        return self._with(self.share - word(other)) if self.first else self
+        return self._with(self.share - word(other) if self.first else _spread(self.share, other))
 
     def __neg__(self) -> "Shared":
         return self._with(-self.share)
@@ -69,7 +77,9 @@ class Shared:
         return self._with(self.share[index])  # type: ignore[index]
 
     def sum(self, axis: int) -> "Shared":
-        return self._with(self.share.sum(axis=axis, dtype=np.uint64))
+        """The sum along an axis; that of a vector is in (1,)."""
+        # A single number would not do: numpy warns where it wraps around.
+        return self._with(np.atleast_1d(self.share.sum(axis=axis, dtype=np.uint64)))
 
     def reshape(self, *shape: int) -> "Shared":
         return self._with(self.share.reshape(shape))
@@ -102,7 +112,7 @@ class SharedBits:
     def __xor__(self, other: "SharedBits | Bits") -> "SharedBits":
         if isinstance(other, SharedBits):
             return self._with(self.share ^ other.share)
-        return self._with(self.share ^ other) if self.first else self
+        return self._with(self.share ^ other if self.first else _spread(self.share, other))
 
     def __invert__(self) -> "SharedBits":
         return self._with(~self.share) if self.first else self

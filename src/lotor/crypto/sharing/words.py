@@ -21,7 +21,8 @@ def to_words(numbers: Floats, bits: int) -> Words:
     >>> to_words(np.array([0.75, -0.25]), 2).view(np.int64).tolist()
     [3, -1]
     """
-    scaled = np.rint(np.asarray(numbers, dtype=np.float64) * 2.0**bits)
+    with np.errstate(over="ignore"):  # refused below
+        scaled = np.rint(np.asarray(numbers, dtype=np.float64) * 2.0**bits)
     # nan fails the comparison too.
     if not np.all(np.abs(scaled) < 2.0**63):
         raise InputError(

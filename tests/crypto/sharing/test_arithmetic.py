@@ -1,0 +1,180 @@
+"""Products of whatever is masked, and truncation."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypto.sharing.table import (
+    broadcastable,
+    ending_settled,
+    mixed,
+    run,
+    seeds,
+    shared,
+    signed,
+    traced,
+)
+from lotor.crypto.sharing import (
+    Circuit,
+    Engine,
+    Masked,
+    Shared,
+    SharedBits,
+    Words,
+    bit_to_word,
+    contract,
+    mask,
+    moved,
+    multiply,
+    settled,
+    square,
+    truncate,
+)
+
+Kind = Callable[[Engine, Shared], Circuit[Masked]]
+
+
+def truncated(bits: int) -> Kind:
+    return lambda engine, x: truncate(engine, x, bits)
+
+
+def turned(engine: Engine, x: Shared) -> Circuit[Masked]:
+    """What the reciprocal multiplies."""
+    return -(yield from truncate(engine, x, 20)) + (1 << 20)
+
+
+def bit(engine: Engine, x: Shared) -> Circuit[Masked]:
+    """A bit of each share, whatever they are."""
+    bits = SharedBits((x.share >> np.uint64(7)).astype(np.uint8), first=engine.first)
+    return (yield from bit_to_word(engine, bits))
+
+
+def rearranged(engine: Engine, x: Shared) -> Circuit[Masked]:
+    return moved(engine, (yield from truncate(engine, x, 30)), lambda v: v[..., ::-1])
+
+
+# Where two were truncated by more than 32 bits together, the product of their wraps counts too.
+KINDS: dict[str, Kind] = {
+    "mask": mask,
+    "bit": bit,
+    "turned": turned,
+    "rearranged": rearranged,
+    **{f"truncate {bits}": truncated(bits) for bits in (1, 20, 32, 33, 40, 62)},
+}
+pairs = pytest.mark.parametrize(("left", "right"), list(product(KINDS, repeat=2)))
+
+
+def product_of(
+    combine: Callable[[Engine, Masked, Masked], Shared], left: str, right: str
+) -> Callable[..., Circuit[Any]]:
+    """The two values as they are masked, and their product."""
+
+    def circuit(engine: Engine, x: Shared, y: Shared) -> Circuit[Any]:
+        a, b = (yield from KINDS[left](engine, x)), (yield from KINDS[right](engine, y))
+        return settled(engine, a), settled(engine, b), combine(engine, a, b)
+
+    return circuit
+
+
+@pairs
+@settings(max_examples=5)
+@given(values=broadcastable)
+def test_multiply(left: str, right: str, values: tuple[Words, Words]) -> None:
+    x, y = values
+    a, b, done = run(product_of(multiply, left, right), shared(x, 1), shared(y, 2)).value
+    np.testing.assert_array_equal(done, a * b)
+
+
+@pairs
+@settings(max_examples=5)
+@given(
+    shape=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    seed=seeds,
+)
+def test_contract(left: str, right: str, shape: list[int], seed: int) -> None:
+    """A vector, a matrix or a stack of them, with a vector."""
+    x, y = mixed(tuple(shape), seed), mixed((shape[-1],), seed + 1)
+    a, b, done = run(product_of(contract, left, right), shared(x, 1), shared(y, 2)).value
+    np.testing.assert_array_equal(done, np.atleast_1d((a * b).sum(axis=-1)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=10)
+@given(values=broadcastable)
+def test_square(kind: str, values: tuple[Words, Words]) -> None:
+    def circuit(engine: Engine, x: Shared) -> Circuit[Any]:
+        a = yield from KINDS[kind](engine, x)
+        return settled(engine, a), square(engine, a)
+
+    a, done = run(circuit, shared(values[0])).value
+    np.testing.assert_array_equal(done, a * a)
+
+
+def test_wraps_that_cannot_count_are_not_dealt() -> None:
+    """Of two values truncated by 20 bits, three products; by 33 bits, four."""
+    x = shared(np.zeros(1, np.uint64))
+
+    def items(bits: int) -> int:
+        def circuit(engine: Engine, x: Shared) -> Circuit[Shared]:
+            a, b = (yield from truncate(engine, x, bits)), (yield from truncate(engine, x, bits))
+            return multiply(engine, a, b)
+
+        return traced(circuit, x).correction_bytes // 8
+
+    assert (items(20), items(32), items(33)) == (4 + 3, 4 + 3, 4 + 4)
+
+
+def cut(bits: int) -> Callable[[Engine, Shared], Circuit[Shared]]:
+    return lambda engine, z: ending_settled(engine, truncate(engine, z, bits))
+
+
+def rounding(z: Words, bits: int, t: int = 0) -> tuple[Words, Words]:
+    """How far each result is above the number rounded down, and what was cut off."""
+    got = run(cut(bits), shared(z, t), t=t).value.view(np.int64)
+    numbers = z.view(np.int64)
+    return (got - (numbers >> bits)).view(np.uint64), z & np.uint64((1 << bits) - 1)
+
+
+def check(up: Words, rest: Words, bits: int) -> tuple[float, float]:
+    """Never one unit off; the sum of all errors, and what is expected of its square."""
+    assert up.max() <= 1
+    assert not up[rest == 0].any()
+    fractions = rest.astype(np.float64) * 2.0**-bits
+    errors = up.astype(np.float64) - fractions
+    return float(errors.sum()), float((fractions * (1 - fractions)).sum())
+
+
+def test_ten_million_truncations() -> None:
+    """Of all lengths up to 2^61 and both signs; a bound of six sigmas for the mean error."""
+    rng = np.random.default_rng(11)
+    total = expected = trials = 0.0
+    for t in range(180):
+        bits = 1 + t % 30
+        z = rng.integers(-(2**61), 2**61, 56_000, np.int64, endpoint=True)
+        z[: 2**14] >>= rng.integers(0, 61, 2**14)
+        error, square = check(*rounding(z.view(np.uint64), bits, t), bits)
+        assert error**2 < 36 * square
+        total, expected, trials = total + error, expected + square, trials + len(z)
+    assert trials > 10**7
+    assert total**2 < 36 * expected
+
+
+@pytest.mark.parametrize("bits", [1, 2, 8, 20, 24, 30, 61, 62])
+def test_extremes_are_truncated(bits: int) -> None:
+    ends = [-(2**62), -(2**62) + 1, 2**62 - 1, 2**61, -(2**61), 0, 1, -1, 5, -5]
+    ends += [1 << bits - 1, -(1 << bits - 1)]
+    check(*rounding(np.tile(signed(ends), 500), bits), bits)
+
+
+@pytest.mark.parametrize("rest", [1, 2**18, 2**19, 3 * 2**18, 2**20 - 1])
+@pytest.mark.parametrize("units", [0, 2**40, -(2**41), 2**42 - 1])
+def test_each_number_is_right_on_average(units: int, rest: int) -> None:
+    """Not only all together: rounded up as often as its rest says."""
+    z = np.tile(signed([(units << 20) + rest]), 20_000)
+    error, square = check(*rounding(z, 20), 20)
+    assert abs(error) < 6 * max(square, 1) ** 0.5

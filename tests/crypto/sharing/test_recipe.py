@@ -1,0 +1,135 @@
+"""What the dealer learns of a circuit, against what a run uses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypto.sharing.table import KEYS, run, seeds, shared, traced, uniform
+from lotor.core.errors import CryptoError
+from lotor.crypto.sharing import (
+    Circuit,
+    Engine,
+    Pads,
+    Recipe,
+    Shared,
+    argmax,
+    bit_to_word,
+    bits_to_words,
+    contract,
+    mask,
+    multiply,
+    negative,
+    reciprocal,
+    settled,
+    square,
+    tournament,
+    truncate,
+    words_to_bits,
+)
+
+Work = Callable[[Engine, Shared], Circuit[Any]]
+
+
+def signs(engine: Engine, x: Shared) -> Circuit[Any]:
+    return settled(engine, (yield from bit_to_word(engine, (yield from negative(engine, x)))))
+
+
+def there_and_back(engine: Engine, x: Shared) -> Circuit[Any]:
+    return (yield from bits_to_words(engine, (yield from words_to_bits(engine, x))))
+
+
+def products(engine: Engine, x: Shared) -> Circuit[Any]:
+    masked = yield from mask(engine, x)
+    cut = yield from truncate(engine, x, 7)
+    return multiply(engine, masked, cut), contract(engine, cut, masked), square(engine, cut)
+
+
+def inverse(engine: Engine, x: Shared) -> Circuit[Any]:
+    return settled(engine, (yield from reciprocal(engine, x, 20)))
+
+
+def fetched(engine: Engine, x: Shared) -> Circuit[Any]:
+    return (yield from tournament(engine, x, 3))
+
+
+WORKS: list[Work] = [argmax, signs, there_and_back, products, inverse, fetched]
+
+
+@pytest.mark.parametrize("work", WORKS)
+@settings(max_examples=8)
+@given(st.integers(1, 12), seeds)
+def test_as_much_as_a_run_uses(work: Work, size: int, seed: int) -> None:
+    """And no more: with eight bytes less of pads or corrections it fails."""
+    x = shared(uniform(seed, size) >> np.uint64(4), seed)
+    done = run(work, x)
+    recipe = done.recipe
+    for sent, known, first in zip(done.messages, done.secrets, (True, False), strict=True):
+        assert len(sent) == recipe.rounds
+        assert sum(map(len, sent)) == recipe.opened
+        drawn = sum(-(-share.nbytes // 8) * 8 for share in known)
+        assert drawn == recipe.pad_bytes(first=first) + (0 if first else recipe.correction_bytes)
+    if recipe.correction_bytes:
+        with pytest.raises(CryptoError, match="corrections are used up"):
+            run(work, x, short_corrections=8)
+        with pytest.raises(CryptoError, match="pads are used up"):
+            run(work, x, short_pads=8)
+
+
+@pytest.mark.parametrize(
+    ("work", "rounds"), [(negative, 6), (argmax, 10), (there_and_back, 7), (inverse, 5)]
+)
+def test_rounds_of_ten_numbers(work: Work, rounds: int) -> None:
+    assert traced(work, shared(uniform(1, 10))).rounds == rounds
+
+
+def test_a_product_is_dealt_once() -> None:
+    def once(engine: Engine, x: Shared) -> Circuit[Any]:
+        a, b = (yield from mask(engine, x)), (yield from mask(engine, x))
+        return multiply(engine, a, b), contract(engine, a, b)
+
+    def again(engine: Engine, x: Shared) -> Circuit[Any]:
+        a, b = (yield from mask(engine, x)), (yield from mask(engine, x))
+        left = multiply(engine, a, b) + multiply(engine, b, a) + multiply(engine, -a, b + 1)
+        return left, contract(engine, a, b) - contract(engine, -a, b)
+
+    x = uniform(1, 6)
+    one, two = run(once, shared(x)), run(again, shared(x))
+    assert one.recipe.correction_bytes == two.recipe.correction_bytes == 8 * (6 + 1)
+    product, dot = two.value
+    np.testing.assert_array_equal(product, x * x - x)
+    assert dot.tolist() == [int((x * x).sum()) * 2 % 2**64]
+
+
+def test_what_is_moved_is_not_dealt() -> None:
+    def circuit(engine: Engine, x: Shared) -> Circuit[Any]:
+        a = yield from mask(engine, x)
+        turned = engine.rearranged(a.terms[0].secret, lambda v: v[::-1])
+        assert turned.share.shape == x.shape
+        return x
+
+    recipe = traced(circuit, shared(uniform(1, 6)))
+    assert recipe.correction_bytes == 0
+    assert recipe.pad_bytes(first=True) == recipe.pad_bytes(first=False) == 48
+
+
+def test_dealt_the_same_again_and_otherwise_elsewhere() -> None:
+    recipe = traced(argmax, shared(uniform(1, 4)))
+
+    def dealt(attempt: int) -> bytes:
+        sizes = [recipe.pad_bytes(first=first) for first in (True, False)]
+        return recipe.deal(
+            *(Pads(k, n, t=1, attempt=attempt, circuit=0) for k, n in zip(KEYS, sizes, strict=True))
+        )
+
+    assert dealt(0) == dealt(0)
+    assert dealt(0) != dealt(1)
+
+
+def test_a_circuit_without_a_round() -> None:
+    recipe = Recipe.of(lambda engine: argmax(engine, Shared(np.zeros(1, np.uint64), first=False)))
+    assert (recipe.rounds, recipe.opened, recipe.items) == (0, 0, ())
+    assert recipe.deal(*(Pads(k, 0, t=0, attempt=0, circuit=0) for k in KEYS)) == b""
