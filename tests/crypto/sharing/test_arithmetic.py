@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.sharing.table import (
+    arrays,
     broadcastable,
     ending_settled,
+    few_dims,
     mixed,
     run,
     seeds,
@@ -33,6 +35,7 @@ from lotor.crypto.sharing import (
     multiply,
     settled,
     square,
+    together,
     truncate,
 )
 
@@ -66,53 +69,53 @@ KINDS: dict[str, Kind] = {
     "rearranged": rearranged,
     **{f"truncate {bits}": truncated(bits) for bits in (1, 20, 32, 33, 40, 62)},
 }
-pairs = pytest.mark.parametrize(("left", "right"), list(product(KINDS, repeat=2)))
+PAIRS = list(product(KINDS, repeat=2))
 
 
-def product_of(
-    combine: Callable[[Engine, Masked, Masked], Shared], left: str, right: str
-) -> Callable[..., Circuit[Any]]:
-    """The two values as they are masked, and their product."""
+def all_products(
+    combine: Callable[[Engine, Masked, Masked], Shared],
+) -> Callable[[Engine, Shared, Shared], Circuit[Any]]:
+    """Two values masked in every way, and the products of each with each."""
 
     def circuit(engine: Engine, x: Shared, y: Shared) -> Circuit[Any]:
-        a, b = (yield from KINDS[left](engine, x)), (yield from KINDS[right](engine, y))
-        return settled(engine, a), settled(engine, b), combine(engine, a, b)
+        lefts, rights = yield from together(
+            together(*(kind(engine, x) for kind in KINDS.values())),
+            together(*(kind(engine, y) for kind in KINDS.values())),
+        )
+        values = [tuple(settled(engine, value) for value in side) for side in (lefts, rights)]
+        return *values, tuple(combine(engine, a, b) for a, b in product(lefts, rights))
 
     return circuit
 
 
-@pairs
-@settings(max_examples=5)
-@given(values=broadcastable)
-def test_multiply(left: str, right: str, values: tuple[Words, Words]) -> None:
-    x, y = values
-    a, b, done = run(product_of(multiply, left, right), shared(x, 1), shared(y, 2)).value
-    np.testing.assert_array_equal(done, a * b)
+@settings(max_examples=25)
+@given(broadcastable)
+def test_multiply(values: tuple[Words, Words]) -> None:
+    pair = shared(values[0], 1), shared(values[1], 2)
+    lefts, rights, done = run(all_products(multiply), *pair).value
+    for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
+        np.testing.assert_array_equal(found, a * b, str(names))
 
 
-@pairs
-@settings(max_examples=5)
-@given(
-    shape=st.lists(st.integers(1, 4), min_size=1, max_size=3),
-    seed=seeds,
-)
-def test_contract(left: str, right: str, shape: list[int], seed: int) -> None:
+@settings(max_examples=25)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=3), seeds)
+def test_contract(shape: list[int], seed: int) -> None:
     """A vector, a matrix or a stack of them, with a vector."""
-    x, y = mixed(tuple(shape), seed), mixed((shape[-1],), seed + 1)
-    a, b, done = run(product_of(contract, left, right), shared(x, 1), shared(y, 2)).value
-    np.testing.assert_array_equal(done, np.atleast_1d((a * b).sum(axis=-1)))
+    pair = shared(mixed(tuple(shape), seed), 1), shared(mixed((shape[-1],), seed + 1), 2)
+    lefts, rights, done = run(all_products(contract), *pair).value
+    for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
+        np.testing.assert_array_equal(found, np.atleast_1d((a * b).sum(axis=-1)), str(names))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=10)
-@given(values=broadcastable)
-def test_square(kind: str, values: tuple[Words, Words]) -> None:
+@settings(max_examples=25)
+@given(arrays(few_dims))
+def test_square(x: Words) -> None:
     def circuit(engine: Engine, x: Shared) -> Circuit[Any]:
-        a = yield from KINDS[kind](engine, x)
-        return settled(engine, a), square(engine, a)
+        values = yield from together(*(kind(engine, x) for kind in KINDS.values()))
+        return tuple((settled(engine, value), square(engine, value)) for value in values)
 
-    a, done = run(circuit, shared(values[0])).value
-    np.testing.assert_array_equal(done, a * a)
+    for (value, found), name in zip(run(circuit, shared(x)).value, KINDS, strict=True):
+        np.testing.assert_array_equal(found, value * value, name)
 
 
 def test_wraps_that_cannot_count_are_not_dealt() -> None:
