@@ -9,20 +9,27 @@ from lotor.core.effects import Message
 WIRE = "ppcb/1/"
 
 
+class Covered(Message, frozen=True):
+    """Carries a key or shares, and shows neither."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
 class Agreed(Message, frozen=True, tag=WIRE + "agreed"):
     """Every party to each server, and each server to the other: which terms it keeps."""
 
     digest: bytes
 
 
-class PadKey(Message, frozen=True, tag=WIRE + "pad-key"):
+class PadKey(Covered, frozen=True, tag=WIRE + "pad-key"):
     """Dealer to a server: the key of its pads."""
 
     digest: bytes
     key: bytes
 
 
-class InputKey(Message, frozen=True, tag=WIRE + "input-key"):
+class InputKey(Covered, frozen=True, tag=WIRE + "input-key"):
     """A feature party, or the receiver, to the first server: the key of its shares.
 
     The first server's shares are functions of it, so that only the second is sent any.
@@ -38,7 +45,7 @@ class More(Message, frozen=True, tag=WIRE + "more"):
     place: bytes
 
 
-class Corrections(Message, frozen=True, tag=WIRE + "corrections"):
+class Corrections(Covered, frozen=True, tag=WIRE + "corrections"):
     """Dealer to the second server: its shares of what is dealt for one circuit."""
 
     place: bytes
@@ -51,21 +58,21 @@ class Next(Message, frozen=True, tag=WIRE + "next"):
     place: bytes
 
 
-class Features(Message, frozen=True, tag=WIRE + "features"):
+class Features(Covered, frozen=True, tag=WIRE + "features"):
     """Line 6, a feature party to the second server: its share of [x_t,p]."""
 
     place: bytes
     shares: bytes
 
 
-class Opened(Message, frozen=True, tag=WIRE + "opened"):
+class Opened(Covered, frozen=True, tag=WIRE + "opened"):
     """One round: each server to the other, its shares of what is opened under a mask."""
 
     place: bytes
     shares: bytes
 
 
-class OneHot(Message, frozen=True, tag=WIRE + "one-hot"):
+class OneHot(Covered, frozen=True, tag=WIRE + "one-hot"):
     """Line 16, each server to p': its share of the chosen arm as a one-hot vector."""
 
     place: bytes
@@ -84,7 +91,7 @@ class Due(Message, frozen=True, tag=WIRE + "due"):
     place: bytes
 
 
-class Reward(Message, frozen=True, tag=WIRE + "reward"):
+class Reward(Covered, frozen=True, tag=WIRE + "reward"):
     """Line 19, p'' to the second server: its share of [r_t]."""
 
     place: bytes

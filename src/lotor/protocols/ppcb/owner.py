@@ -1,6 +1,7 @@
 """A feature party p: shares its part of each context."""
 
 from collections.abc import Mapping
+from math import hypot
 
 import numpy as np
 
@@ -69,11 +70,10 @@ class Owner:
 
     def _encoded(self, features: tuple[float, ...], t: int) -> Words:
         """Fixed point; what does not fit is refused, and no value is named."""
-        vector = np.asarray(features, dtype=np.float64)
         # nan fails the comparison too.
-        if vector.shape != (self._count,) or not np.sqrt(np.square(vector).sum()) <= _LONGEST:
+        if len(features) != self._count or not hypot(*features) <= _LONGEST:
             raise InputError(
                 f"{self._name} has no {self._count} finite features of length at most 1 as a "
                 f"vector for step {t}: mend what it brings"
             )
-        return to_words(vector, self._terms.bits)
+        return to_words(np.array(features), self._terms.bits)

@@ -45,7 +45,8 @@ class Receiver:
         return receiver
 
     def operations(self) -> Mapping[str, int]:
-        return {"values_shared": max(0, self._memory.t - self._terms.delay)}
+        learnt = min(self._memory.t, self._terms.steps) - self._terms.delay
+        return {"values_shared": max(0, learnt)}
 
     def steps(self) -> Steps[float]:
         memory, terms = self._memory, self._terms

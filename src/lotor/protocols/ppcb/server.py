@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, JournalError
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import (
     Bits,
@@ -134,6 +134,12 @@ class ComputingServer:
         if not memory.vectors:
             ridge = self._terms.learner.ridge
             return Weights.initial(shape, ridge, first=self._first)  # lines 1 to 3
+        sizes = 8 * shape.arms * shape.features, 8 * shape.arms * shape.entries
+        if (len(memory.vectors), len(memory.inverses)) != sizes:
+            raise JournalError(
+                f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
+                "features: the journal is damaged or of another run; restore its last copy"
+            )
         return Weights(
             self._shared(memory.vectors, shape.arms, shape.features),
             self._shared(memory.inverses, shape.arms, shape.entries),
@@ -286,6 +292,7 @@ class ComputingServer:
                 yield Send(self._other, Opened(place, message))
                 reply: Opened = yield Receive(self._other, Opened)
                 check_place(reply, place, self._other)
+                check_size(reply.shares, len(message), self._other, t)
                 self._rounds += 1
                 self._opened_bytes += len(message)
                 asked = steps.send(joined(asked, reply.shares, self._other))
