@@ -6,9 +6,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import Protocol
 
 import lotor
-from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
 from lotor.protocols.party import Party, Run
@@ -18,8 +18,8 @@ from lotor.protocols.samba.customer import Customer
 from lotor.protocols.samba.owner import Owner
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
-from lotor.runtime.durable.host import Host, first_snapshot
-from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.host import Asked, Host, first_snapshot
+from lotor.runtime.durable.record import Answer, RunRecord
 
 Rebuild = Callable[[bytes], Party]
 
@@ -48,6 +48,12 @@ class Fate:
             raise CrashError
 
 
+class Answers(Protocol):
+    """What a simulation needs of a world."""
+
+    def answer(self, asked: Asked) -> Answer: ...
+
+
 class World:
     """Answers by decision id; who asks a second time without saying so pulls twice."""
 
@@ -57,9 +63,11 @@ class World:
         self.arms: dict[int, int] = {}
         self.double_pulls = 0
 
-    def ask(self, decision: Decision, *, again: bool) -> float:
+    def answer(self, asked: Asked) -> float:
+        decision = asked.decision
+        assert decision is not None
         if decision.id in self.done:
-            self.double_pulls += not again
+            self.double_pulls += not asked.again
         else:
             self.done[decision.id] = self._pull(decision)
             self.arms[decision.round] = decision.arm
@@ -114,7 +122,7 @@ class Simulation:
     def __init__(
         self,
         sites: Mapping[str, Site],
-        world: World,
+        world: Answers,
         fate: Fate,
         *,
         seed: int,
@@ -207,12 +215,12 @@ class Simulation:
         host.advance()
         while host.asked is not None:
             asked = host.asked
-            reward = None
+            answer: Answer = None
             if asked.decision is not None:
                 self.fate.step()
-                reward = self.world.ask(asked.decision, again=asked.again)
+                answer = self.world.answer(asked)
                 self.fate.step()
-            host.answered(reward)
+            host.answered(answer)
             host.advance()
 
 

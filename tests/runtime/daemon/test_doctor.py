@@ -366,7 +366,7 @@ def test_a_run_that_waits_for_approval(kits: dict[str, Path], journal: Journal) 
 
 def test_a_run_in_doubt(kits: dict[str, Path], journal: Journal) -> None:
     run = with_run(journal, RUNNING)
-    sql = "INSERT INTO pulls VALUES (?, 1, ?, 0, NULL, 1)"
+    sql = "INSERT INTO pulls VALUES (?, 1, ?, 0, NULL, NULL, 1)"
     journal.database.execute(sql, (run, f"{run}/0/1"))
     found = only(kits["lyon"], "runs")
     assert found.result == "problem"

@@ -120,12 +120,8 @@ def no_intent(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_counters(patch: pytest.MonkeyPatch) -> None:
-    save = RunRecord._save_links
-
-    def without(record: RunRecord, links: object) -> None:
-        save(record, [Link(link.peer, outbox=link.outbox) for link in links])  # type: ignore[attr-defined]
-
-    patch.setattr(RunRecord, "_save_links", without)
+    save = RunRecord._save_counters
+    patch.setattr(RunRecord, "_save_counters", lambda record, link: save(record, Link(link.peer)))
 
 
 def leave_at_once(patch: pytest.MonkeyPatch) -> None:

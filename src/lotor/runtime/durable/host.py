@@ -1,7 +1,7 @@
 """Drives one party of one run so that being dropped at any moment costs nothing.
 
 A host always begins from a journaled snapshot and re-creates what came after it: peers send again
-what was not acknowledged, and the journal answers pulls that were made. docs/resume.md has the
+what was not acknowledged, and the journal has what the world has answered. docs/resume.md has the
 rules and what breaks without each.
 """
 
@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lotor.core.effects import (
+    Act,
     Checkpoint,
     Decided,
     Decision,
     Effect,
     Message,
+    Observe,
     Pull,
     Receive,
     Send,
@@ -22,7 +24,7 @@ from lotor.core.errors import JournalError, LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.record import PullRecord, RunRecord
+from lotor.runtime.durable.record import Answer, PullRecord, RunRecord
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -41,11 +43,16 @@ def first_snapshot(party: Party) -> bytes:
 
 @dataclass(slots=True)
 class Asked:
-    """A pull that waits for the world; `again` when it may have been asked before a restart."""
+    """What the world is to answer; `again` when it may have been asked before a restart."""
 
     number: int
-    decision: Decision | None
+    effect: Pull | Act | Observe
     again: bool
+
+    @property
+    def decision(self) -> Decision | None:
+        """What it is about; None where nothing is to be done, and that must not show."""
+        return self.effect.decision
 
 
 class Host:
@@ -147,11 +154,11 @@ class Host:
             value = decode(payload, effect, self._name)
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
-        elif type(effect) is Pull:
-            answer = self._answer(effect.decision)
-            if answer is None:
+        elif isinstance(effect, Pull | Act | Observe):
+            recorded = self._answer(effect)
+            if recorded is None:
                 return False
-            value = answer.reward
+            value = recorded.answer
         elif type(effect) is Decided:
             self._decided(effect.decision)
         elif type(effect) is Checkpoint:
@@ -196,7 +203,8 @@ class Host:
         self._boundaries += 1
         set_up = self._saved_round == 0 < checkpoint.round
         if (
-            set_up
+            checkpoint.durable
+            or set_up
             or self._boundaries >= CHECKPOINT_ROUNDS
             or self._consumed_bytes >= CHECKPOINT_BYTES
         ):
@@ -224,9 +232,9 @@ class Host:
         self._unsettled = any(link.outbox for link in self.links.values())
         self._save(None)
 
-    def _answer(self, decision: Decision | None) -> PullRecord | None:
+    def _answer(self, effect: Pull | Act | Observe) -> PullRecord | None:
         """The recorded answer; without one, the world is to be asked, and the intent recorded."""
-        number = self._pulls + 1
+        decision, number = effect.decision, self._pulls + 1
         recorded = self._recorded.get(number)
         if recorded is None:
             if not self.repeatable:
@@ -237,7 +245,7 @@ class Host:
                 self._pulls = number
                 return self._recorded.pop(number)
         again = self.repeatable or recorded is not None
-        self.asked = Asked(number, decision, again=again)
+        self.asked = Asked(number, effect, again=again)
         return None
 
     def _decided(self, decision: Decision) -> None:
@@ -257,17 +265,18 @@ class Host:
                 "than the one that wrote it; go on there, or stop the run"
             )
 
-    def answered(self, reward: float | None) -> None:
+    def answered(self, answer: Answer) -> None:
         """The world's answer, durable before anything else happens."""
         asked = self.asked
         if asked is None:
             raise ProtocolError(f"{self._name} has no pull that waits for an answer")
+        decision = asked.decision
         if self.repeatable:
-            self._record.note(asked.number, asked.decision, reward)
+            self._record.note(asked.number, decision, answer)
         else:
-            self._record.answer(asked.number, reward)
+            self._record.answer(asked.number, answer)
         self._recorded[asked.number] = PullRecord(
-            asked.number, asked.decision.id if asked.decision else None, reward, answered=True
+            asked.number, decision.id if decision else None, answer, answered=True
         )
         self.asked = None
 

@@ -15,7 +15,7 @@ from lotor.core.version import VERSION
 from lotor.runtime.durable import record
 from lotor.runtime.durable.record import RunRecord, transaction
 
-JOURNAL_VERSION = 1
+JOURNAL_VERSION = 2
 WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
 STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
 ENDED = (STOPPED, FAILED, REFUSED)

@@ -1,17 +1,22 @@
-"""What a host writes down of one run: checkpoints, links and pulls, each change in one commit."""
+"""What a host writes down of one run: checkpoints, links and answers, each change in one commit."""
 
 import sqlite3
+import struct
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import msgspec
 
 from lotor.core.effects import Decision
 from lotor.core.errors import JournalError, JournalWriteError
+from lotor.runtime.durable import outbox
 from lotor.runtime.durable.link import Link
 
-SCHEMA = """
+SCHEMA = (
+    outbox.SCHEMA
+    + """
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
     snapshot BLOB,
@@ -33,23 +38,21 @@ CREATE TABLE IF NOT EXISTS links (
     known INTEGER NOT NULL,
     PRIMARY KEY (run, peer)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS outbox (
-    run TEXT NOT NULL,
-    peer TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    payload BLOB NOT NULL,
-    PRIMARY KEY (run, peer, seq)
-) STRICT;
 CREATE TABLE IF NOT EXISTS pulls (
     run TEXT NOT NULL,
     number INTEGER NOT NULL,
     decision TEXT,
     answered INTEGER NOT NULL,
     reward REAL,
+    features BLOB,
     synced INTEGER NOT NULL,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 """
+)
+
+# A reward, nothing (of a decision that was carried out), or features.
+Answer: TypeAlias = float | tuple[float, ...] | None
 
 
 @contextmanager
@@ -74,13 +77,29 @@ def unwritable(error: sqlite3.Error) -> JournalWriteError:
     )
 
 
+def _columns(answer: Answer) -> tuple[float | None, bytes | None]:
+    """The reward and the features of an answer, as they are kept."""
+    if isinstance(answer, tuple):
+        return None, struct.pack(f"<{len(answer)}d", *answer)
+    return answer, None
+
+
+def _answer(reward: float | None, features: bytes | None) -> Answer:
+    if features is None:
+        return reward
+    return struct.unpack(f"<{len(features) // 8}d", features)
+
+
 @dataclass(frozen=True, slots=True)
 class PullRecord:
-    """A pull as the journal has it; `decision` is None in a round that pulled nothing here."""
+    """What the world was asked, as the journal has it, and its answer.
+
+    `decision` is None in a round that pulled nothing here.
+    """
 
     number: int
     decision: str | None
-    reward: float | None = field(repr=False)
+    answer: Answer = field(repr=False)
     answered: bool
 
 
@@ -107,6 +126,8 @@ class RunRecord:
         self.run = run
         self.incarnation = 0
         self._checkpoints = self._synced = 0
+        # The counters of each link as they were last written: what has not changed is left alone.
+        self._written: dict[str, tuple[int, int, int, int]] = {}
 
     @property
     def commits(self) -> int:
@@ -164,19 +185,20 @@ class RunRecord:
             "SELECT peer, sent, acked, consumed, known FROM links WHERE run = ?", (self.run,)
         )
         links = {row[0]: Link(*row) for row in rows}
-        unacknowledged = self._database.execute(
-            "SELECT peer, seq, payload FROM outbox WHERE run = ? ORDER BY peer, seq", (self.run,)
-        )
-        for peer, seq, payload in unacknowledged:
-            links[peer].outbox.append((seq, payload))
+        self._written = {peer: _counters(link) for peer, link in links.items()}
+        outbox.load(self._database, self.run, links)
         return links
 
     def pulls_after(self, number: int) -> list[PullRecord]:
         rows = self._database.execute(
-            "SELECT number, decision, reward, answered FROM pulls WHERE run = ? AND number > ?",
+            "SELECT number, decision, reward, features, answered FROM pulls "
+            "WHERE run = ? AND number > ?",
             (self.run, number),
         )
-        return [PullRecord(n, decision, reward, bool(done)) for n, decision, reward, done in rows]
+        return [
+            PullRecord(n, decision, _answer(reward, features), bool(done))
+            for n, decision, reward, features, done in rows
+        ]
 
     def checkpoint(
         self,
@@ -189,7 +211,11 @@ class RunRecord:
         links: Iterable[Link],
         output: object = None,
     ) -> None:
-        """State, counters and the unacknowledged outbox, in one transaction (rule 4)."""
+        """State, counters and the unacknowledged outbox, in one transaction (rule 4).
+
+        What an earlier one has written is not written again.
+        """
+        changed = [link for link in links if self._written.get(link.peer) != _counters(link)]
         with self._transaction():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, round = ?, pulls = ?, messages_sent = ?, "
@@ -204,47 +230,45 @@ class RunRecord:
                     self.run,
                 ),
             )
-            self._save_links(links)
+            for link in changed:
+                self._save_outbox(link)
+                self._save_counters(link)
+        # Only now: a transaction that failed has written nothing.
+        self._written.update((link.peer, _counters(link)) for link in changed)
         self._checkpoints += 1
 
     def _transaction(self) -> AbstractContextManager[None]:
         return transaction(self._database)
 
-    def _save_links(self, links: Iterable[Link]) -> None:
-        for link in links:
-            self._database.execute(
-                "INSERT OR REPLACE INTO links (run, peer, sent, acked, consumed, known) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (self.run, link.peer, link.sent, link.acked, link.consumed, link.known),
-            )
-            self._database.execute(
-                "DELETE FROM outbox WHERE run = ? AND peer = ?", (self.run, link.peer)
-            )
-            self._save_outbox(link)
+    def _save_counters(self, link: Link) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO links (run, peer, sent, acked, consumed, known) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (self.run, link.peer, *_counters(link)),
+        )
 
     def _save_outbox(self, link: Link) -> None:
-        self._database.executemany(
-            "INSERT INTO outbox (run, peer, seq, payload) VALUES (?, ?, ?, ?)",
-            [(self.run, link.peer, seq, payload) for seq, payload in link.outbox],
-        )
+        after, _, _, _ = self._written.get(link.peer, (0, 0, 0, 0))
+        outbox.save(self._database, self.run, link, after=after)
 
     def intend(self, number: int, decision: Decision | None) -> None:
         """What is about to be asked; a round without a pull writes as much."""
         self._write(
-            "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, 1)",
+            "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, NULL, 1)",
             (self.run, number, decision.id if decision else None),
         )
         self._synced += 1
 
-    def answer(self, number: int, reward: float | None) -> None:
+    def answer(self, number: int, answer: Answer) -> None:
         """What the world answered to what was intended."""
         self._write(
-            "UPDATE pulls SET answered = 1, reward = ?, synced = 2 WHERE run = ? AND number = ?",
-            (reward, self.run, number),
+            "UPDATE pulls SET answered = 1, reward = ?, features = ?, synced = 2 "
+            "WHERE run = ? AND number = ?",
+            (*_columns(answer), self.run, number),
         )
         self._synced += 1
 
-    def note(self, number: int, decision: Decision | None, reward: float | None) -> None:
+    def note(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """An answer that the world would give again: it survives a crash, but maybe no power cut.
 
         Without waiting for the disk (WAL with synchronous=NORMAL); the next checkpoint does.
@@ -252,8 +276,8 @@ class RunRecord:
         self._database.execute("PRAGMA synchronous = NORMAL")
         try:
             self._write(
-                "INSERT OR REPLACE INTO pulls VALUES (?, ?, ?, 1, ?, 0)",
-                (self.run, number, decision.id if decision else None, reward),
+                "INSERT OR REPLACE INTO pulls VALUES (?, ?, ?, 1, ?, ?, 0)",
+                (self.run, number, decision.id if decision else None, *_columns(answer)),
             )
         finally:
             self._database.execute("PRAGMA synchronous = FULL")
@@ -264,3 +288,7 @@ class RunRecord:
             self._database.execute(statement, values)
         except sqlite3.Error as error:
             raise unwritable(error) from error
+
+
+def _counters(link: Link) -> tuple[int, int, int, int]:
+    return link.sent, link.acked, link.consumed, link.known
