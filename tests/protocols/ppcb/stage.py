@@ -1,0 +1,227 @@
+"""Runs, and looks into them, that the tests of PPCB share."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import count
+
+import numpy as np
+import pytest
+
+import lotor
+from helpers import Outcome
+from lotor.core.effects import Checkpoint, Decision, Effect, Message, Observe, Send, Steps
+from lotor.core.fixed_point import REWARD_ONE, Floats, RewardScale
+from lotor.crypto.sharing import to_floats
+from lotor.protocols.contextual_draws import ContextualDraws
+from lotor.protocols.party import Party, Run
+from lotor.protocols.ppcb import dealer, owner, receiver, server
+from lotor.protocols.ppcb.actor import Actor
+from lotor.protocols.ppcb.dealer import Dealer
+from lotor.protocols.ppcb.owner import Owner
+from lotor.protocols.ppcb.receiver import Receiver
+from lotor.protocols.ppcb.recipes import Recipes
+from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.runtime.drive import drive
+from lotor.runtime.pulls import Puller, features
+from lotor.runtime.recorder import Recorder
+from lotor.transport import MemoryTransport, Transport
+
+SERVERS = (FIRST, SECOND)
+Wrap = Callable[[str, Party], Party]
+Contexts = Callable[[Observe], tuple[float, ...]]
+
+
+def some_arms(seed: int, *, rounds: int, k: int, d: int) -> lotor.ContextualArms:
+    return lotor.ContextualArms.lookalike(rounds=rounds, arms=k, d=d, seed=seed)
+
+
+@contextmanager
+def traced_once() -> Iterator[None]:
+    """Circuits are traced once for all runs of one shape: tests do not spend their time on it."""
+    kept: dict[object, Recipes] = {}
+
+    def recipes(terms: Terms) -> Recipes:
+        shape = terms.shape, terms.delay
+        if shape not in kept:
+            kept[shape] = Recipes(terms)
+        return kept[shape]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (dealer, server):
+            patch.setattr(module, "Recipes", recipes)
+        yield
+
+
+@contextmanager
+def fixed_keys() -> Iterator[None]:
+    """The keys that parties make are the same in each run, so that runs can be compared."""
+    with pytest.MonkeyPatch.context() as patch:
+        numbers = count()
+        for module in (dealer, owner, receiver):
+            patch.setattr(module, "new_key", lambda: sha256(b"%d" % next(numbers)).digest())
+        yield
+
+
+def play(
+    protocol: lotor.PPCB,
+    arms: lotor.ContextualArms,
+    *,
+    budget: int,
+    seed: int = 1,
+    run_id: str = "aa",
+    transport: Transport | None = None,
+    wrap: Wrap = lambda _, party: party,
+    contexts: Contexts | None = None,
+) -> Outcome:
+    """Like `lotor.run`, but keeps parties and views, and lets a test replace some of it."""
+    scale = RewardScale(*arms.reward_range)
+    run = Run(run_id, arms.k, budget, scale, seed, arms, protocol.least_budget)
+    parties = {name: wrap(name, party) for name, party in protocol.parties(run).items()}
+    recorder = Recorder()
+    seats = drive(
+        parties,
+        transport or MemoryTransport(),
+        Puller(arms.start(seed), scale),
+        recorder,
+        observe=contexts or partial(features, arms),
+    )
+    return Outcome(run, parties, seats, recorder, [seen.arm for _, seen in recorder.acts])
+
+
+def terms_of(outcome: Outcome) -> Terms:
+    party = outcome.parties["receiver"]
+    assert isinstance(party, Receiver)
+    return party._terms
+
+
+def messages_of(outcome: Outcome, kind: type[Message]) -> list[Message]:
+    return [seen.message for seen in outcome.recorder.exchanges if type(seen.message) is kind]
+
+
+def wire(outcome: Outcome) -> dict[tuple[str, str], list[bytes]]:
+    """All that passed between any two parties, in its order."""
+    passed: dict[tuple[str, str], list[bytes]] = {}
+    for seen in outcome.recorder.exchanges:
+        passed.setdefault((seen.sender, seen.to), []).append(seen.payload)
+    return passed
+
+
+def weights_of(parties: Mapping[str, Party]) -> Floats:
+    """What both servers have learnt: only both together can say."""
+    bits, total = 0, np.zeros(1, np.uint64)
+    for name in SERVERS:
+        party = parties[name]
+        assert isinstance(party, ComputingServer)
+        bits = party._terms.bits
+        total = total + party._weights.vectors.share
+    return to_floats(total, bits)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One decision beside that of floats that learnt from the same arms and rewards.
+
+    `gap` is between the two largest scores, `short` how far the taken arm's is below the largest.
+    """
+
+    t: int
+    arm: int
+    expected: int
+    explores: bool
+    gap: float
+    short: float
+
+
+def judged(
+    protocol: lotor.PPCB, arms: lotor.ContextualArms, pulled: list[int], seed: int
+) -> tuple[list[Judged], Floats]:
+    """Every decision of a run, and the weights of floats after all of its updates."""
+    scale = RewardScale(*arms.reward_range)
+    run = Run("aa", arms.k, len(pulled), scale, seed, arms, 1)
+    draws = ContextualDraws.simulated(run, protocol.policy.epsilon)
+    model, pull = protocol.policy.start(arms.k, arms.d), arms.start(seed)
+    found = []
+    for t, arm in enumerate(pulled, start=1):
+        scores = model.scores(arms.context(t))
+        ordered = np.sort(scores)
+        best = np.flatnonzero(scores == scores.max())
+        explores = draws.explores(t)
+        expected = draws.arm(t) if explores else int(best[draws.ranks(t)[best].argmax()])
+        gap = float(ordered[-1] - ordered[-2])
+        found.append(Judged(t, arm, expected, explores, gap, float(ordered[-1] - scores[arm])))
+        learnt = t - protocol.delay
+        if learnt >= 1:
+            took = pulled[learnt - 1]
+            reward = scale.to_fixed(pull(Decision.of_step("aa", learnt, took))) / REWARD_ONE
+            model.update(took, arms.context(learnt), reward)
+    return found, model.weights
+
+
+def rebuild(party: Party, snapshot: bytes) -> Party:
+    """The same party after a crash, from what it is started with and its snapshot."""
+    if isinstance(party, ComputingServer):
+        return type(party)(SERVERS.index(party._me), party._terms, snapshot=snapshot)
+    if isinstance(party, Owner):
+        return Owner(party._name, party._terms, snapshot=snapshot)
+    if isinstance(party, Receiver):
+        return Receiver.restored(party._terms.run, snapshot)
+    assert isinstance(party, Actor | Dealer)
+    return type(party)(party._terms, snapshot=snapshot)
+
+
+@dataclass(frozen=True)
+class Done:
+    """One effect of a party with what it was handed for it; of a checkpoint, its snapshot."""
+
+    effect: Effect
+    handed: object
+    snapshot: bytes = b""
+
+
+class Watched:
+    """Keeps every effect of a party."""
+
+    def __init__(self, party: Party) -> None:
+        self.party = party
+        self.done: list[Done] = []
+        self.operations = party.operations
+
+    def steps(self) -> Steps[object]:
+        steps = self.party.steps()
+        value: object = None
+        while True:
+            try:
+                effect = steps.send(value)
+            except StopIteration as end:
+                return end.value
+            snapshot = effect.snapshot() if isinstance(effect, Checkpoint) else b""
+            value = yield effect
+            self.done.append(Done(effect, value, snapshot))
+
+    def sent(self, kind: type[Message]) -> list[Message]:
+        sends = [done.effect for done in self.done if isinstance(done.effect, Send)]
+        return [send.message for send in sends if type(send.message) is kind]
+
+
+def watched(
+    protocol: lotor.PPCB,
+    arms: lotor.ContextualArms,
+    *,
+    budget: int,
+    seed: int = 1,
+    replace: Wrap = lambda _, party: party,
+    contexts: Contexts | None = None,
+) -> tuple[Outcome, dict[str, Watched]]:
+    """A run, and with it all that its parties did."""
+    watches: dict[str, Watched] = {}
+
+    def wrap(name: str, party: Party) -> Party:
+        return watches.setdefault(name, Watched(replace(name, party)))
+
+    outcome = play(protocol, arms, budget=budget, seed=seed, wrap=wrap, contexts=contexts)
+    outcome.parties = {name: watch.party for name, watch in watches.items()}
+    return outcome, watches

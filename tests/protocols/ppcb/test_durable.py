@@ -1,0 +1,237 @@
+"""Nothing is opened before what it depends on is written down, and no pad is used twice."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import count
+
+import msgspec
+import numpy as np
+import pytest
+
+import lotor
+from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
+from lotor.core.errors import ProtocolError
+from lotor.crypto.sharing import Pads
+from lotor.protocols.party import Party
+from lotor.protocols.ppcb import dealer, server, wire
+from lotor.protocols.ppcb.messages import Features, OneHot, Opened, Reward
+from lotor.protocols.ppcb.server import CHOSEN, CONTEXT, REWARDED, ComputingServer, ServerMemory
+from lotor.protocols.ppcb.terms import SECOND
+from lotor.protocols.ppcb.wire import DECIDE, place_of
+from protocols.ppcb.stage import (
+    SERVERS,
+    Watched,
+    fixed_keys,
+    play,
+    rebuild,
+    some_arms,
+    traced_once,
+    watched,
+)
+from restarting import Restarting
+
+ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
+PROTOCOLS = [lotor.PPCB(epsilon=0.3), lotor.PPCB(epsilon=0.3, delay=2)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _traced() -> Iterator[None]:
+    with traced_once():
+        yield
+
+
+def too_early(watch: Watched) -> list[str]:
+    """What a server sent before its last durable checkpoint held all that it depends on."""
+    found: list[str] = []
+    written: ServerMemory | None = None
+    unwritten = False
+    for done in watch.done:
+        effect = done.effect
+        if isinstance(effect, Checkpoint) and effect.durable:
+            written = msgspec.msgpack.decode(done.snapshot, type=ServerMemory)
+            unwritten = False
+        if isinstance(effect, Receive):
+            unwritten = unwritten or effect.kind in (Features, Reward)
+        if isinstance(effect, Send) and isinstance(effect.message, Opened | OneHot):
+            name = type(effect.message).__name__
+            if written is None or unwritten or not _holds(written, effect.message):
+                found.append(f"{name} in step {int.from_bytes(effect.message.place[:8], 'big')}")
+    return found
+
+
+def _holds(written: ServerMemory, message: Opened | OneHot) -> bool:
+    t, circuit = written.t, int.from_bytes(message.place[10:12], "big")
+    if message.place[:8] != place_of(t)[:8] or not written.waiting or not written.vectors:
+        return False
+    oldest, latest = written.waiting[0], written.waiting[-1]
+    if isinstance(message, OneHot):
+        return written.stage == CHOSEN and latest.one_hot == message.shares
+    if circuit == DECIDE:
+        return written.stage == CONTEXT and len(latest.x) == 8 * ARMS.d and not latest.one_hot
+    return written.stage == REWARDED and len(oldest.reward) == 8
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_nothing_is_opened_before_what_it_depends_on_is_written_down(protocol: lotor.PPCB) -> None:
+    _, watches = watched(protocol, ARMS, budget=BUDGET)
+    for name in SERVERS:
+        assert len(watches[name].sent(Opened)) > 10 * BUDGET
+        assert len(watches[name].sent(OneHot)) == BUDGET
+        assert too_early(watches[name]) == []
+
+
+class Hasty(ComputingServer):
+    """Writes some of its checkpoints down without waiting for the disk."""
+
+    stage = CONTEXT
+
+    def steps(self) -> Steps[None]:
+        steps, value = super().steps(), None
+        while True:
+            try:
+                effect = steps.send(value)
+            except StopIteration:
+                return
+            if isinstance(effect, Checkpoint) and self._memory.stage == self.stage:
+                effect = msgspec.structs.replace(effect, durable=False)
+            value = yield effect
+
+
+class HastyChoice(Hasty):
+    stage = CHOSEN
+
+
+class HastyReward(Hasty):
+    stage = REWARDED
+
+
+class Forgetful(ComputingServer):
+    """Writes down that the context is there, without it."""
+
+    def _snapshot(self) -> bytes:
+        whole = msgspec.msgpack.decode(super()._snapshot(), type=ServerMemory)
+        whole.waiting = []
+        return whole.dump()
+
+
+@pytest.mark.parametrize("kind", [Hasty, HastyChoice, HastyReward, Forgetful])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_servers_that_do_not_write_down_are_noticed(
+    protocol: lotor.PPCB, kind: type[ComputingServer]
+) -> None:
+    def replace(name: str, party: Party) -> Party:
+        if not isinstance(party, ComputingServer):
+            return party
+        return kind(SERVERS.index(name), party._terms, draw_key=party._memory.draw_key)
+
+    _, watches = watched(protocol, ARMS, budget=BUDGET, replace=replace)
+    for name in SERVERS:
+        assert too_early(watches[name])
+
+
+class Opening:
+    """Notes all that a party opens, again and again after each crash."""
+
+    def __init__(self, party: Party, opened: dict[bytes, list[bytes]]) -> None:
+        self._party = party
+        self._opened = opened
+        self.operations = party.operations
+
+    def steps(self) -> Steps[object]:
+        steps = self._party.steps()
+        value: object = None
+        while True:
+            try:
+                effect = steps.send(value)
+            except StopIteration as end:
+                return end.value
+            if isinstance(effect, Send) and isinstance(effect.message, Opened):
+                self._opened.setdefault(effect.message.place, []).append(effect.message.shares)
+            value = yield effect
+
+
+def opened_again(
+    protocol: lotor.PPCB, rebuilt: Callable[[Party, bytes], Party]
+) -> dict[str, dict[bytes, list[bytes]]]:
+    """What each server opens at each place, when both crash after every effect."""
+    opened: dict[str, dict[bytes, list[bytes]]] = {name: {} for name in SERVERS}
+
+    def wrap(name: str, party: Party) -> Party:
+        if name not in SERVERS:
+            return party
+        return Restarting(
+            Opening(party, opened[name]),
+            lambda snapshot: Opening(rebuilt(party, snapshot), opened[name]),
+            every=1,
+        )
+
+    with suppress(ProtocolError):  # of p', where servers no longer agree
+        play(protocol, ARMS, budget=4, wrap=wrap)
+    return opened
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_place_is_ever_opened_with_other_inputs(protocol: lotor.PPCB) -> None:
+    for places in opened_again(protocol, rebuild).values():
+        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, 5)}
+        assert max(map(len, places.values())) > 5
+        assert all(len(set(shares)) == 1 for shares in places.values())
+
+
+def test_other_inputs_after_a_crash_are_noticed() -> None:
+    """They would show their difference, since they are opened under the same pads."""
+    numbers = count()
+
+    def changed(party: Party, snapshot: bytes) -> Party:
+        again = rebuild(party, snapshot)
+        assert isinstance(again, ComputingServer)
+        again._weights.vectors.share = again._weights.vectors.share + np.uint64(next(numbers))
+        return again
+
+    places = opened_again(PROTOCOLS[0], changed)[SECOND]
+    assert any(len(set(shares)) > 1 for shares in places.values())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
+    """By each who holds its key: a server and the dealer, or whoever brings inputs and a server."""
+    used: dict[str, Counter[tuple[bytes, int, int, int]]] = {}
+    streams: dict[tuple[bytes, int, int, int], set[bytes]] = {}
+
+    def noting(holder: str) -> type[Pads]:
+        class Noted(Pads):
+            def __init__(
+                self, key: bytes, size: int, *, t: int, attempt: int, circuit: int
+            ) -> None:
+                super().__init__(key, size, t=t, attempt=attempt, circuit=circuit)
+                place = key, t, attempt, circuit
+                used.setdefault(holder, Counter())[place] += 1
+                streams.setdefault(place, set()).add(self._stream[:8])
+
+        return Noted
+
+    with pytest.MonkeyPatch.context() as patch, fixed_keys():
+        for name, module in (("server", server), ("dealer", dealer), ("input", wire)):
+            patch.setattr(module, "Pads", noting(name))
+        play(protocol, ARMS, budget=BUDGET)
+    circuits = 2 * BUDGET - protocol.delay
+    assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
+    assert used["server"] == used["dealer"]
+    assert len(used["dealer"]) == 2 * circuits
+    # Of two feature parties and the receiver: the party itself and the first server.
+    assert set(used["input"].values()) == {2}
+    assert len(used["input"]) == 3 * BUDGET - protocol.delay
+    assert not used["input"].keys() & used["dealer"].keys()
+    assert all(len(found) == 1 for found in streams.values())
+    assert len(set.union(*streams.values())) == len(streams)
+
+
+def test_only_inputs_and_openings_are_sent() -> None:
+    """No kind of message was left out above."""
+    outcome, _ = watched(PROTOCOLS[0], ARMS, budget=2)
+    kinds: set[type[Message]] = {
+        type(seen.message) for seen in outcome.recorder.exchanges if seen.sender in SERVERS
+    }
+    named = {kind.__name__ for kind in kinds}
+    assert named == {"Agreed", "Opened", "OneHot", "Due"}

@@ -1,0 +1,122 @@
+"""Every decision is that of floats on the same trajectory, but where their scores all but tie."""
+
+from collections.abc import Iterator
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lotor
+from helpers import Outcome
+from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once, weights_of
+
+# A score is off by the truncations of at most n updates: those of u, g, k and of the change itself,
+# each by less than a unit in the last place, independent and right on average. So its error has a
+# standard deviation of about sqrt(n) units, and the difference of two scores one of sqrt(2 n).
+UNITS = 8
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _traced() -> Iterator[None]:
+    with traced_once():
+        yield
+
+
+def resolution(protocol: lotor.PPCB, t: int) -> float:
+    """What a gap between scores must exceed in step t, so that floats decide alike."""
+    return UNITS * sqrt(t) * 2.0**-protocol.bits
+
+
+def check(protocol: lotor.PPCB, arms: lotor.ContextualArms, budget: int, seed: int) -> Outcome:
+    secure = play(protocol, arms, budget=budget, seed=seed)
+    assert len(secure.arms) == terms_of(secure).steps
+    decisions, weights = judged(protocol, arms, secure.arms, seed)
+    for decision in decisions:
+        least = resolution(protocol, decision.t)
+        # Arms that never earned anything tie exactly, here and there.
+        if decision.explores or decision.gap > least or decision.gap == 0:
+            assert decision.arm == decision.expected
+        else:
+            assert decision.short <= least
+    assert np.abs(weights_of(secure.parties) - weights).max() <= resolution(protocol, budget)
+    paid = arms.start(seed)
+    total = sum(paid(seen) for _, seen in secure.recorder.acts)
+    assert secure.seats["receiver"].output == pytest.approx(total, abs=1e-6)
+    return secure
+
+
+@st.composite
+def instances(draw: st.DrawFn) -> tuple[lotor.PPCB, lotor.ContextualArms, int, int]:
+    d = draw(st.integers(1, 6))
+    budget = draw(st.integers(1, 20))
+    policy = lotor.LinearEpsilonGreedy(
+        draw(st.sampled_from([0.0, 0.05, 0.3, 1.0])), ridge=draw(st.sampled_from([1.0, 1.7, 30.0]))
+    )
+    protocol = lotor.PPCB(
+        policy,
+        bits=draw(st.integers(16, 24)),
+        owners=draw(st.integers(1, d)),
+        delay=draw(st.integers(0, min(4, budget))),
+        privacy_budget=draw(st.sampled_from([None, 40.0])) if policy.epsilon else None,
+    )
+    seed = draw(st.integers(0, 2**32))
+    return protocol, some_arms(seed, rounds=budget, k=draw(st.integers(2, 7)), d=d), budget, seed
+
+
+@settings(max_examples=30)
+@given(instances())
+def test_every_decision_is_that_of_floats(
+    instance: tuple[lotor.PPCB, lotor.ContextualArms, int, int],
+) -> None:
+    check(*instance)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**32), st.sampled_from([16, 24]), st.integers(0, 2))
+def test_any_rewards_and_contexts(seed: int, bits: int, delay: int) -> None:
+    """Short contexts, negative features and rewards in a range of their own."""
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(12, 3))
+    x *= 10.0 ** generator.uniform(-4, 0, size=(12, 1)) / np.sqrt(np.square(x).sum(axis=1)).max()
+    rewards = generator.uniform(-3, 5, size=(12, 4))
+    arms = lotor.ContextualArms(x, rewards, reward_range=(-3, 5))
+    check(lotor.PPCB(epsilon=0.2, bits=bits, delay=delay), arms, 12, seed)
+
+
+@pytest.mark.parametrize("bits", [16, 24])
+def test_the_first_digits(bits: int) -> None:
+    check(lotor.PPCB(bits=bits), lotor.ContextualArms.digits(), 120, 1)
+
+
+@pytest.mark.slow
+def test_all_digits() -> None:
+    arms = lotor.ContextualArms.digits()
+    protocol = lotor.PPCB(owners=4)
+    secure = check(protocol, arms, arms.rounds, 1)
+    decisions, _ = judged(protocol, arms, secure.arms, 1)
+    assert all(decision.arm == decision.expected for decision in decisions)
+    assert secure.arms == lotor.run(protocol.plain(), arms, budget=arms.rounds, seed=1).arms
+
+
+def test_two_runs_with_one_seed_have_equal_arms_and_other_shares() -> None:
+    arms = some_arms(5, rounds=15, k=3, d=2)
+    runs = [play(lotor.PPCB(epsilon=0.3), arms, budget=15, seed=seed) for seed in (1, 1, 2)]
+    assert runs[0].arms == runs[1].arms != runs[2].arms
+    shares = [
+        {seen.payload for seen in run.recorder.exchanges if len(seen.payload) > 60} for run in runs
+    ]
+    assert not shares[0] & shares[1]
+
+
+def test_a_result_names_its_protocol_options_and_parties() -> None:
+    arms = some_arms(6, rounds=5, k=3, d=3)
+    result = lotor.run(lotor.PPCB(bits=16, delay=1), arms, budget=5, seed=1)
+    assert (result.protocol, result.k, result.budget, result.rounds) == ("ppcb", 3, 5, 5)
+    assert (result.options["bits"], result.options["delay"], result.options["owners"]) == (16, 1, 2)
+    owners = {"owner-1", "owner-2"}
+    assert set(result.parties) == owners | {"receiver", "actor", "dealer", "server-0", "server-1"}
+    # Three features in each of five steps, and the four rewards that are learnt from.
+    assert result.operations["values_shared"] == 5 * 3 + 4
+    assert lotor.Result.from_json(result.to_json()) == result
