@@ -97,12 +97,13 @@ def whole(results: tuple[Any, Any]) -> Any:
 
 @dataclass(slots=True)
 class Run(Generic[T]):
-    """A circuit's results at both servers, and for each what it sent and what it knew."""
+    """A circuit's results at both servers, what each sent and knew, and what was opened."""
 
     recipe: Recipe
     results: tuple[T, T]
     openings: tuple[list[list[Bits]], list[list[Bits]]]
     secrets: tuple[list[Bits], list[Bits]]
+    opened: list[Bits]
     messages: tuple[list[bytes], list[bytes]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,6 +170,7 @@ def run(
         circuit(server, *(pair[number] for pair in inputs)) for number, server in enumerate(servers)
     ]
     openings: tuple[list[list[Bits]], list[list[Bits]]] = [], []
+    opened: list[Bits] = []
     values: list[Any] = [None, None]
     while True:
         asked, results = [], []
@@ -180,11 +182,13 @@ def run(
         if results:
             assert not asked, "one server ended before the other"
             first, second = results
-            return Run(recipe, (first, second), openings, (servers[0].known, servers[1].known))
+            known = servers[0].known, servers[1].known
+            return Run(recipe, (first, second), openings, known, opened)
         for sent, opening in zip(openings, asked, strict=True):
             sent.append([part.share for part in opening])
         messages = [to_message(opening) for opening in reversed(asked)]
         values = [joined(*each, "peer") for each in zip(asked, messages, strict=True)]
+        opened.extend(values[0])
 
 
 def ending_settled(engine: Engine, circuit: Circuit[Masked]) -> Circuit[Shared]:

@@ -38,8 +38,8 @@ def bandit(engine: Engine, x: Shared) -> Circuit[Any]:
     best, cut = yield from together(argmax(engine, x), truncate(engine, x, 20))
     chosen = yield from bit_to_word(engine, best)
     again = yield from truncate(engine, multiply(engine, chosen, cut), 4)
-    total = yield from mask(engine, square(engine, again))
-    return (yield from truncate(engine, multiply(engine, total, again), 10))
+    left, right = yield from together(mask(engine, square(engine, again)), mask(engine, x))
+    return (yield from truncate(engine, multiply(engine, left, right), 10))
 
 
 def bitwise(engine: Engine, x: Shared) -> Circuit[Any]:
@@ -50,10 +50,14 @@ def rows_of(values: list[int], seed: int = 0) -> tuple[Shared, Shared]:
     return shared(np.tile(signed(values), (ROWS, 1)), seed)
 
 
-def view(done: Run[Any], inputs: tuple[Shared, Shared], server: int) -> list[Bits]:
-    """All arrays that a server knows, each with a row for each sample."""
+def views(done: Run[Any], inputs: tuple[Shared, Shared], server: int) -> list[list[Bits]]:
+    """All that a server knows, with a row for each sample: with what it received, and opened.
+
+    Either follows from the other, but not by XOR.
+    """
+    own = [inputs[server].share, *done.secrets[server]]
     received = [share for opening in done.openings[1 - server] for share in opening]
-    return [inputs[server].share, *done.secrets[server], *received]
+    return [own + received, own + done.opened]
 
 
 def bits_of(array: Bits) -> NDArray[np.uint8]:
@@ -101,18 +105,19 @@ def test_a_view_is_uniform(circuit: Any, values: list[int], server: int) -> None
     A mask that is left out, used twice or not whole shows in the lowest or the highest bits.
     """
     inputs = rows_of(values)
-    elements = [bits_of(each) for each in view(run(circuit, inputs), inputs, server)]
-    everything = np.concatenate([each.reshape(ROWS, -1) for each in elements], axis=1)
-    # Of each byte that opens a single bit, the other seven are empty.
-    assert (~everything.any(axis=0)).sum() == (7 * K if circuit is bandit else 0)
-    used = everything[:, everything.any(axis=0)]
-    assert np.abs(used.mean(axis=0) - 0.5).max() < 3 / ROWS**0.5
-    ends = np.concatenate(
-        [each[..., [0, 1, 2, 3, -2, -1]].reshape(ROWS, -1) for each in elements], axis=1
-    )
-    ends = ends[:, ends.any(axis=0)]
-    assert ends.shape[1] < ROWS - 300
-    assert rank(ends) == ends.shape[1]
+    for known in views(run(circuit, inputs), inputs, server):
+        elements = [bits_of(each) for each in known]
+        everything = np.concatenate([each.reshape(ROWS, -1) for each in elements], axis=1)
+        used = everything[:, everything.any(axis=0)]
+        # Of each byte that opens a single bit, the other seven are empty.
+        assert everything.shape[1] - used.shape[1] == (7 * K if circuit is bandit else 0)
+        assert np.abs(used.mean(axis=0) - 0.5).max() < 3 / ROWS**0.5
+        ends = np.concatenate(
+            [each[..., [0, 1, 2, 3, -2, -1]].reshape(ROWS, -1) for each in elements], axis=1
+        )
+        ends = ends[:, ends.any(axis=0)]
+        assert ends.shape[1] < ROWS - 300
+        assert rank(ends) == ends.shape[1]
 
 
 @SERVERS
