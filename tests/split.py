@@ -5,7 +5,7 @@ it goes out: a party that hears of another token in the same round knows that th
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -22,7 +22,9 @@ from lotor.core.effects import (
     Send,
     Steps,
 )
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import InputError, ProtocolError
+from lotor.crypto.signing import Identity
+from lotor.protocols.deployment import Member, Place, Plan
 from lotor.protocols.party import Party
 from lotor.runtime.durable.host import Asked
 from lotor.runtime.durable.record import Answer
@@ -64,8 +66,11 @@ class Memory(msgspec.Struct):
 
 
 class SplitParty:
-    def __init__(self, seat: str, budget: int, snapshot: bytes | None = None) -> None:
+    def __init__(
+        self, seat: str, budget: int, snapshot: bytes | None = None, run: str = "aa"
+    ) -> None:
         self._seat = seat
+        self._run = run
         self._budget = budget
         self._memory = (
             Memory() if snapshot is None else msgspec.msgpack.decode(snapshot, type=Memory)
@@ -87,7 +92,7 @@ class SplitParty:
         return memory.total
 
     def _bring(self, t: int) -> Steps[None]:
-        mine = yield Observe(Decision.hidden("aa", t), COLUMNS[self._seat])
+        mine = yield Observe(Decision.hidden(self._run, t), COLUMNS[self._seat])
         yield Send("server", Features(mine))
         self._memory.t += 1
 
@@ -110,13 +115,13 @@ class SplitParty:
 
     def _act(self, t: int) -> Steps[None]:
         choice: Choice = yield Receive("server", Choice)
-        yield Act(Decision.of_step("aa", t, choice.arm))
+        yield Act(Decision.of_step(self._run, t, choice.arm))
         yield Send("server", Token(choice.token))
         self._memory.t += 1
 
     def _get(self, t: int) -> Steps[None]:
         token: Token = yield Receive("server", Token)
-        reward = yield Pull(Decision.hidden("aa", t))
+        reward = yield Pull(Decision.hidden(self._run, t))
         yield Send("server", Reward(reward, token.token))
         self._memory.total += reward
         self._memory.t += 1
@@ -124,6 +129,48 @@ class SplitParty:
 
 def rebuilder(seat: str, budget: int) -> Callable[[bytes], Party]:
     return lambda snapshot: SplitParty(seat, budget, snapshot)
+
+
+class SplitOrder(msgspec.Struct, frozen=True):
+    run: str
+    budget: int
+
+
+class SplitDeployment:
+    """Its receiver orders runs; who is a second server or a dealer has no seat."""
+
+    name = "split"
+    wire = "split/1"
+    opener = "receiver"
+
+    def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
+        owners = [(f"owner-{number}", one) for number, one in enumerate(members["owner"], 1)]
+        if [one.offer.features for _, one in owners] != [1, ARMS - 1]:
+            raise InputError("the features do not fit")
+        roles = ("server", "actor", "receiver")
+        return {**{role: members[role][0] for role in roles}, **dict(owners)}
+
+    def open(
+        self,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        options: Mapping[str, str | int],
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        order = msgspec.msgpack.encode(SplitOrder(run, budget))
+        return order, SplitParty("receiver", budget, None, run)
+
+    def plan(self, order: bytes) -> Plan:
+        read = msgspec.msgpack.decode(order, type=SplitOrder)
+        roles = {seat: "owner" if seat in COLUMNS else seat for seat in PEERS}
+        return Plan("", read.budget, ARMS, roles, PEERS, owners=2)
+
+    def party(self, place: Place, snapshot: bytes | None = None) -> Party:
+        needs = {"actor": "act", "receiver": "pull", "server": ""}.get(place.seat, "features")
+        if needs and needs not in place.brings:
+            raise InputError(f"it has no {needs}")
+        return SplitParty(place.seat, self.plan(place.order).budget, snapshot, place.run)
 
 
 class SplitWorld:

@@ -24,6 +24,15 @@ from lotor.runtime.daemon.enrolment import (
 from lotor.runtime.daemon.key_files import naming, read_file, replace_file
 
 DEMO_OWNERS = ["lyon", "porto", "graz"]
+DEMO_PARTIES = {
+    "samba": {name: name for name in ("customer", "controller", "comp")},
+    "linucb-ds": {name: name for name in ("customer", "principal", "comp")},
+    "ppcb": {
+        "server-0": "server",
+        "server-1": "server",
+        **{name: name for name in ("dealer", "actor", "receiver")},
+    },
+}
 
 keys_app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +43,17 @@ keys_app = typer.Typer(
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
 
-Role: TypeAlias = Literal["customer", "controller", "principal", "comp", "owner"]
+Role: TypeAlias = Literal[
+    "customer",
+    "controller",
+    "principal",
+    "comp",
+    "owner",
+    "server",
+    "dealer",
+    "actor",
+    "receiver",
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
 KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's folder.")]
@@ -221,18 +240,18 @@ def demo(
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
     protocol: Annotated[
-        Literal["samba", "linucb-ds", "spectral-ucb-ds"],
-        typer.Option(help="Whose parties to make: a controller's, or a principal's."),
+        Literal["samba", "linucb-ds", "spectral-ucb-ds", "ppcb"],
+        typer.Option(help="Whose parties to make."),
     ] = "samba",
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
     owners = owner or DEMO_OWNERS
-    fixed = ("customer", "controller" if protocol == "samba" else "principal", "comp")
+    fixed = DEMO_PARTIES.get(protocol, DEMO_PARTIES["linucb-ds"])
     taken = [name for name in owners if name in fixed or owners.count(name) > 1]
     if taken:
         raise InputError(f"the name {taken[0]!r} is taken twice: every party needs its own")
-    members = {**{name: name for name in fixed}, **dict.fromkeys(owners, "owner")}
+    members = {**fixed, **dict.fromkeys(owners, "owner")}
     kits = demo_federation(folder, members)
     _note(
         "WARNING: all private keys of this federation lie on one machine. It protects nobody's "

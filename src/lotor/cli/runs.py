@@ -16,6 +16,7 @@ from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon import announcement, commands, logs
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.serving import Desk, desk
+from lotor.runtime.daemon.tables import OwnerTable
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
 
 runs_app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
@@ -57,8 +58,8 @@ def described(at: Desk, row: RunRow) -> dict[str, object]:
         "others": {seat: _status(data) for seat, data in at.journal.statuses(row.id).items()},
     }
     if at.config.owner is not None:
-        pulls, total = at.journal.pulled(row.id)
-        document |= {"own_pulls": pulls, "own_mean": total / pulls if pulls else None}
+        pulls, mean = at.journal.pulled(row.id)
+        document |= {"own_pulls": pulls, "own_mean": mean}
     if row.seat == table.deployment.opener:
         document["reward"] = at.journal.output(row.id)
     return document
@@ -201,29 +202,59 @@ def resolve(
     reward: Annotated[
         float | None, typer.Option(help="It was carried out, and this was its reward.")
     ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="These were the features of its context, e.g. '0.1,-0.2'.")
+    ] = None,
     lost: Annotated[
-        bool, typer.Option("--lost", help="It counts as a pull with the lowest reward.")
+        bool,
+        typer.Option(
+            "--lost",
+            help="It counts as a pull with the lowest reward, or as carried out where another "
+            "party gets the reward.",
+        ),
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="It was not carried out: call the pull again.")
+        bool, typer.Option("--again", help="It was not carried out: call the function again.")
     ] = False,
 ) -> None:
-    """Say what became of a pull in doubt, so that the run goes on."""
-    if (reward is not None) + lost + again != 1:
-        raise InputError("give one of --reward X, --lost and --again")
+    """Say what became of a decision in doubt, so that the run goes on."""
+    if (reward is not None) + (features is not None) + lost + again != 1:
+        raise InputError("give one of --reward X, --features X,Y, --lost and --again")
     with desk(kit) as at:
         row, owner = at.journal.run(run), at.config.owner
         if owner is None or row.state == FINISHED:
             raise InputError(f"nothing can be in doubt in run {row.id} at this party")
-        low, high = owner.reward_range
-        if reward is not None and not low <= reward <= high:
-            raise InputError(
-                f"a reward lies in the reward_range ({low}, {high}), {reward} does not"
-            )
+        values = None if features is None else _numbers(features)
+        _check_verdict(owner, reward, values, lost=lost)
         if decision not in row.note:
             raise InputError(
                 f"decision {decision} is not in doubt in run {row.id}: `lotor runs show` names "
                 "the one that is"
             )
-        answer = None if again else low if lost else reward
-        _ask(at, row, commands.Resolve(decision, answer), f"decision {decision} is resolved")
+        verdict = commands.Resolve(decision, reward, lost, values)
+        _ask(at, row, verdict, f"decision {decision} is resolved")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in text.split(","))
+    except ValueError:
+        raise InputError("--features takes numbers with commas between them") from None
+
+
+def _check_verdict(
+    owner: OwnerTable, reward: float | None, features: tuple[float, ...] | None, *, lost: bool
+) -> None:
+    """What this party is never asked for is not what was in doubt."""
+    low, high = owner.reward_range
+    if reward is not None and owner.pull is None:
+        raise InputError("--reward is for a party with a pull, which this one has not")
+    if reward is not None and not low <= reward <= high:
+        raise InputError(f"a reward lies in the reward_range ({low}, {high}), {reward} does not")
+    if features is not None and len(features) != owner.dimensions:
+        raise InputError(
+            f"--features takes as many numbers as owner.dimensions in party.toml says: "
+            f"{owner.dimensions or 'none'}, not {len(features)}"
+        )
+    if lost and not owner.asked_for_arms:
+        raise InputError("features cannot be lost: give --features X,Y or --again")

@@ -11,11 +11,12 @@ from lotor.protocols.party import Party
 
 
 class Offer(msgspec.Struct, frozen=True, array_like=True):
-    """What a party says that it brings: how many arms, with rewards from low to high."""
+    """What a party says that it brings: arms, with rewards from low to high, or features."""
 
     arms: int = 0
     low: float = 0.0
     high: float = 1.0
+    features: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Plan:
 class Place:
     """Where a party sits in a run: all that it needs to be built, or built again.
 
-    `pulls` says whether it can be asked for rewards. `data` is what its operator brings, whatever
-    that is: the protocol looks at it.
+    `brings` says what it has of "pull" (it can be asked for rewards), "act" (it carries arms out),
+    "features" and "model"; `data` is that model, whatever it is: the protocol looks at it.
     """
 
     run: str
@@ -56,7 +57,7 @@ class Place:
     identity: Identity
     offer: Offer
     trial_seed: int | None = field(default=None, repr=False)
-    pulls: bool = True
+    brings: frozenset[str] = frozenset({"pull"})
     data: object = field(default=None, repr=False)
 
 

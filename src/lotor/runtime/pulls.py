@@ -11,6 +11,8 @@ from lotor.core.effects import HIDDEN, Decision, Observe
 from lotor.core.errors import InputError, LotorError, PullError
 from lotor.core.fixed_point import RewardScale
 
+# The keys of party.toml that name what answers each kind of question.
+PULL, ACT, FEATURES = "pull", "act", "features"
 # A length of 1 may come out a little longer in floating point.
 LONGEST = 1.0 + 1e-9
 
@@ -20,29 +22,42 @@ def to_number(answer: object) -> float:
     return float(answer) if isinstance(answer, Real) else nan
 
 
-def _arm(decision: Decision) -> str:
-    return "an arm that is hidden here" if decision.arm == HIDDEN else f"arm {decision.arm}"
+def question(key: str, decision: Decision) -> str:
+    """What was asked, in words; the key of party.toml says by which function."""
+    if key == FEATURES:
+        return f"the features of round {decision.round}"
+    arm = "an arm that is hidden here" if decision.arm == HIDDEN else f"arm {decision.arm}"
+    done = "carrying out" if key == ACT else "pull"
+    return f"the {done} of {arm} in round {decision.round}"
 
 
-def failed(decision: Decision, error: BaseException) -> PullError:
-    """The error for a pull function that raised one."""
+def failed(decision: Decision, error: BaseException, key: str = PULL) -> PullError:
+    """The error for a function that raised one."""
     return PullError(
-        f"the pull of {_arm(decision)} in round {decision.round} failed "
-        f"({type(error).__name__}; decision {decision.id}): mend the pull function"
+        f"{question(key, decision)} failed ({type(error).__name__}; decision {decision.id}): "
+        f"mend the {key} function"
     )
 
 
 def out_of_range(decision: Decision, scale: RewardScale) -> PullError:
     """The error for an unusable answer, which is the owner's secret and stays out of it."""
     return PullError(
-        f"the pull of {_arm(decision)} in round {decision.round} answered what is no "
+        f"{question(PULL, decision)} answered what is no "
         f"number in the public reward_range ({scale.low}, {scale.high}) "
         f"(decision {decision.id}): mend the pull function or widen the range"
     )
 
 
+def to_reward(decision: Decision, answer: object, scale: RewardScale) -> float:
+    """A checked reward."""
+    reward = to_number(answer)
+    if not scale.low <= reward <= scale.high:
+        raise out_of_range(decision, scale)
+    return reward
+
+
 def to_features(decision: Decision, answer: object, count: int) -> tuple[float, ...]:
-    """A party's own features of a context, which no error shows."""
+    """A party's own features of a context, checked; no error shows them."""
     try:
         values = tuple(map(to_number, answer))  # type: ignore[call-overload]
     except TypeError:
@@ -56,8 +71,8 @@ def to_features(decision: Decision, answer: object, count: int) -> tuple[float, 
     else:
         return values
     raise PullError(
-        f"the features of round {decision.round} {wrong} (decision {decision.id}): mend the "
-        "features function; contexts are scaled to a length of at most 1 before they come here"
+        f"{question(FEATURES, decision)} {wrong} (decision {decision.id}): mend the features "
+        "function; contexts are scaled to a length of at most 1 before they come here"
     )
 
 
@@ -97,6 +112,7 @@ class Puller:
             raise
         except Exception as error:
             raise failed(decision, error) from error
+        # As `to_reward` does, for what is a float already.
         if not self._low <= answer <= self._high:
             raise out_of_range(decision, self._scale)
         return answer

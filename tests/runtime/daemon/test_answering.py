@@ -12,6 +12,8 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.holdings import reward_in
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.pull import Asker
 from lotor.runtime.daemon.tables import OwnerTable
@@ -62,8 +64,8 @@ class Bench:
     def start(self) -> tuple[Host, Answering]:
         host = Host("lyon", lambda snapshot: Puller(), RunRecord(self.disk, "run"), [], _no_send)
         log = RunLog(logging.getLogger("lotor.test"), "run")
-        asker = Asker(self.pull, RewardScale())
-        return host, Answering(host, self.owner, asker, self.clock, log)
+        asker = Asker(self.pull, reward_in(RewardScale()))
+        return host, Answering(host, self.owner, {Pull: asker}, self.clock, log)
 
     async def moments(self) -> list[float]:
         """When the party goes on after each of its rounds."""
@@ -178,7 +180,7 @@ def test_what_was_asked_before_a_crash_is_in_doubt_until_a_person_decides() -> N
         assert answering.doubt.id == "run/0/0"
         assert "lotor runs resolve run run/0/0 --reward X" in answering.trouble
         assert asked == []
-        answering.resolved(answering.doubt, 0.5)
+        answering.resolved(host.asked, Resolve("run/0/0", 0.5))
         assert answering.trouble == ""
         host.advance()
         assert host.asked is not None
@@ -210,7 +212,7 @@ def test_what_may_be_repeated_is_asked_again(repeatable: bool) -> None:
         if not repeatable:
             assert not await answering.answer(host.asked)
             assert answering.doubt is not None
-            answering.resolved(answering.doubt, None)  # `--again`
+            answering.resolved(host.asked, Resolve("run/0/0"))  # `--again`
         assert await answering.answer(host.asked)
         assert asked == ["run/0/0"]
 

@@ -93,6 +93,8 @@ def test_an_empty_file_is_the_safe_default(tmp_path: Path) -> None:
 
 
 OWNER = '[owner]\npull = "hospital:pull"\n'
+ACT = '[owner]\nact = "ward:act"\n'
+FEATURES = '[owner]\nfeatures = "clinic:features"\n'
 CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
 
 
@@ -118,7 +120,13 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[peers]\ncloud-a = 'x'", "peers.cloud-a: 'x' is no address"),
         ("[peers]\ncloud-a = 'x:0'", "peers.cloud-a: must be the port where it listens"),
         ("[peers]\nCloud = 'x:1'", "peers: the name 'Cloud' cannot be used"),
-        ("[owner]", "owner.pull: is missing, and so is model"),
+        ("[owner]", "owner.pull: is missing, and so are act, features and model"),
+        ("[owner]\nact = 'ward'", "owner.act: must be written as"),
+        ("[owner]\nfeatures = 'a:b'", "owner.dimensions: says how many numbers `features`"),
+        (OWNER + "dimensions = 3", "owner.dimensions: says how many numbers `features`"),
+        (FEATURES + "dimensions = 0", "owner.dimensions: must be a whole number from 1"),
+        (FEATURES + "dimensions = 3\narms = 2", "owner.arms: must be left out where there is no"),
+        (ACT + "reward_range = [0, 2]", "owner.reward_range: must be left out where there is no"),
         ("[owner]\npull = 'hospital'", "owner.pull: must be written as"),
         (OWNER + "arms = 0", "owner.arms: must be a whole number from 1"),
         (OWNER + "arms = true", "owner.arms: expected a whole number, got true or false"),

@@ -83,8 +83,8 @@ def test_what_cannot_be_loaded_is_explained(tmp_path: Path, spec: str, complaint
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [
-        ({}, "an owner has one of them or both"),
-        ({"arms": 3}, "an owner has one of them or both"),
+        ({}, "a party has one or more"),
+        ({"arms": 3}, "a party has one or more"),
         ({"model": "no spec"}, "model: must be written as"),
         ({"model": "a:b", "repeatable": True}, "repeatable: must be left out"),
         ({"model": "a:b", "tick": 1.0}, "tick: must be left out"),

@@ -14,7 +14,9 @@ from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Outcomes
 from lotor.runtime.daemon.config import TABLES, PartyConfig, read_config
-from lotor.runtime.daemon.pull import Asker, load_pull
+from lotor.runtime.daemon.holdings import reward_in
+from lotor.runtime.daemon.pull import Asker, load_function
+from lotor.runtime.durable.record import Answer
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "party.md").read_text()
@@ -72,11 +74,11 @@ def test_the_hospital_example_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert owner is not None
     assert owner.repeatable
     assert owner.pull is not None
-    pull = load_pull(owner.pull, kit)
+    pull = load_function(owner.pull, kit)
     assert isinstance(pull, Outcomes)
 
-    async def asked() -> list[float]:
-        asker = Asker(pull, RewardScale(*owner.reward_range))
+    async def asked() -> list[Answer]:
+        asker = Asker(pull, reward_in(RewardScale(*owner.reward_range)))
         rewards = [await asker.ask(Decision.named("run", t, 0)) for t in (1, 2, 1)]
         asker.close()
         return rewards

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, DataError, PullError
 from lotor.core.fixed_point import RewardScale
-from lotor.environments import PullFunction
-from lotor.runtime.daemon.pull import Asker, load_pull
+from lotor.runtime.daemon.holdings import reward_in
+from lotor.runtime.daemon.pull import Asker, OwnFunction, load_function
+from lotor.runtime.durable.record import Answer
 
 DECISION = Decision.named("run", 4, 1)
 
@@ -34,9 +35,9 @@ def kit(folder: Path, text: str, name: str = "ward_of_tests.py") -> Path:
     return folder
 
 
-def answer(pull: PullFunction, scale: RewardScale | None = None) -> float:
-    async def asked() -> float:
-        asker = Asker(pull, scale or RewardScale())
+def answer(pull: OwnFunction, scale: RewardScale | None = None) -> Answer:
+    async def asked() -> Answer:
+        asker = Asker(pull, reward_in(scale or RewardScale()))
         try:
             return await asker.ask(DECISION)
         finally:
@@ -55,9 +56,9 @@ def test_functions_methods_and_objects_are_found(tmp_path: Path) -> None:
         "    def treat(decision): return 0.25\n"
         "ward = Ward()\n",
     )
-    assert answer(load_pull("ward_of_tests:pull", tmp_path)) == 0.4
-    assert answer(load_pull("ward_of_tests:ward", tmp_path)) == 0.5
-    assert answer(load_pull("ward_of_tests:Ward.treat", tmp_path)) == 0.25
+    assert answer(load_function("ward_of_tests:pull", tmp_path)) == 0.4
+    assert answer(load_function("ward_of_tests:ward", tmp_path)) == 0.5
+    assert answer(load_function("ward_of_tests:Ward.treat", tmp_path)) == 0.25
 
 
 def test_a_package_and_its_late_imports_are_found(tmp_path: Path) -> None:
@@ -68,13 +69,13 @@ def test_a_package_and_its_late_imports_are_found(tmp_path: Path) -> None:
         "def pull(decision):\n    from clinic_of_tests.data import reward\n    return reward\n",
         "clinic_of_tests/ward.py",
     )
-    assert answer(load_pull("clinic_of_tests.ward:pull", tmp_path)) == 0.75
+    assert answer(load_function("clinic_of_tests.ward:pull", tmp_path)) == 0.75
 
 
 def test_each_kit_gives_its_own_module(tmp_path: Path) -> None:
     first = kit(tmp_path / "a", "def pull(decision): return 0.1")
     second = kit(tmp_path / "b", "def pull(decision): return 0.2")
-    pulls = [load_pull("ward_of_tests:pull", each) for each in (first, second, second, first)]
+    pulls = [load_function("ward_of_tests:pull", each) for each in (first, second, second, first)]
     assert [answer(pull) for pull in pulls] == [0.1, 0.2, 0.2, 0.1]
     assert pulls[1] is pulls[2]
 
@@ -101,19 +102,19 @@ def test_what_cannot_be_loaded_is_explained(
     tmp_path: Path, spec: str, text: str, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        load_pull(spec, kit(tmp_path, text))
+        load_function(spec, kit(tmp_path, text))
 
 
 def test_a_folder_without_code_has_no_function(tmp_path: Path) -> None:
     (tmp_path / "state_of_tests").mkdir()
     with pytest.raises(ConfigError, match="has no pull"):
-        load_pull("state_of_tests:pull", tmp_path)
+        load_function("state_of_tests:pull", tmp_path)
 
 
 def test_a_module_with_the_name_of_one_in_use_is_refused(tmp_path: Path) -> None:
     kit(tmp_path, "def pull(decision): return 0", "json.py")
     with pytest.raises(ConfigError, match=r"json\.py has the name of a module that is in use"):
-        load_pull("json:pull", tmp_path)
+        load_function("json:pull", tmp_path)
     assert "json" in sys.modules
 
 
@@ -127,8 +128,8 @@ def test_plain_functions_are_called_in_one_other_thread_one_at_a_time() -> None:
         busy.release()
         return 0.5
 
-    async def asked() -> list[float]:
-        asker = Asker(pull, RewardScale())
+    async def asked() -> list[Answer]:
+        asker = Asker(pull, reward_in(RewardScale()))
         rewards = await asyncio.gather(*(asker.ask(DECISION) for _ in range(50)))
         asker.close()
         return rewards
@@ -145,8 +146,8 @@ def test_the_loop_goes_on_while_a_pull_is_slow() -> None:
         assert go_on.wait(timeout=60)
         return 0.5
 
-    async def asked() -> float:
-        asker = Asker(pull, RewardScale())
+    async def asked() -> Answer:
+        asker = Asker(pull, reward_in(RewardScale()))
         question = asyncio.create_task(asker.ask(DECISION))
         await asyncio.sleep(0)
         go_on.set()
@@ -165,7 +166,7 @@ def test_a_pull_that_hangs_can_be_left() -> None:
         return 0.5
 
     async def asked() -> None:
-        asker = Asker(pull, RewardScale())
+        asker = Asker(pull, reward_in(RewardScale()))
         question = asyncio.create_task(asker.ask(DECISION))
         await asyncio.sleep(0.01)
         asker.close()

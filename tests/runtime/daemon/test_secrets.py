@@ -30,6 +30,7 @@ from lotor.protocols.samba.memory import SambaMemory
 from lotor.protocols.samba.owner import Owner, OwnerMemory
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.holdings import reward_in
 from lotor.runtime.daemon.kit import read_key
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import Loopback
@@ -383,7 +384,7 @@ def _no_announcement(snapshot: bytes, reward: float) -> None:
 
 
 def _reward_out_of_range(snapshot: bytes, reward: float) -> None:
-    asker = Asker(lambda _: reward, RewardScale(-2.0, -1.0))
+    asker = Asker(lambda _: reward, reward_in(RewardScale(-2.0, -1.0)))
     try:
         asyncio.run(asker.ask(Decision.named("run", 1, 0)))
     finally:

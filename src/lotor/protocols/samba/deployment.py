@@ -102,7 +102,7 @@ class SambaDeployment:
             if snapshot is None:
                 raise InputError("the customer's party is made when it orders a run")
             return Customer.restored(identity, run, policy, snapshot, minimum_key_bits=SECURE_BITS)
-        if not place.pulls:
+        if "pull" not in place.brings:
             raise InputError(
                 "the owner has no function that answers pulls, and samba needs one: let it set "
                 "`pull` under [owner] in its party.toml"

@@ -1,31 +1,46 @@
-"""How an owner's daemon answers the pulls of a run: asked once, on a schedule, or left in doubt."""
+"""How a daemon answers what a run asks of it: once, on a schedule, or left in doubt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-from lotor.core.effects import Decision
-from lotor.core.errors import PullError
+from lotor.core.effects import Act, Decision, Observe, Pull
+from lotor.core.errors import InputError, PullError
 from lotor.runtime.daemon.clock import Clock
+from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.pull import Asker
 from lotor.runtime.daemon.tables import OwnerTable
 from lotor.runtime.durable.host import Asked, Host
+from lotor.runtime.durable.record import Answer
+from lotor.runtime.pulls import to_features
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+Askers: TypeAlias = Mapping[type[Pull | Act | Observe], Asker]
+_WAYS_OUT = {
+    Pull: "--reward X`, `--lost` or `--again",
+    Act: "--lost` (it counts as done) or `--again",
+    Observe: "--features X,Y,…` or `--again",
+}
+_LACKS = {
+    Pull: "is asked for a reward, but its party.toml has no owner.pull",
+    Act: "is to carry out an arm, but its party.toml has no owner.act",
+    Observe: "is asked for features, but its party.toml has no owner.features",
+}
 
 
 class Answering:
-    """One run's pulls at one owner.
+    """What one run asks of one party: rewards, features, or to carry out an arm.
 
-    With a `tick`, the party goes on a fixed time after each bit arrived, whether its arm was
-    pulled or not; a pull that takes longer shows, and is reported.
+    With a `tick`, the party goes on a fixed time after each question, whether there was anything
+    to do or not; an answer that takes longer shows, and is reported.
     """
 
     def __init__(
-        self, host: Host, owner: OwnerTable, asker: Asker, clock: Clock, log: RunLog
+        self, host: Host, owner: OwnerTable, askers: Askers, clock: Clock, log: RunLog
     ) -> None:
         self._host = host
         self._owner = owner
-        self._asker = asker
+        self._askers = askers
         self._clock = clock
         self._log = log
         self._may_repeat: str | None = None
@@ -40,49 +55,65 @@ class Answering:
         asked = self._host.asked
         return asked is not None and asked.decision is None and not self._owner.tick
 
+    def lack(self, asked: Asked) -> str | None:
+        """Why this party can never answer, if that is so."""
+        effect, dimensions = asked.effect, self._owner.dimensions
+        if effect.decision is None:
+            return None
+        if type(effect) not in self._askers:
+            return _LACKS[type(effect)]
+        if isinstance(effect, Observe) and _wanted(effect) != dimensions:
+            return (
+                f"is asked for {_wanted(effect)} features, but its party.toml has "
+                f"owner.dimensions = {dimensions}"
+            )
+        return None
+
     async def answer(self, asked: Asked) -> bool:
         """Answer what the host asks; False when that is in doubt and a person must decide."""
         began = self._clock.now()
-        reward = None
+        answer: Answer = None
         if asked.decision is not None:
-            reward = await self._ask(asked.decision, again=asked.again)
-            if reward is None:
+            try:
+                answer = await self._ask(asked, asked.decision)
+            except _InDoubtError:
                 return False
-        self._host.answered(reward)
-        await self._keep_schedule(began)
+        self._host.answered(answer)
+        await self._keep_schedule(began, asked)
         return True
 
-    async def _ask(self, decision: Decision, *, again: bool) -> float | None:
-        """The world's answer. A question that may have been asked before needs a pull that
+    async def _ask(self, asked: Asked, decision: Decision) -> Answer:
+        """The world's answer. A question that may have been asked before needs a function that
         recognises it, or a person."""
         pause = FIRST_PAUSE
+        asker = self._askers[type(asked.effect)]
         repeatable = self._host.repeatable or self.may_repeat(decision.id)
-        if again and not repeatable:
-            self._leave_in_doubt(decision, "this party stopped between asking and the answer")
-            return None
+        if asked.again and not repeatable:
+            why = "this party stopped between asking and the answer"
+            raise self._in_doubt(asked, decision, why)
         while True:
             try:
-                reward = await self._asker.ask(decision)
+                answer = await asker.ask(decision)
             except PullError as error:
                 if not self._host.repeatable:
-                    self._leave_in_doubt(decision, str(error))
-                    return None
+                    raise self._in_doubt(asked, decision, str(error)) from None
                 self._report(f"{error}; asked again in {pause:g} s", decision)
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 if self.trouble:
                     self._tell("")
-                return reward
+                return answer
 
-    def _leave_in_doubt(self, decision: Decision, why: str) -> None:
+    def _in_doubt(self, asked: Asked, decision: Decision, why: str) -> "_InDoubtError":
         self.doubt = decision
         self._report(
             f"in doubt: nobody knows whether decision {decision.id} was carried out ({why}); find "
-            f"out, then `lotor runs resolve {decision.run} {decision.id} --reward X`, `--lost` "
-            "or `--again`",
+            f"out, then `lotor runs resolve {decision.run} {decision.id} "
+            f"{_WAYS_OUT[type(asked.effect)]}`",
             decision,
         )
+        return _InDoubtError()
 
     def _report(self, text: str, decision: Decision) -> None:
         self._log.error(text, extra={"event": "pull-trouble", "round": decision.round})
@@ -96,27 +127,50 @@ class Answering:
         """Whether a person has said to ask this one again."""
         return self._may_repeat == decision
 
-    def resolved(self, decision: Decision, reward: float | None) -> None:
-        """A person has decided: the reward, or None to ask (again)."""
-        if reward is None:
-            self._may_repeat = decision.id
+    def resolved(self, asked: Asked, verdict: Resolve) -> None:
+        """A person has decided what became of it, or that it is to be asked (again)."""
+        if verdict.again:
+            self._may_repeat = verdict.decision
         else:
-            self._host.answered(reward)
+            self._host.answered(self._settled(asked.effect, verdict))
         self.doubt = None
         self._tell("")
 
-    async def _keep_schedule(self, began: float) -> None:
+    def _settled(self, effect: Pull | Act | Observe, verdict: Resolve) -> Answer:
+        """What a person says was the answer, if it can be one."""
+        if isinstance(effect, Pull) and (verdict.lost or verdict.reward is not None):
+            return self._owner.reward_range[0] if verdict.lost else verdict.reward
+        if isinstance(effect, Act) and verdict.lost:
+            return None
+        if isinstance(effect, Observe) and verdict.features is not None:
+            return to_features(effect.decision, verdict.features, _wanted(effect))
+        raise InputError(
+            f"decision {verdict.decision} cannot be resolved so: give `{_WAYS_OUT[type(effect)]}`"
+        )
+
+    async def _keep_schedule(self, began: float, asked: Asked) -> None:
         tick = self._owner.tick
         if not tick:
             return
         left = began + tick - self._clock.now()
         if left < 0:
             self.late_pulls += 1
+            pull = isinstance(asked.effect, Pull)
             self._log.warning(
-                f"a pull took {tick - left:.3f} s, longer than the tick of {tick:g} s: whoever "
-                "sees the network can tell that this owner was pulled; set a longer tick",
+                f"{'a pull' if pull else 'an answer'} took {tick - left:.3f} s, longer than the "
+                f"tick of {tick:g} s: whoever sees the network can tell that this owner was "
+                f"{'pulled' if pull else 'slow'}; set a longer tick",
                 extra={"event": "late-pull", "round": self._host.round},
             )
             self.changed()
         else:
             await self._clock.sleep(left)
+
+
+class _InDoubtError(Exception):
+    """A person must decide."""
+
+
+def _wanted(effect: Observe) -> int:
+    low, high = effect.columns
+    return high - low

@@ -78,5 +78,5 @@ class Clerk:
         elif isinstance(command, commands.Stop):
             live.end(STOPPED, f"stopped by {me}: {command.reason}")
         elif isinstance(command, commands.Resolve):
-            return live.resolve(command.decision, command.reward)
+            return live.resolve(command)
         return True

@@ -37,10 +37,19 @@ class Stop(Command, frozen=True):
 
 
 class Resolve(Command, frozen=True):
-    """What became of a pull in doubt: its reward; None when it was never made, so ask (again)."""
+    """What became of a question in doubt: its answer, or that there is none and never will be.
+
+    With neither, it was never asked, so it is asked (again).
+    """
 
     decision: str
-    reward: float | None
+    reward: float | None = None
+    lost: bool = False
+    features: tuple[float, ...] | None = None
+
+    @property
+    def again(self) -> bool:
+        return self.reward is None and self.features is None and not self.lost
 
     def __repr__(self) -> str:
         return f"<Resolve {self.decision}>"

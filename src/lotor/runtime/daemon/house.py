@@ -25,16 +25,16 @@ class House(Interface):
     def trial_seed(self) -> int | None: ...
 
     @property
-    def pulls(self) -> bool:
-        """Whether this party can be asked for rewards."""
+    def brings(self) -> frozenset[str]:
+        """What this party has of "pull", "act", "features" and "model"."""
 
     @property
     def data(self) -> object:
-        """What this party brings to its protocols beside pulls."""
+        """The model that this party brings to its protocols."""
 
     @property
     def repeatable(self) -> bool:
-        """Whether a pull may be asked again by its decision's id."""
+        """Whether this party may be asked again by a decision's id."""
 
     @property
     def wait(self) -> float: ...
@@ -52,7 +52,7 @@ class House(Interface):
         """For how many seconds it has not been connected."""
 
     def answering(self, host: Host, log: RunLog) -> Answering | None:
-        """How pulls are answered here; None where nothing is pulled."""
+        """How questions are answered here; None where nothing can be asked."""
 
     def fatal(self, error: LotorError) -> None:
         """The daemon cannot go on."""

@@ -5,13 +5,20 @@ import logging
 
 import msgspec
 
-from lotor.core.errors import InputError, JournalError, JournalWriteError, LotorError
+from lotor.core.errors import (
+    InputError,
+    JournalError,
+    JournalWriteError,
+    LotorError,
+    PullError,
+)
 from lotor.protocols.deployment import Place
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import Table
 from lotor.runtime.daemon.answering import Answering
 from lotor.runtime.daemon.attendance import Attendance
 from lotor.runtime.daemon.bulletin import Bulletin
+from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.logs import RunLog
@@ -27,6 +34,8 @@ from lotor.runtime.durable.journal import (
     WAITING,
     Journal,
 )
+
+NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
 
 
 class LiveRun:
@@ -88,7 +97,7 @@ class LiveRun:
             identity=self.table.identity,
             offer=self._house.offer,
             trial_seed=self._house.trial_seed,
-            pulls=self._house.pulls,
+            brings=self._house.brings,
             data=self._house.data,
         )
 
@@ -220,10 +229,12 @@ class LiveRun:
             self.over.set()
 
     def _answer(self, asked: Asked) -> None:
-        if self._answering is None:
-            self.end(FAILED, f"{self.seat} is asked to pull an arm, but holds none")
-        elif self._answering.doubt is None:
-            self._task = asyncio.create_task(self._answered(self._answering, asked))
+        answering = self._answering
+        lack = NOTHING_HERE if answering is None else answering.lack(asked)
+        if answering is None or lack is not None:
+            self.end(FAILED, f"{self.seat} {lack}")
+        elif answering.doubt is None:
+            self._task = asyncio.create_task(self._answered(answering, asked))
 
     async def _answered(self, answering: Answering, asked: Asked) -> None:
         try:
@@ -235,21 +246,24 @@ class LiveRun:
         if answered:
             self.advance()
 
-    def resolve(self, decision: str, reward: float | None) -> bool:
-        """A person says what became of a pull in doubt; False when it is too early to tell."""
+    def resolve(self, verdict: Resolve) -> bool:
+        """A person says what became of a question in doubt; False when it is too early to tell."""
         host, answering = self.host, self._answering
-        asked = host.asked.decision if host is not None and host.asked is not None else None
+        asked = host.asked if host is not None else None
         if answering is None or self.state != RUNNING:
             return True
-        if asked is None or asked.id != decision:
+        if asked is None or asked.decision is None or asked.decision.id != verdict.decision:
             # The party may not have come to it again yet.
-            return self._house.journal.answered(self.run, decision)
+            return self._house.journal.answered(self.run, verdict.decision)
         if not answering.trouble:
-            return answering.may_repeat(decision)
+            return answering.may_repeat(verdict.decision)
         if self._task is not None:  # it goes on asking, in vain
             self._task.cancel()
             self._task = None
-        answering.resolved(asked, reward)
+        try:
+            answering.resolved(asked, verdict)
+        except (InputError, PullError) as error:
+            self.log.error(str(error), extra={"event": "not-resolved"})
         self.advance()
         return True
 

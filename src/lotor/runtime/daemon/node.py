@@ -159,8 +159,8 @@ class Node:
         return None if self.config.trial is None else self.config.trial.seed
 
     @property
-    def pulls(self) -> bool:
-        return self._holdings.asker is not None
+    def brings(self) -> frozenset[str]:
+        return self._holdings.brings
 
     @property
     def repeatable(self) -> bool:
@@ -191,10 +191,10 @@ class Node:
         return 0.0 if since is None else time.monotonic() - since
 
     def answering(self, host: Host, log: RunLog) -> Answering | None:
-        owner, asker = self.config.owner, self._holdings.asker
-        if asker is None or owner is None:
+        owner = self.config.owner
+        if owner is None:
             return None
-        return Answering(host, owner, asker, self._clock, log)
+        return Answering(host, owner, self._holdings.askers, self._clock, log)
 
     def _hello(self) -> Hello:
         card = Card(self.kit.certificate.to_der(), self.offer)

@@ -1,37 +1,46 @@
-"""An owner's own function and model: found by name, asked without holding up the party."""
+"""A party's own functions and model: found by name, asked without holding up the party."""
 
 import asyncio
 import importlib
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from importlib.machinery import PathFinder
 from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
 from queue import SimpleQueue
 from types import ModuleType
-from typing import cast
+from typing import TypeAlias, cast
 
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, LotorError, PullError
-from lotor.core.fixed_point import RewardScale
-from lotor.environments import PullFunction
-from lotor.runtime.pulls import failed, out_of_range, to_number
+from lotor.runtime.durable.record import Answer
+from lotor.runtime.pulls import ACT, FEATURES, PULL, failed, question
+
+OwnFunction: TypeAlias = Callable[[Decision], object]
+# What becomes of a function's answer: checked, or a PullError.
+Check: TypeAlias = Callable[[Decision, object], Answer]
+_DOES = {
+    PULL: "returns a reward",
+    ACT: "carries its arm out",
+    FEATURES: "returns features of its context",
+}
 
 # The folders that were put first; modules of an earlier one may be replaced.
 _kits: set[str] = set()
 
 
-def load_pull(spec: str, kit: Path) -> PullFunction:
+def load_function(spec: str, kit: Path, key: str = PULL) -> OwnFunction:
     """The function that "package.module:function" names; the kit's own folder is searched first."""
-    found = _named(spec, kit, "owner.pull", "function")
+    found = _named(spec, kit, f"owner.{key}", "function")
     if isinstance(found, type) or not callable(found):
         what = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
         raise ConfigError(
-            f"owner.pull: {spec} is {what}: name a function, or an object that can be called, "
-            "that takes a Decision and returns a reward"
+            f"owner.{key}: {spec} is {what}: name a function, or an object that can be called, "
+            f"that takes a Decision and {_DOES[key]}"
         )
-    return cast("PullFunction", found)
+    return cast("OwnFunction", found)
 
 
 def load_model(spec: str, kit: Path) -> object:
@@ -110,56 +119,52 @@ def _make_way(top: str, loaded: str | None, ours: str, key: str) -> None:
 
 
 class Asker:
-    """Asks a pull function, which may be slow, without holding up the event loop.
+    """Asks one function, which may be slow, without holding up the event loop.
 
     A plain function is always called in one and the same thread, so it need not be thread-safe;
     what is awaitable is awaited in the loop.
     """
 
-    def __init__(self, pull: PullFunction, scale: RewardScale) -> None:
-        self._pull = pull
-        self._scale = scale
-        self._is_async = iscoroutinefunction(pull) or iscoroutinefunction(
-            getattr(pull, "__call__", None)  # noqa: B004
+    def __init__(self, function: OwnFunction, check: Check, key: str = PULL) -> None:
+        self._function = function
+        self._check = check
+        self._key = key
+        self._is_async = iscoroutinefunction(function) or iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004
         )
         self._worker: _Worker | None = None
         self._closed = False
 
-    async def ask(self, decision: Decision) -> float:
-        """The checked reward, or a PullError that names the decision and never the reward."""
+    async def ask(self, decision: Decision) -> Answer:
+        """The checked answer, or a PullError that names the decision and never the answer."""
         if self._closed:
             raise PullError(f"decision {decision.id} was asked for after the end: ask it again")
         try:
-            answer = await self._answer(decision)
-            reward = to_number(answer)
+            return self._check(decision, await self._answer(decision))
         except PullError:
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            # What the pull itself waited for was cancelled.
-            raise failed(decision, error) from error
+            # What the function itself waited for was cancelled.
+            raise failed(decision, error, self._key) from error
         except LotorError as error:
             # Such a message holds no secret and says what to do; the party may ask again later.
             raise PullError(
-                f"the pull of arm {decision.arm} in round {decision.round} failed "
-                f"(decision {decision.id}): {error}"
+                f"{question(self._key, decision)} failed (decision {decision.id}): {error}"
             ) from error
         except (Exception, SystemExit) as error:
-            raise failed(decision, error) from error
-        if not self._scale.low <= reward <= self._scale.high:
-            raise out_of_range(decision, self._scale)
-        return reward
+            raise failed(decision, error, self._key) from error
 
     async def _answer(self, decision: Decision) -> object:
         if self._is_async:
-            answer: object = self._pull(decision)
+            answer = self._function(decision)
         else:
-            self._worker = self._worker or _Worker(self._pull)
+            self._worker = self._worker or _Worker(self._function)
             answer = await self._worker.ask(decision)
             if isinstance(answer, _Raised):
-                raise failed(decision, answer.error) from answer.error
+                raise failed(decision, answer.error, self._key) from answer.error
         return await answer if isawaitable(answer) else answer
 
     def close(self) -> None:
@@ -182,8 +187,8 @@ class _Worker:
     A thread of the standard executors would keep the process alive until a hanging pull answers.
     """
 
-    def __init__(self, pull: PullFunction) -> None:
-        self._pull = pull
+    def __init__(self, function: OwnFunction) -> None:
+        self._function = function
         self._questions: SimpleQueue[tuple[Decision, Future[object]] | None] = SimpleQueue()
         threading.Thread(target=self._run, name="lotor-pull", daemon=True).start()
 
@@ -198,7 +203,7 @@ class _Worker:
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(self._pull(decision))
+                future.set_result(self._function(decision))
             except LotorError as error:
                 future.set_exception(error)
             except BaseException as error:

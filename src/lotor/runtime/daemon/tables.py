@@ -17,6 +17,8 @@ from lotor.runtime.daemon.address import Address
 ANY: Final = "*"
 # The first message of a connection may be this long.
 LEAST_FRAME: Final = 128 * 1024
+FUNCTIONS: Final = ("pull", "act", "features")
+_OF_FUNCTIONS: Final = (("repeatable", False), ("tick", 0.0))
 
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -45,30 +47,39 @@ class LimitsTable(Table, frozen=True):
 
 
 class OwnerTable(Table, frozen=True):
-    """An owner's arms: the function that answers for them, or the model of what they pay."""
+    """What a party brings: functions that answer for it, or a model of what its arms pay."""
 
     pull: str | None = None
+    act: str | None = None
+    features: str | None = None
+    dimensions: int | None = None
     model: str | None = None
     arms: int | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
     repeatable: bool = False
     tick: float = 0.0
 
+    @property
+    def asked_for_arms(self) -> bool:
+        """Whether a function answers for its arms."""
+        return self.pull is not None or self.act is not None
+
     def __post_init__(self) -> None:
-        for key, what in (("pull", "function"), ("model", "name")):
+        for key, what in (*((key, "function") for key in FUNCTIONS), ("model", "name")):
             spec = getattr(self, key)
             _require(
                 spec is None or _FUNCTION.fullmatch(spec) is not None,
                 key,
                 f'written as "package.module:{what}", {spec!r} is not',
             )
-        if self.pull is None:
-            self._check_without_pull()
-        _require(
-            self.arms is None or 1 <= self.arms <= MAXIMAL_BUDGET,
-            "arms",
-            f"a whole number from 1 to {MAXIMAL_BUDGET}, {self.arms} is not",
-        )
+        self._check_fit()
+        for key in ("arms", "dimensions"):
+            value = getattr(self, key)
+            _require(
+                value is None or 1 <= value <= MAXIMAL_BUDGET,
+                key,
+                f"a whole number from 1 to {MAXIMAL_BUDGET}, {value} is not",
+            )
         try:
             RewardScale(*self.reward_range)
         except InputError as error:
@@ -79,11 +90,25 @@ class OwnerTable(Table, frozen=True):
             f"0 or a number of seconds above it, {self.tick} is not",
         )
 
-    def _check_without_pull(self) -> None:
-        if self.model is None:
-            raise ConfigError("pull: is missing, and so is model: an owner has one of them or both")
-        for key, default in (("reward_range", (0.0, 1.0)), ("repeatable", False), ("tick", 0.0)):
-            _require(getattr(self, key) == default, key, "left out where there is no pull")
+    def _check_fit(self) -> None:
+        """Each key needs what it is about."""
+        functions = [key for key in FUNCTIONS if getattr(self, key) is not None]
+        if not functions and self.model is None:
+            raise ConfigError(
+                "pull: is missing, and so are act, features and model: a party has one or more"
+            )
+        if (self.features is None) != (self.dimensions is None):
+            raise ConfigError(
+                "dimensions: says how many numbers `features` returns, so there are both or none"
+            )
+        has_arms = self.asked_for_arms or self.model is not None
+        idle: list[tuple[str, object, str]] = []
+        idle += [("arms", None, "pull, act or model")] if not has_arms else []
+        idle += [("reward_range", (0.0, 1.0), "pull")] if self.pull is None else []
+        if not functions:
+            idle += [(key, at_rest, "function") for key, at_rest in _OF_FUNCTIONS]
+        for key, at_rest, needed in idle:
+            _require(getattr(self, key) == at_rest, key, f"left out where there is no {needed}")
 
 
 class ConsentRules(Table, frozen=True):

@@ -243,14 +243,14 @@ class Journal:
         rows = self._database.execute("SELECT DISTINCT run FROM outbox")
         return {run for (run,) in rows}
 
-    def pulled(self, run: str) -> tuple[int, float]:
-        """How often this party pulled in a run, and the sum of the rewards."""
-        pulls, total = self._database.execute(
-            "SELECT count(*), coalesce(sum(reward), 0.0) FROM pulls "
+    def pulled(self, run: str) -> tuple[int, float | None]:
+        """How often this party was asked in a run, and the mean of its rewards, if it has any."""
+        pulls, mean = self._database.execute(
+            "SELECT count(*), avg(reward) FROM pulls "
             "WHERE run = ? AND answered AND decision IS NOT NULL",
             (run,),
         ).fetchone()
-        return pulls, total
+        return pulls, mean
 
     def keep_status(self, run: str, seat: str, status: bytes) -> None:
         with self.transaction():

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from lotor.core.errors import LotorError
@@ -18,9 +19,11 @@ from lotor.runtime.daemon.doctor.findings import (
     problem,
     warning,
 )
+from lotor.runtime.daemon.holdings import BRINGERS
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.pull import load_model, load_pull
+from lotor.runtime.daemon.pull import load_function, load_model
+from lotor.runtime.daemon.tables import FUNCTIONS
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -145,12 +148,13 @@ def check_role(patient: Patient, openers: Collection[str]) -> Iterator[Finding]:
 
 def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) -> Iterator[Finding]:
     example = "docs/party.md has an example"
-    if subject.role == "owner" and config.owner is None:
-        yield problem("role", f"{subject.name} is an owner without an [owner] table", example)
-    if subject.role != "owner" and config.owner is not None:
+    if subject.role in BRINGERS and config.owner is None:
+        found = f"{subject.name} has the role {subject.role}, but no [owner] table"
+        yield problem("role", found, example)
+    if subject.role not in BRINGERS and config.owner is not None:
         yield warning(
             "role",
-            f"{subject.name} has an [owner] table, but is a {subject.role} that nobody pulls at",
+            f"{subject.name} has an [owner] table, but is a {subject.role} that nobody asks",
             "take [owner] out of party.toml",
         )
     if subject.role in openers and not config.members:
@@ -172,13 +176,15 @@ def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) ->
 
 
 def check_pull(patient: Patient) -> Iterator[Finding]:
-    """Imported as the daemon does; a pull is not called."""
+    """Imported as the daemon does; functions are not called."""
     owner = None if patient.config is None else patient.config.owner
     if owner is None:
         return
-    if owner.pull is not None:
-        imported = f"{owner.pull} can be imported ({_repeats(owner)}); it was not called"
-        yield _loaded("pull", load_pull, owner.pull, patient.path, imported)
+    for key in FUNCTIONS:
+        spec = getattr(owner, key)
+        if spec is not None:
+            imported = f"{spec} can be imported ({_repeats(owner)}); it was not called"
+            yield _loaded(key, partial(load_function, key=key), spec, patient.path, imported)
     if owner.model is not None:
         loaded = f"{owner.model} can be loaded"
         yield _loaded("model", load_model, owner.model, patient.path, loaded)

@@ -54,11 +54,11 @@ def _about(
             CHECK,
             f"run {run} is in doubt: nobody knows whether decision {decision} was carried out",
             f"find out, then `lotor runs resolve {run} {decision} {kit}` with `--reward X`, "
-            "`--lost` or `--again`",
+            "`--features X,Y`, `--lost` or `--again`",
         )
     elif decision is not None and decision in note:
-        todo = f"mend the pull, which is asked again by itself; {stop}"
-        yield problem(CHECK, f"run {run} has no answer to a pull: {note}", todo)
+        todo = f"mend the function, which is asked again by itself; {stop}"
+        yield problem(CHECK, f"run {run} waits for an answer: {note}", todo)
     elif note:
         yield warning(
             CHECK,
