@@ -12,7 +12,7 @@ from lotor.cli.demo_trials import DemoTrial
 from lotor.cli.demo_view import DemoView, PartyReport, Scene
 from lotor.core.errors import RunEndedError
 from lotor.runtime.daemon.crashes import Crashes, Kill
-from lotor.runtime.daemon.loopback_journals import OPENER, Journals, Standing
+from lotor.runtime.daemon.loopback_journals import Journals, Standing
 from lotor.runtime.daemon.loopback_watch import Watch
 
 KILLS, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
@@ -60,12 +60,13 @@ class DemoRun:
             reward = self._journals.total(run)
             arms = self._journals.trajectory(run, self._trial.budget)
         hub = standings[self._federation.hub]
+        opener = standings[self._federation.opener]
         return Outcome(
             run=run,
             reward=reward,
             arms=arms,
             seconds=hub.changed - hub.began,
-            kills=sum(kill.moment < standings[OPENER].changed for kill in self._kills()),
+            kills=sum(kill.moment < opener.changed for kill in self._kills()),
             parties={name: self._report(name, found) for name, found in standings.items()},
         )
 
@@ -74,10 +75,10 @@ class DemoRun:
         federation = self._federation
         for name in federation.kits:
             self._look()
-            if name != OPENER:
+            if name != federation.opener:
                 federation.serve(name)
         order = self._trial.order()
-        federation.launch(OPENER, "start", *order, "--json", "--log-level", "info")
+        federation.launch(federation.opener, "start", *order, "--json", "--log-level", "info")
         stage = f"starting {len(federation.kits)} processes, one for each party"
         while (run := self._journals.run()) is None:
             self._wait()
@@ -148,7 +149,7 @@ class DemoRun:
         away = self._crashes.away_now() if self._crashes is not None else set()
         for name in self._federation.kits:
             gone = name not in away and not self._federation.running(name)
-            if gone and (name != OPENER or self._federation.exit_code(name)):
+            if gone and (name != self._federation.opener or self._federation.exit_code(name)):
                 raise self._federation.complaint(name)
         time.sleep(LOOK_SECONDS)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from lotor.runtime.daemon.loopback import Loopback
-from lotor.runtime.daemon.loopback_journals import OPENER, Journals
+from lotor.runtime.daemon.loopback_journals import Journals
 
 JITTER, REPLAY = 0.05, 0.03
 LATEST = 0.95
@@ -131,9 +131,9 @@ class Crashes:
             self._down.remove(down)
             if down.then:
                 self._doomed.append(_Doomed(down.name, self._lives(down.name) + 1))
-            if down.name == OPENER:
+            if down.name == self.federation.opener:
                 arguments = ("runs", "follow", self.run, "--json", "--log-level", "info")
-                self.federation.launch(OPENER, *arguments)
+                self.federation.launch(down.name, *arguments)
             else:
                 self.federation.serve(down.name)
 

@@ -12,10 +12,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from lotor.core.effects import Decision
 from lotor.core.errors import RunEndedError
@@ -50,9 +52,11 @@ PORTS = range(10_000, 32_000)
 PATIENCE = 5.0
 
 
-def free_port() -> int:
+def free_port(taken: Collection[Address] = ()) -> int:
     while True:
         port = secrets.choice(PORTS)
+        if any(port == address.port for address in taken):
+            continue
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
@@ -101,14 +105,39 @@ class Loopback:
         return list(self.rewards)
 
     @property
+    def opener(self) -> str:
+        """The party that starts the run, and learns the total."""
+        return "customer"
+
+    @property
+    def listeners(self) -> list[str]:
+        """The parties that all others dial, each at a port of its own."""
+        return ["controller"]
+
+    @property
     def hub(self) -> str:
-        """The party that all others dial."""
-        return "controller"
+        """The listener that everybody dials."""
+        return self.listeners[0]
+
+    def dials(self, name: str) -> list[str]:
+        """Whom a party dials: of two listeners, the later one the earlier one."""
+        listeners = self.listeners
+        return listeners[: listeners.index(name)] if name in listeners else listeners
 
     @property
     def pullers(self) -> list[str]:
         """The parties whose journals say which arms were pulled."""
         return self.owners
+
+    @property
+    def drawers(self) -> list[str]:
+        """The parties whose draws decide arms: here they draw from the seed."""
+        return self.pullers
+
+    def round_and_arm(self, decision: str) -> tuple[int, int]:
+        """What a decision in a puller's journal was, by its id."""
+        _, arm, t = decision.split("/")
+        return int(t), int(arm)
 
     @property
     def members(self) -> dict[str, str]:
@@ -120,9 +149,11 @@ class Loopback:
         members = self.members
         self.kits = demo_federation(self.folder, members)
         self.spent = {name: Spent() for name in members}
-        address = Address("127.0.0.1", free_port())
+        ports: dict[str, Address] = {}
+        for name in self.listeners:
+            ports[name] = Address("127.0.0.1", free_port(ports.values()))
         for name in members:
-            write_config(self.kits[name] / "party.toml", self._config(name, address))
+            write_config(self.kits[name] / "party.toml", self._config(name, ports))
         self._write_data()
 
     def _write_data(self) -> None:
@@ -130,23 +161,26 @@ class Loopback:
             (self.kits[name] / "hospital.py").write_text(self.hospital)
             Outcomes.create(self.kits[name] / "patients.db", rewards)
 
-    def _owner_table(self) -> OwnerTable:
-        return OwnerTable(pull="hospital:pull", repeatable=True, tick=self.tick)
+    def _owner_tables(self) -> dict[str, OwnerTable]:
+        """What parties bring, by name."""
+        table = OwnerTable(pull="hospital:pull", repeatable=True, tick=self.tick)
+        return dict.fromkeys(self.owners, table)
 
-    def _config(self, name: str, hub: Address) -> PartyConfig:
-        role = self.members[name]
+    def _config(self, name: str, ports: Mapping[str, Address]) -> PartyConfig:
         by_role: dict[str, tuple[str, ...]] = {}
-        for member, its_role in self.members.items():
-            if its_role != "customer":
-                by_role[its_role] = (*by_role.get(its_role, ()), member)
+        for member, role in self.members.items():
+            if member != self.opener:
+                by_role[role] = (*by_role.get(role, ()), member)
+        brings = self._owner_tables().get(name)
+        consent = msgspec.structs.replace(CONSENT, customers=(self.opener,))
         return PartyConfig(
-            listen=hub if name == self.hub else None,
-            peers={} if name == self.hub else {self.hub: hub},
+            listen=ports.get(name),
+            peers={other: ports[other] for other in self.dials(name)},
             limits=LimitsTable(wait=self.wait),
-            owner=self._owner_table() if role == "owner" else None,
-            consent=CONSENT if role == "owner" else None,
-            members=by_role if role == "customer" else {},
-            trial=TrialTable(seed=self.seed) if name in self.pullers else None,
+            owner=brings,
+            consent=consent if brings is not None and name != self.opener else None,
+            members=by_role if name == self.opener else {},
+            trial=TrialTable(seed=self.seed) if name in self.drawers else None,
         )
 
     def command(self, *arguments: str) -> list[str]:
@@ -168,7 +202,7 @@ class Loopback:
         return process
 
     def serve(self, *names: str) -> None:
-        for name in names or [name for name in self.kits if name != "customer"]:
+        for name in names or [name for name in self.kits if name != self.opener]:
             self.launch(name, "serve")
 
     def log_file(self, name: str) -> Path:

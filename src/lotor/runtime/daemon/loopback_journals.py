@@ -10,8 +10,6 @@ from lotor.core.errors import JournalError
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.durable.journal import FINISHED
 
-OPENER = "customer"
-
 
 class Standing(msgspec.Struct, frozen=True, array_like=True):
     """A run at one party. `lives` counts how often the party took it up."""
@@ -53,8 +51,10 @@ class Journals:
             database.close()
 
     def run(self) -> str | None:
-        """The run that the customer has opened."""
-        rows = self._ask(OPENER, "SELECT id FROM runs ORDER BY created DESC LIMIT 1")
+        """The run that the opener has opened."""
+        rows = self._ask(
+            self._federation.opener, "SELECT id FROM runs ORDER BY created DESC LIMIT 1"
+        )
         return str(rows[0][0]) if rows else None
 
     def standing(self, name: str, run: str) -> Standing | None:
@@ -67,8 +67,8 @@ class Journals:
         return msgspec.convert(rows[0], Standing) if rows else None
 
     def finished(self, run: str) -> bool:
-        """Whether the customer has the total."""
-        standing = self.standing(OPENER, run)
+        """Whether the opener has the total."""
+        standing = self.standing(self._federation.opener, run)
         return standing is not None and standing.finished
 
     def round(self, run: str) -> int:
@@ -94,8 +94,8 @@ class Journals:
             if rows is None:
                 raise JournalError(f"{self._path(name)} cannot be read: was it removed?")
             for (decision,) in rows:
-                _, arm, t = str(decision).split("/")
-                pulled.setdefault(int(t), []).append(int(arm))
+                t, arm = self._federation.round_and_arm(str(decision))
+                pulled.setdefault(t, []).append(arm)
         return pulled
 
     def trajectory(self, run: str, budget: int) -> list[int] | None:
@@ -106,8 +106,10 @@ class Journals:
         return [pulled[t][0] for t in range(1, budget + 1)]
 
     def total(self, run: str) -> float | None:
-        """What the customer learned."""
+        """What the opener learned."""
         rows = self._ask(
-            OPENER, "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL", run
+            self._federation.opener,
+            "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL",
+            run,
         )
         return msgspec.json.decode(str(rows[0][0]), type=float) if rows else None

@@ -54,8 +54,8 @@ class ModelLoopback(Loopback):
         return ["owner"]
 
     @property
-    def hub(self) -> str:
-        return "principal"
+    def listeners(self) -> list[str]:
+        return ["principal"]
 
     @property
     def pullers(self) -> list[str]:
@@ -68,5 +68,5 @@ class ModelLoopback(Loopback):
     def _write_data(self) -> None:
         (self.kits["owner"] / "survey.py").write_text(self.module)
 
-    def _owner_table(self) -> OwnerTable:
-        return OwnerTable(model="survey:model")
+    def _owner_tables(self) -> dict[str, OwnerTable]:
+        return {"owner": OwnerTable(model="survey:model")}

@@ -1,0 +1,163 @@
+"""Daemons of a protocol with an actor, a receiver that starts runs, and owners of features."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from household import Household, until
+from lotor.runtime.daemon.commands import Order, Resolve
+from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
+from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.runtime.durable.journal import FINISHED, REFUSED
+from split import ARMS, SplitDeployment, SplitWorld
+
+SEATED = ("server-0", "actor", "receiver", "owner-1", "owner-2")
+
+
+class Lodgers(Household):
+    """Daemons of a federation whose kits were made elsewhere."""
+
+    def __post_init__(self) -> None:
+        """Nothing is to be made."""
+
+
+def federation(folder: Path, budget: int) -> tuple[ContextualLoopback, SplitWorld]:
+    world = SplitWorld(budget)
+    made = ContextualLoopback.of(
+        folder,
+        world.contexts.tolist(),
+        world.rewards.tolist(),
+        dimensions=(1, ARMS - 1),
+        seed=7,
+    )
+    made.prepare()
+    return made, world
+
+
+def set_owner(made: ContextualLoopback, name: str, owner: OwnerTable) -> None:
+    path = made.kits[name] / "party.toml"
+    write_config(path, msgspec.structs.replace(read_config(path), owner=owner))
+
+
+@asynccontextmanager
+async def household(made: ContextualLoopback) -> AsyncIterator[Household]:
+    house = Lodgers(made.folder, made.members, {}, {"split": SplitDeployment()}, kits=made.kits)
+    try:
+        await house.up(*SEATED)
+        yield house
+    finally:
+        await house.down()
+
+
+def order(made: ContextualLoopback, budget: int) -> Order:
+    """The toy has seats for some of the members only."""
+    listed = read_config(made.kits["receiver"] / "party.toml").members
+    members = {role: [name for name in names if name in SEATED] for role, names in listed.items()}
+    return Order("split", budget, {}, members)
+
+
+def _beyond(live: LiveRun, t: int) -> bool:
+    return live.round > t
+
+
+def assert_right(made: ContextualLoopback, world: SplitWorld, run: str, budget: int) -> None:
+    arms, total = world.expected()
+    journals = Journals(made)
+    assert journals.trajectory(run, budget) == arms
+    assert journals.total(run) == total
+    assert journals.finished(run)
+
+
+def test_the_receiver_starts_a_run_and_learns_the_total(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made, world = federation(tmp_path / "f", 12)
+        async with household(made) as house:
+            run = house.order("receiver", order(made, 12))
+            for name in SEATED:
+                await house.state(name, run, FINISHED)
+            assert_right(made, world, run, 12)
+            assert house.nodes["owner-2"].offer.features == ARMS - 1
+            assert house.nodes["actor"].offer.arms == ARMS
+            assert house.nodes["actor"].journal.pulled(run) == (12, None)
+
+    asyncio.run(scenario())
+
+
+def test_each_party_may_come_and_go(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made, world = federation(tmp_path / "f", 600)
+        async with household(made) as house:
+            run = house.order("receiver", order(made, 600))
+            for name in SEATED:
+                live = await house.live(name, run)
+                await until(partial(_beyond, live, live.round + 10))
+                await house.down(name)
+                await house.up(name)
+            await house.state("receiver", run, FINISHED)
+            assert_right(made, world, run, 600)
+
+    asyncio.run(scenario())
+
+
+def test_who_lacks_its_function_refuses(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made, _ = federation(tmp_path / "f", 3)
+        (made.kits["actor"] / "other.py").write_text("def pull(decision): return 1.0")
+        set_owner(made, "actor", OwnerTable(pull="other:pull"))
+        async with household(made) as house:
+            run = house.order("receiver", order(made, 3))
+            live = await house.state("receiver", run, REFUSED)
+            assert "actor: it has no act" in live.note
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "table", "verdict"),
+    [
+        (
+            "actor",
+            "def act(decision): 1 / 0",
+            OwnerTable(act="faulty:act", arms=ARMS),
+            partial(Resolve, lost=True),
+        ),
+        (
+            "owner-1",
+            "def features(decision): 1 / 0",
+            OwnerTable(features="faulty:features", dimensions=1),
+            partial(Resolve, features=(0.25,)),
+        ),
+        (
+            "receiver",
+            "def pull(decision): 1 / 0",
+            OwnerTable(pull="faulty:pull"),
+            partial(Resolve, reward=0.5),
+        ),
+    ],
+)
+def test_a_person_resolves_what_is_in_doubt(
+    tmp_path: Path, name: str, text: str, table: OwnerTable, verdict: Callable[[str], Resolve]
+) -> None:
+    async def scenario() -> None:
+        made, _ = federation(tmp_path / "f", 1)
+        (made.kits[name] / "faulty.py").write_text(text)
+        set_owner(made, name, table)
+        # Nobody waits for an act that is never made.
+        (made.kits["receiver"] / "register.py").write_text("def pull(decision): return 0.5")
+        async with household(made) as house:
+            run = house.order("receiver", order(made, 1))
+            live = await house.live(name, run)
+            await until(lambda: "in doubt" in live.note)
+            house.tell(name, run, verdict(f"{run}/1"))
+            for seat in SEATED:
+                await house.state(seat, run, FINISHED)
+            assert house.nodes["receiver"].journal.output(run) == 0.5
+
+    asyncio.run(scenario())
