@@ -3,7 +3,10 @@
 import lotor
 
 PUBLIC = [
+    "OFUL",
     "PPCB",
+    "RSOFUL",
+    "RSOFULTR",
     "UCB",
     "BernoulliArms",
     "CallbackArms",
@@ -14,6 +17,7 @@ PUBLIC = [
     "LinUCB",
     "LinUCBDS",
     "LinearArms",
+    "LinearContexts",
     "LinearEpsilonGreedy",
     "LotorError",
     "Pursuit",

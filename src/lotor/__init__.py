@@ -18,9 +18,13 @@ from lotor.environments import (
     ContextualArms,
     GraphArms,
     LinearArms,
+    LinearContexts,
     RatingArms,
 )
 from lotor.policies import (
+    OFUL,
+    RSOFUL,
+    RSOFULTR,
     UCB,
     EpsilonGreedy,
     LinearEpsilonGreedy,
@@ -39,7 +43,10 @@ from lotor.runtime import Result, run
 __version__ = VERSION
 
 __all__ = [
+    "OFUL",
     "PPCB",
+    "RSOFUL",
+    "RSOFULTR",
     "UCB",
     "BernoulliArms",
     "CallbackArms",
@@ -50,6 +57,7 @@ __all__ = [
     "LinUCB",
     "LinUCBDS",
     "LinearArms",
+    "LinearContexts",
     "LinearEpsilonGreedy",
     "LotorError",
     "Pursuit",

@@ -12,6 +12,7 @@ def test_public_names() -> None:
         "Factors",
         "GraphArms",
         "LinearArms",
+        "LinearContexts",
         "Outcomes",
         "PullFunction",
         "RatingArms",

@@ -6,6 +6,7 @@ from lotor.environments.callback import CallbackArms
 from lotor.environments.contextual import ContextualArms
 from lotor.environments.graph import GraphArms
 from lotor.environments.linear import LinearArms
+from lotor.environments.linear_contexts import LinearContexts
 from lotor.environments.linear_lookalike import LINEAR_LOOKALIKES, linear_lookalike
 from lotor.environments.lookalike import LOOKALIKES, lookalike
 from lotor.environments.movielens_factors import Factors, movielens_factors
@@ -22,6 +23,7 @@ __all__ = [
     "Factors",
     "GraphArms",
     "LinearArms",
+    "LinearContexts",
     "Outcomes",
     "PullFunction",
     "RatingArms",

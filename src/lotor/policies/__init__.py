@@ -9,6 +9,7 @@ from lotor.policies.epsilon_greedy import EpsilonGreedy
 from lotor.policies.genericity import Genericity, check_genericity
 from lotor.policies.linear import LinearPolicy, LinUCB, SpectralUCB
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
+from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL, OptimisticPolicy
 from lotor.policies.pursuit import Pursuit
 from lotor.policies.reinforcement_comparison import ReinforcementComparison
 from lotor.policies.softmax import Softmax
@@ -18,10 +19,14 @@ from lotor.policies.ucb import UCB
 __all__ = [
     "ABOVE_LOWEST_GUMBEL",
     "CATALOGUE",
+    "OFUL",
     "REWARD_ONE",
+    "RSOFUL",
+    "RSOFULTR",
     "UCB",
     "ArmSnapshot",
     "ArmStates",
+    "BatchedOFUL",
     "Bits",
     "ContextualPolicy",
     "Draws",
@@ -31,6 +36,7 @@ __all__ = [
     "LinUCB",
     "LinearEpsilonGreedy",
     "LinearPolicy",
+    "OptimisticPolicy",
     "Policy",
     "Pursuit",
     "ReinforcementComparison",

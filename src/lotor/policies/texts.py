@@ -7,6 +7,11 @@ from lotor.policies.contextual import (
     contextual_to_text,
 )
 from lotor.policies.linear import LINEAR_CATALOGUE, linear_from_text, linear_to_text
+from lotor.policies.optimistic import (
+    OPTIMISTIC_CATALOGUE,
+    optimistic_from_text,
+    optimistic_to_text,
+)
 
 
 def canonical(text: str) -> str:
@@ -22,4 +27,6 @@ def canonical(text: str) -> str:
         return linear_to_text(linear_from_text(text))
     if name in CONTEXTUAL_CATALOGUE:
         return contextual_to_text(contextual_from_text(text))
+    if name in OPTIMISTIC_CATALOGUE:
+        return optimistic_to_text(optimistic_from_text(text))
     return text

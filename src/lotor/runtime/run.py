@@ -13,9 +13,10 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.core.version import VERSION
 from lotor.environments import Environment
-from lotor.policies import ContextualPolicy, LinearPolicy, Policy
+from lotor.policies import ContextualPolicy, LinearPolicy, OptimisticPolicy, Policy
 from lotor.protocols.party import RUN_ID_BYTES, Protocol, Run
 from lotor.protocols.plain import Plain
+from lotor.protocols.plain_contexts import PlainContexts
 from lotor.protocols.plain_contextual import PlainContextual
 from lotor.protocols.plain_linear import PlainLinear
 from lotor.runtime.drive import drive
@@ -29,7 +30,7 @@ _REPORTS = 200
 
 
 def run(
-    protocol: Protocol | Policy | LinearPolicy | ContextualPolicy,
+    protocol: Protocol | Policy | LinearPolicy | ContextualPolicy | OptimisticPolicy,
     environment: Environment,
     *,
     budget: SupportsIndex,
@@ -58,6 +59,8 @@ def run(
         protocol = PlainLinear(protocol)
     elif isinstance(protocol, ContextualPolicy):
         protocol = PlainContextual(protocol)
+    elif isinstance(protocol, OptimisticPolicy):
+        protocol = PlainContexts(protocol)
     if isinstance(protocol, type) or not hasattr(protocol, "parties"):
         raise InputError(f"run takes a protocol or a policy such as UCB(), not {protocol!r}")
     if isinstance(environment, type) or not hasattr(environment, "start"):
