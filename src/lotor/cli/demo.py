@@ -33,14 +33,16 @@ def demo_command(
     policy: Annotated[
         str | None,
         typer.Option(
-            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.  [default: ucb, linucb "
-            "or spectral-ucb]"
+            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.",
+            show_default="ucb, linucb or spectral-ucb",
         ),
     ] = None,
     budget: Annotated[int, typer.Option(help="How many patients, or pulls.")] = 300,
     hospitals: Annotated[
         int | None,
-        typer.Option(min=2, max=len(HOSPITALS), help="samba: how many hospitals.  [default: 3]"),
+        typer.Option(
+            min=2, max=len(HOSPITALS), help="samba: how many hospitals.", show_default="3"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes outcomes and choices.")] = 7,
     kill: Annotated[

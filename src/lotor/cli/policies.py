@@ -11,6 +11,7 @@ from rich.padding import Padding
 
 from lotor.cli.linear_options import LINEAR
 from lotor.policies import CATALOGUE, check_genericity, to_text
+from lotor.policies.contextual import CONTEXTUAL_CATALOGUE, contextual_to_text
 from lotor.policies.linear import LINEAR_CATALOGUE, linear_to_text
 
 
@@ -28,7 +29,7 @@ def policies_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """List the policies, their parameters and which protocols they fit."""
-    rows = [*_bandit_rows(), *_linear_rows()]
+    rows = [*_bandit_rows(), *_linear_rows(), *_contextual_rows()]
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows]))
         return
@@ -58,6 +59,14 @@ def _linear_rows() -> list[Row]:
         fits = [name for name, protocol in LINEAR.items() if protocol.kind is kind]
         rows.append(Row(linear_to_text(kind()), [*fits, "plain"], why, _summary(kind)))
     return rows
+
+
+def _contextual_rows() -> list[Row]:
+    why = "it sees a context before each choice"
+    return [
+        Row(contextual_to_text(kind()), ["ppcb", "plain"], why, _summary(kind))
+        for kind in CONTEXTUAL_CATALOGUE.values()
+    ]
 
 
 def _summary(kind: type) -> str:

@@ -2,19 +2,15 @@
 
 from collections.abc import Mapping
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from lotor.cli.study import Finding
+from lotor.cli.show_privacy import show_privacy
+from lotor.cli.study import Finding, different_steps
+from lotor.cli.tables import small_table
 from lotor.protocols.samba.leakage import MEASURED, POSITION_FORM
 from lotor.runtime import Result
 
 BAR = 24
-
-
-def small_table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
 
 
 def show_result(out: Console, result: Result) -> None:
@@ -22,10 +18,11 @@ def show_result(out: Console, result: Result) -> None:
     options = ", ".join(f"{name} {value}" for name, value in result.options.items())
     out.print(f"[bold]{result.protocol}[/bold] ({options})")
     out.print(
-        f"total reward [bold]{result.reward:g}[/bold] of {result.budget} pulls over {result.k} "
+        f"total reward [bold]{result.reward:g}[/bold] of {result.rounds} pulls over {result.k} "
         f"arms, seed {result.seed}, {result.seconds:.2f} s\n"
     )
     show_costs(out, result)
+    show_privacy(out, result)
 
 
 def show_costs(out: Console, result: Result) -> None:
@@ -60,7 +57,7 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
     """Secure beside plain, on the same seed."""
     secure, _ = pairs[0]
     table = small_table(
-        f"Secure beside plain (CPU): {secure.k} arms, {secure.budget} pulls, seed {secure.seed}"
+        f"Secure beside plain (CPU): {secure.k} arms, {secure.rounds} pulls, seed {secure.seed}"
     )
     table.add_column("policy", overflow="fold", min_width=12)
     for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
@@ -70,7 +67,7 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
         table.add_row(
             str(secure.options["policy"]),
             f"{secure.reward:g}" if same else f"{plain.reward:g} / {secure.reward:g}",
-            "all" if same else "NO",
+            "all" if same else _share(secure, plain),
             f"{plain.cpu_seconds:.2f} s",
             f"{secure.cpu_seconds:.2f} s",
             f"{secure.cpu_seconds / max(plain.cpu_seconds, 1e-9):.0f}x",
@@ -78,6 +75,11 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
             style=None if same else "red",
         )
     out.print(table)
+
+
+def _share(secure: Result, plain: Result) -> str:
+    """How many arms are equal where not everything is."""
+    return f"NO: {secure.rounds - len(different_steps(secure, plain))} of {secure.rounds}"
 
 
 def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:

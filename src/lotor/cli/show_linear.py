@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from lotor.cli.show import small_table
+from lotor.cli.tables import small_table
 from lotor.runtime import Result
 
 COLUMNS = {

@@ -1,12 +1,12 @@
 """The studies of `lotor run`, one for each protocol; an option without effect is refused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from rich.console import Console
 
 import lotor
+from lotor.cli.contextual_studies import plain_contextual_study, ppcb_study
 from lotor.cli.linear_options import (
     DEFAULT_ARMS,
     LINEAR,
@@ -14,11 +14,13 @@ from lotor.cli.linear_options import (
     linear_from,
 )
 from lotor.cli.options import environment_from, refuse_given, samba_from
+from lotor.cli.run_options import CLOUDS, CONTEXTUAL, FACTORS, RATINGS, SAMBA
 from lotor.cli.show import show_comparison, show_costs, show_leakage, show_operations
 from lotor.cli.show_linear import show_linear_operations
-from lotor.cli.study import Study
+from lotor.cli.study import Study, Wish
 from lotor.environments import Environment
 from lotor.policies import from_text
+from lotor.policies.contextual import CONTEXTUAL_CATALOGUE
 from lotor.policies.linear import LINEAR_CATALOGUE, SpectralUCB, linear_from_text
 from lotor.protocols.linucb_ds import complexity as linear_complexity
 from lotor.protocols.linucb_ds.leakage import MEASURED as LINEAR_MEASURED
@@ -29,33 +31,24 @@ from lotor.protocols.samba.leakage import MEASURED
 from lotor.runtime import Result
 
 DEFAULT_POLICY, SAMBA_ARMS = "ucb", "movielens-like"
-RATINGS = ("threshold", "minimum_ratings", "choose")
-FACTORS = ("user", "dimensions")
 BOTH_CLOUDS = " and ".join(f"`lotor run {name}`" for name in LINEAR)
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What was asked for; None where nothing was said. `options` are by their names."""
-
-    policy: str | None
-    arms: str | None
-    budget: int
-    options: Mapping[str, str | int | float | None]
-
-    def some(self, *names: str) -> dict[str, str | int | float | None]:
-        return {name: self.options[name] for name in names}
 
 
 def study_of(protocol: str, wish: Wish) -> Study:
     """What `lotor run PROTOCOL` is to do."""
+    policy = (wish.policy or DEFAULT_POLICY).partition(":")[0]
+    if protocol == "ppcb":
+        return ppcb_study(wish)
+    if protocol == "plain" and policy in CONTEXTUAL_CATALOGUE:
+        return plain_contextual_study(wish)
+    refuse_given(wish.some(*CONTEXTUAL), "to `lotor run ppcb` and to policies that see contexts")
     if protocol in LINEAR:
         return _linear(protocol, wish)
     if protocol == "samba":
         return _samba(wish)
-    secure = wish.some("owners", "selection", "key_bits", "workers")
+    secure = wish.some(*SAMBA, "key_bits", "workers")
     refuse_given(secure, "to secure protocols, and plain is none")
-    if (wish.policy or DEFAULT_POLICY).partition(":")[0] in LINEAR_CATALOGUE:
+    if policy in LINEAR_CATALOGUE:
         return _plain_linear(wish)
     refuse_given(wish.some("slot_bits"), f"to linear policies: {', '.join(LINEAR_CATALOGUE)}")
     return Study(Plain(from_text(wish.policy or DEFAULT_POLICY)), _bandit(wish))
@@ -84,7 +77,7 @@ def _k(wish: Wish) -> int | None:
 
 
 def _samba(wish: Wish) -> Study:
-    refuse_given(wish.some("slot_bits", "workers"), f"to {BOTH_CLOUDS}")
+    refuse_given(wish.some(*CLOUDS), f"to {BOTH_CLOUDS}")
     options = wish.some("owners", "selection", "key_bits")
     # First the arms, which say most about what was meant.
     environment = _bandit(wish)
@@ -109,7 +102,7 @@ def _show_samba(out: Console, secure: Result, plain: Result, *, samba: lotor.Sam
 
 
 def _linear(protocol: str, wish: Wish) -> Study:
-    refuse_given(wish.some("owners", "selection"), "to `lotor run samba`")
+    refuse_given(wish.some(*SAMBA), "to `lotor run samba`")
     options = wish.some("slot_bits", "key_bits", "workers")
     secure = linear_from(protocol, wish.policy, **options)
     graph = isinstance(secure.policy, SpectralUCB)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Protocol as Interface
 
 import typer
@@ -30,6 +31,19 @@ Comparison = Callable[[Console, Result, Result], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for; None where nothing was said. `options` are by their names."""
+
+    policy: str | None
+    arms: str | None
+    budget: int
+    options: Mapping[str, str | int | float | None]
+
+    def some(self, *names: str) -> dict[str, str | int | float | None]:
+        return {name: self.options[name] for name in names}
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """A protocol, where its rewards come from, and how to show it beside plain.
 
@@ -41,7 +55,7 @@ class Study:
     plain: Protocol | None = None
     show: Comparison | None = None
     leakage: Mapping[str, Finding] = field(default_factory=dict)
-    operations: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    operations: Mapping[str, Mapping[str, int] | Mapping[str, str]] = field(default_factory=dict)
 
 
 def simulate(
@@ -68,6 +82,12 @@ def simulate(
         raise typer.Exit(exit_codes.INTERRUPTED) from None
 
 
+def different_steps(one: Result, other: Result) -> list[int]:
+    """The rounds, from 1, in which two runs did not pull the same arm."""
+    pairs = zip_longest(one.arms or [], other.arms or [])
+    return [t for t, (arm, its) in enumerate(pairs, 1) if arm != its]
+
+
 def report(
     study: Study, secure: Result, plain: Result | None, *, trajectory: bool
 ) -> dict[str, object]:
@@ -78,6 +98,7 @@ def report(
         "secure": _document(secure, trajectory=trajectory),
         "plain": _document(plain, trajectory=trajectory),
         "same": secure.agrees_with(plain),
+        "different_arms": len(different_steps(secure, plain)),
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
         "leakage": {
             role: {"paper": finding.paper, "measured": finding.measured}

@@ -1,0 +1,165 @@
+"""PPCB on the command line."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import lotor
+from lotor.cli import contextual_options
+from lotor.cli.contextual_options import contexts_from
+from lotor.cli.main import app
+from lotor.core.errors import InputError
+from lotor.privacy import Accountant
+
+SMALL = ["--arms", "contexts:4,6", "--budget", "30", "--seed", "7"]
+PLAIN = ["plain", "--policy", "linear-epsilon-greedy"]
+
+
+def output(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "140"})
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def test_compare_shows_costs_rounds_privacy_and_leakage() -> None:
+    shown = output("run", "ppcb", *SMALL, "--compare")
+    for text in (
+        "4 arms, 30 pulls",
+        "server-1",
+        "authors' program",
+        "112",
+        "Table 1 of the paper",
+        "6 + log2 A",
+        "log(A/epsilon - A + 1), exact",
+        "one step only",
+        "Rényi, delta 1e-06",
+        "it does not cover the rewards",
+        "no guarantee",
+    ):
+        assert text in shown
+    assert "Stopped early" not in shown
+    assert "decisions differ" not in shown
+
+
+def test_compare_as_json() -> None:
+    report = json.loads(output("run", "ppcb", *SMALL, "--compare", "--json", "--trajectory"))
+    assert (report["same"], report["different_arms"]) == (True, 0)
+    assert report["secure"]["arms"] == report["plain"]["arms"]
+    counts = report["operations"]
+    assert counts["expected"] == counts["counted"]
+    assert counts["per_step"]["rounds"] < counts["published_program"]["rounds"] == 112
+    assert set(counts["table_1"]) == set(counts["ours"])
+    privacy = report["secure"]["privacy"]
+    assert privacy["per_step"] < privacy["paper_per_step"] < privacy["total"]
+    assert report["leakage"]["receiver"]["measured"].startswith("the rewards")
+
+
+def test_options_reach_the_protocol() -> None:
+    options = ["--bits", "18", "--parties", "3", "--delay", "2", "--epsilon", "0.25"]
+    policy = ["--policy", "linear-epsilon-greedy:ridge=2"]
+    document = json.loads(output("run", "ppcb", *SMALL, *options, *policy, "--json"))
+    assert document["options"] == {
+        "policy": "linear-epsilon-greedy:epsilon=0.25,ridge=2.0",
+        "bits": 18,
+        "owners": 3,
+        "delay": 2,
+    }
+    assert {"owner-1", "owner-2", "owner-3"} <= set(document["parties"])
+
+
+def test_a_privacy_budget_ends_the_run_and_the_tables_say_so() -> None:
+    limit = ["--privacy-budget", "40", "--delta", "1e-5"]
+    steps = Accountant(4, 0.1, 1e-5).steps(40)
+    assert steps < 30
+    shown = output("run", "ppcb", *SMALL, *limit, "--compare")
+    assert f"4 arms, {steps} pulls" in shown
+    assert f"after {steps} of 30 steps" in shown
+    plain = json.loads(output("run", *PLAIN, *SMALL, *limit, "--json"))
+    assert plain["rounds"] == steps
+
+
+def test_a_run_without_comparison_shows_its_account_too() -> None:
+    shown = output("run", "ppcb", *SMALL, "--epsilon", "0")
+    assert "total reward" in shown
+    assert "infinite" in shown
+    assert "What the arms tell" not in output("run", *PLAIN, *SMALL, "--delay", "1")
+
+
+def test_differences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    another = lotor.LinearEpsilonGreedy(ridge=40.0)
+    monkeypatch.setattr(lotor.PPCB, "plain", lambda self: lotor.PPCB(another, owners=1))
+    shown = output("run", "ppcb", *SMALL, "--compare", code=1)
+    assert " of 30 decisions differ from plain's, the first at step" in shown
+    assert "NO: " in shown
+    report = json.loads(output("run", "ppcb", *SMALL, "--compare", "--json", code=1))
+    assert report["same"] is False
+    assert f"{report['different_arms']} of 30 decisions differ" in shown
+
+
+def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    digits, clusters = contexts_from(None, budget=5), contexts_from("kmeans:7", budget=5)
+    assert (digits.k, digits.d, digits.rounds) == (10, 20, 1797)
+    assert (clusters.k, clusters.d, clusters.drawn) == (7, 20, True)
+    made_up = contexts_from("contexts:3,4", budget=5)
+    assert (made_up.k, made_up.d, made_up.rounds) == (3, 4, 5)
+    monkeypatch.setattr(contextual_options, "find_spec", lambda name: None)
+    done = CliRunner().invoke(app, ["run", *PLAIN, "--budget", "5", "--json"])
+    assert json.loads(done.stdout)["k"] == 10
+    assert done.stderr.startswith("lotor: without scikit-learn")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["ppcb", "--policy", "ucb"], "no contextual policy is called 'ucb'"),
+        (["ppcb", "--policy", "linear-epsilon-greedy:epsilon=0.2"], "give one of them"),
+        (["ppcb", "--key-bits", "2048"], "--key-bits belongs to samba and the linear protocols"),
+        (["ppcb", "--owners", "2"], "--owners belongs to samba"),
+        (["ppcb", "--workers", "2"], "--workers belongs to"),
+        (["ppcb", "--k", "3"], "--k belongs to arms without contexts"),
+        (["ppcb", "--threshold", "3"], "--threshold belongs to"),
+        (["ppcb", "--sha256", "0"], "--sha256 belongs to files"),
+        (["ppcb", "--arms", "movielens-like"], "no source of contexts"),
+        (["ppcb", "--arms", "contexts:4"], "no source of contexts"),
+        (["ppcb", "--arms", "contexts:1,4"], "1 arms"),
+        (["ppcb", "--arms", "kmeans:x"], "no source of contexts"),
+        (["ppcb", "--arms", "kmeans:0"], "give a number of clusters"),
+        (["ppcb", "--arms", "mnist:absent"], "absent"),
+        (["ppcb", "--arms", "mnist:absent", "--sha256", "0"], "IMAGES,LABELS"),
+        (["ppcb", "--bits", "25"], "25 bits"),
+        (["ppcb", "--parties", "21"], "21 parties"),
+        (["ppcb", "--delay", "-1"], "delay is -1"),
+        (["ppcb", "--delta", "2"], "delta is"),
+        (["ppcb", "--privacy-budget", "1"], "one step tells"),
+        (["ppcb", "--budget", "1798"], "1797 rounds"),
+        (["ppcb", "--budget", "0"], "budget of 0"),
+        ([*PLAIN, "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
+        ([*PLAIN, "--parties", "2"], "--parties belongs to"),
+        ([*PLAIN, "--delta", "0.1"], "--delta belongs to --privacy-budget"),
+        ([*PLAIN, "--slot-bits", "64"], "--slot-bits belongs to"),
+        ([*PLAIN, "--arms", "0.9,0.1"], "no source of contexts"),
+        (["plain", "--delay", "2"], "--delay belongs to `lotor run ppcb`"),
+        (["samba", "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
+        (["linucb-ds", "--privacy-budget", "2"], "--privacy-budget belongs to `lotor run ppcb`"),
+    ],
+    ids=" ".join,
+)
+def test_unusable_input_is_an_error_that_names_it(arguments: list[str], complaint: str) -> None:
+    epsilon = ["--epsilon", "0.1"] if arguments[0] == "ppcb" else []
+    done = CliRunner().invoke(app, ["run", *arguments, *epsilon])
+    assert isinstance(done.exception, InputError)
+    assert complaint in str(done.exception)
+    assert done.stdout == ""
+
+
+def test_policies_list_it() -> None:
+    listed = {row["policy"].split(":")[0]: row for row in json.loads(output("policies", "--json"))}
+    assert listed["linear-epsilon-greedy"]["protocols"] == ["ppcb", "plain"]
+
+
+def test_help_names_the_defaults_that_depend_on_the_protocol() -> None:
+    shown = output("run", "--help")
+    for text in ("(1e-6)", "(3072)", "no limit", "--privacy-budget"):
+        assert text in shown
