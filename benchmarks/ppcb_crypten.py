@@ -1,0 +1,102 @@
+"""CrypTen 0.4.1 doing the same step, in an environment of its own that is made on first use."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import msgspec
+from ppcb_tables import table, verdict
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".venv-crypten"
+SCRIPT = Path(__file__).parent / "beside_crypten" / "bandit.py"
+CPU_ONLY = "https://download.pytorch.org/whl/cpu"
+# CrypTen asks for much that its arithmetic does not use; these are what it imports.
+INSTALLS = (
+    ("torch==2.13.0", "--index-url", CPU_ONLY),
+    ("numpy", "omegaconf", "pyyaml"),
+    ("crypten==0.4.1", "--no-deps"),
+)
+PATIENCE = 1_200.0
+RATIO_AIM = 25.0
+
+
+class Costs(msgspec.Struct, frozen=True):
+    """CPU seconds of a step at each process, its seconds, and how far the weights end off."""
+
+    cpu: list[float]
+    seconds: float
+    error: float
+
+    @property
+    def milliseconds(self) -> float:
+        return sum(self.cpu) * 1e3
+
+
+class AbsentError(Exception):
+    """CrypTen cannot be had here."""
+
+
+def _python() -> Path:
+    """The Python of CrypTen's environment, installed if need be."""
+    python, ready = FOLDER / "bin" / "python", FOLDER / ".ready"
+    if ready.exists():
+        return python
+    console = Console(stderr=True)
+    console.print(f"installing CrypTen and torch into {FOLDER.name}, once: some minutes, 1 GB")
+    try:
+        venv.create(FOLDER, with_pip=True, clear=True)
+        for packages in INSTALLS:
+            _run(python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *packages)
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", "") or str(error)
+        raise AbsentError(said.strip().splitlines()[-1]) from None
+    ready.touch()
+    return python
+
+
+def _run(python: Path, *arguments: str) -> str:
+    done = subprocess.run(  # noqa: S603  our own programs
+        [str(python), *arguments], check=True, capture_output=True, text=True, timeout=PATIENCE
+    )
+    return done.stdout
+
+
+def _costs(python: Path, steps: int, *options: str) -> Costs:
+    try:
+        printed = _run(python, str(SCRIPT), "--steps", str(steps), *options)
+    except subprocess.SubprocessError as error:
+        said = getattr(error, "stderr", "") or str(error)
+        raise AbsentError(said.strip().splitlines()[-1]) from None
+    return msgspec.json.decode(printed.strip().splitlines()[-1], type=Costs)
+
+
+def beside_crypten(lotor_ms: float, steps: int, providers: tuple[str, ...]) -> Table | str:
+    """CrypTen's step in CPU of all its processes, over Lotor's of all its parties."""
+    made = table(
+        "7. A step on CrypTen 0.4.1, two parties as processes, D = 20, A = 10, 20 bits: CPU of all "
+        f"processes, beside {lotor_ms:.2f} ms of all of Lotor's parties (table 1)",
+        *("what", "who deals", "CPU ms", "wall ms", "off by", "ratio", "the ratio"),
+    )
+    dealers = {"TFP": "the first party, who knows all", "TTP": "a third process"}
+    try:
+        python = _python()
+        for name, option in (("Algorithm 1", ()), ("Lotor's step", ("--rewritten",))):
+            for provider in providers:
+                costs = _costs(python, steps, *option, "--provider", provider)
+                ratio = costs.milliseconds / lotor_ms
+                made.add_row(
+                    *(name, dealers[provider], f"{costs.milliseconds:.0f}"),
+                    *(f"{costs.seconds * 1e3:.0f}", f"{costs.error:.0e}"),
+                    *(f"{ratio:.1f}", verdict(ratio, RATIO_AIM)),
+                )
+    except AbsentError as error:
+        return f"7. CrypTen is left out, since it cannot be installed or run here: {error}"
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit("run benchmarks/ppcb.py: the ratio needs its table 1")
