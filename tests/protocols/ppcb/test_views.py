@@ -20,7 +20,7 @@ from lotor.crypto.sharing.circuits import Opening
 from lotor.protocols.ppcb import dealer, messages, owner, receiver, server
 from protocols.ppcb.stage import SERVERS, play, traced_once
 
-STEPS, K, D = 200, 3, 2
+STEPS, K, D = 160, 3, 2
 UNIT = np.array([0.6, -0.8])
 # Of chance alone, one of all these tests fails in a million runs at most.
 ALPHA = 1e-9
