@@ -13,6 +13,7 @@ from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import PartyConfig, write_config
 from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.serving import desk, served
 
@@ -67,6 +68,17 @@ class Household:
         live = await self.live(name, run)
         await until(lambda: live.state == state)
         return live
+
+
+class Lodgers(Household):
+    """Daemons of a federation whose kits were made elsewhere."""
+
+    def __post_init__(self) -> None:
+        """Nothing is to be made."""
+
+    @classmethod
+    def of(cls, made: Loopback, deployments: Mapping[str, Deployment]) -> "Lodgers":
+        return cls(made.folder, made.members, {}, deployments, kits=made.kits)
 
 
 async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:

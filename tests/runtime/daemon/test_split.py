@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from household import Household, until
+from household import Household, Lodgers, until
 from lotor.runtime.daemon.commands import Order, Resolve
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
@@ -19,13 +19,6 @@ from lotor.runtime.durable.journal import FINISHED, REFUSED
 from split import ARMS, SplitDeployment, SplitWorld
 
 SEATED = ("server-0", "actor", "receiver", "owner-1", "owner-2")
-
-
-class Lodgers(Household):
-    """Daemons of a federation whose kits were made elsewhere."""
-
-    def __post_init__(self) -> None:
-        """Nothing is to be made."""
 
 
 def federation(folder: Path, budget: int) -> tuple[ContextualLoopback, SplitWorld]:
@@ -48,7 +41,7 @@ def set_owner(made: ContextualLoopback, name: str, owner: OwnerTable) -> None:
 
 @asynccontextmanager
 async def household(made: ContextualLoopback) -> AsyncIterator[Household]:
-    house = Lodgers(made.folder, made.members, {}, {"split": SplitDeployment()}, kits=made.kits)
+    house = Lodgers.of(made, {"split": SplitDeployment()})
     try:
         await house.up(*SEATED)
         yield house
