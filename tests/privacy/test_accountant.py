@@ -246,3 +246,13 @@ def test_bad_steps_are_refused(bound: Callable[[Accountant, int], float], steps:
 def test_bad_budgets_are_refused(budget: float) -> None:
     with pytest.raises(InputError, match="privacy budget is at least 0"):
         Accountant(10, 0.1).steps(budget)
+
+
+def test_allowed_steps_end_with_the_budget() -> None:
+    accountant = Accountant(arms=10, epsilon=0.5)
+    fit = accountant.steps(40.0)
+    assert accountant.allowed(10**6, None) == 10**6
+    assert accountant.allowed(10**6, 40.0) == fit
+    assert accountant.allowed(fit - 1, 40.0) == fit - 1
+    with pytest.raises(InputError, match="privacy budget"):
+        accountant.allowed(100, 0.5)

@@ -115,8 +115,16 @@ class Accountant:
         return fits
 
     def allowed(self, steps: int, budget: float | None) -> int:
-        """How many of so many steps fit the budget; None is no limit."""
-        return steps if budget is None else min(steps, self.steps(budget))
+        """How many of so many steps fit the budget (None: all); refuses one too small for any."""
+        if budget is None:
+            return steps
+        fit = self.steps(budget)
+        if fit < 1:
+            raise InputError(
+                f"one step tells {self.total(1):.3g}, more than the privacy budget of {budget:g}: "
+                "explore more (epsilon), or allow more"
+            )
+        return min(steps, fit)
 
     def spent(self, steps: int) -> PrivacySpent:
         """All figures after so many steps."""

@@ -19,8 +19,9 @@ FIRST, SECOND = "server-0", "server-1"
 LEAST_BITS, MOST_BITS = 16, 24
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
-# Truncation and comparison are exact below this.
-ROOM = 62
+# Differences of scores are compared exactly below 2^63; truncation needs less than 2^62, and has
+# no ranks.
+ROOM = 63
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -113,7 +114,6 @@ class Terms(msgspec.Struct, frozen=True):
             )
         RewardScale(self.low, self.high)
         self._check_room(policy.ridge)
-        self._check_privacy()
 
     def _check_room(self, ridge: float) -> None:
         """Scores must stay where comparing and truncating them is exact.
@@ -127,15 +127,6 @@ class Terms(msgspec.Struct, frozen=True):
             raise InputError(
                 f"scores of {self.arms} arms after {self.steps} steps need {needed:.1f} bits, and "
                 f"fewer than {ROOM} are there: take fewer bits behind the point than {self.bits}"
-            )
-
-    def _check_privacy(self) -> None:
-        if self.privacy_budget is None:
-            return
-        if self.steps < 1:
-            raise InputError(
-                f"one step tells {self.accountant.total(1):.3g}, more than the privacy budget of "
-                f"{self.privacy_budget:g}: explore more (epsilon), or allow more"
             )
 
 
