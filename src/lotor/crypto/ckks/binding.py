@@ -1,0 +1,183 @@
+"""What is used of SEAL, with types; SEAL itself is imported on first use.
+
+Reference: Microsoft SEAL 4 (https://github.com/microsoft/SEAL), through `tenseal.sealapi`.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from importlib import import_module
+from types import TracebackType
+from typing import Final, Protocol, cast
+
+from lotor.core.errors import CryptoError, InputError
+
+ParmsId = list[int]
+
+
+class Saved(Protocol):
+    """What SEAL can write to a file."""
+
+    def save(self, path: str, /) -> None: ...
+
+
+class Loaded(Saved, Protocol):
+    """What SEAL can read from a file."""
+
+    def load(self, context: "SealContext", path: str, /) -> None: ...
+
+
+class SealPlaintext(Protocol):
+    scale: float
+
+
+class SealCiphertext(Loaded, Protocol):
+    scale: float
+
+    def coeff_modulus_size(self) -> int: ...
+    def poly_modulus_degree(self) -> int: ...
+    def size(self) -> int: ...
+    def is_ntt_form(self) -> bool: ...
+    def is_transparent(self) -> bool: ...
+
+
+class SealKey(Loaded, Protocol):
+    """A secret or a public key."""
+
+
+class SealKeySwitchKeys(Loaded, Protocol):
+    """Relinearisation or Galois keys."""
+
+    def has_key(self, element: int, /) -> bool: ...
+
+
+class ContextData(Protocol):
+    def parms_id(self) -> ParmsId: ...
+    def next_context_data(self) -> "ContextData | None": ...
+
+
+class SealContext(Protocol):
+    def parameters_set(self) -> bool: ...
+    def parameters_error_message(self) -> str: ...
+    def first_context_data(self) -> ContextData: ...
+
+
+class KeyGenerator(Protocol):
+    def secret_key(self) -> SealKey: ...
+    def create_public_key(self, key: SealKey, /) -> None: ...
+    def create_relin_keys(self) -> Saved: ...
+    def create_galois_keys(self, elements: list[int], /) -> Saved: ...
+
+
+class Encryptor(Protocol):
+    def encrypt(self, plain: SealPlaintext, out: SealCiphertext, /) -> None: ...
+    def encrypt_symmetric(self, plain: SealPlaintext, /) -> Saved: ...
+    def encrypt_zero(self, level: ParmsId, out: SealCiphertext, /) -> None: ...
+
+
+class Decryptor(Protocol):
+    def decrypt(self, source: SealCiphertext, out: SealPlaintext, /) -> None: ...
+
+
+class Encoder(Protocol):
+    def encode(
+        self,
+        values: list[float] | list[complex] | float,
+        level: ParmsId,
+        scale: float,
+        out: SealPlaintext,
+        /,
+    ) -> None: ...
+    def decode_double(self, plain: SealPlaintext, /) -> list[float]: ...
+    def decode_complex(self, plain: SealPlaintext, /) -> list[complex]: ...
+
+
+_C = SealCiphertext
+
+
+class SealEvaluator(Protocol):
+    def add(self, a: _C, b: _C, out: _C, /) -> None: ...
+    def add_inplace(self, a: _C, b: _C, /) -> None: ...
+    def sub(self, a: _C, b: _C, out: _C, /) -> None: ...
+    def sub_inplace(self, a: _C, b: _C, /) -> None: ...
+    def negate(self, a: _C, out: _C, /) -> None: ...
+    def negate_inplace(self, a: _C, /) -> None: ...
+    def multiply(self, a: _C, b: _C, out: _C, /) -> None: ...
+    def square(self, a: _C, out: _C, /) -> None: ...
+    def add_plain(self, a: _C, b: SealPlaintext, out: _C, /) -> None: ...
+    def multiply_plain(self, a: _C, b: SealPlaintext, out: _C, /) -> None: ...
+    def relinearize_inplace(self, a: _C, keys: SealKeySwitchKeys, /) -> None: ...
+    def rescale_to_next(self, a: _C, out: _C, /) -> None: ...
+    def mod_switch_to(self, a: _C, level: ParmsId, out: _C, /) -> None: ...
+    def rotate_vector(self, a: _C, step: int, keys: SealKeySwitchKeys, out: _C, /) -> None: ...
+
+
+class SealSettings(Protocol):
+    def set_poly_modulus_degree(self, degree: int, /) -> None: ...
+    def set_coeff_modulus(self, primes: Sequence[object], /) -> None: ...
+
+
+class SchemeTypes(Protocol):
+    CKKS: object
+
+
+class SecurityLevels(Protocol):
+    NONE: object
+    TC128: object
+    TC192: object
+    TC256: object
+
+
+class Seal(Protocol):
+    """The classes of SEAL as the module offers them."""
+
+    SCHEME_TYPE: SchemeTypes
+    SEC_LEVEL_TYPE: SecurityLevels
+    EncryptionParameters: Callable[[object], SealSettings]
+    Modulus: Callable[[int], object]
+    SEALContext: Callable[[SealSettings, bool, object], SealContext]
+    KeyGenerator: Callable[..., KeyGenerator]
+    Encryptor: Callable[[SealContext, SealKey], Encryptor]
+    Decryptor: Callable[[SealContext, SealKey], Decryptor]
+    Evaluator: Callable[[SealContext], SealEvaluator]
+    CKKSEncoder: Callable[[SealContext], Encoder]
+    Plaintext: Callable[[], SealPlaintext]
+    Ciphertext: Callable[[], SealCiphertext]
+    SecretKey: Callable[[], SealKey]
+    PublicKey: Callable[[], SealKey]
+    RelinKeys: Callable[[], SealKeySwitchKeys]
+    GaloisKeys: Callable[[], SealKeySwitchKeys]
+
+
+@cache
+def seal() -> Seal:
+    """SEAL's module; an error that names the package when it is missing."""
+    try:
+        return cast(Seal, import_module("tenseal.sealapi"))
+    except ImportError as error:
+        raise InputError(
+            "computing on CKKS ciphertexts needs the package tenseal (0.3.16 or newer), which "
+            "cannot be imported here: run 'pip install tenseal'; it has wheels for Linux, macOS "
+            "and Windows"
+        ) from error
+
+
+class _Refusals(AbstractContextManager[None]):
+    """Turns what SEAL raises into an error of ours."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # SEAL's C++ exceptions: invalid_argument, out_of_range, logic_error, runtime_error.
+        if isinstance(error, ValueError | IndexError | RuntimeError):
+            raise CryptoError(
+                f"SEAL refused an operation: {error}; a result that does not depend on any "
+                "secret ('transparent': x - x, or a product with zero) and values too large for "
+                "the level are the usual causes"
+            ) from None
+
+
+refusals: Final = _Refusals()

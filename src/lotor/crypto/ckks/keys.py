@@ -1,0 +1,286 @@
+"""The three keys: the users' secret key, the public key, and what a server computes with.
+
+A key's fingerprint is a hash of its public key, so that nobody can pass off another one under it.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, NoReturn
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.errors import FormatError, InputError
+from lotor.crypto.ckks.binding import (
+    KeyGenerator,
+    SealKey,
+    SealKeySwitchKeys,
+    SealPlaintext,
+    refusals,
+    seal,
+)
+from lotor.crypto.ckks.ciphertext import Ciphertext, ciphertext_frame
+from lotor.crypto.ckks.context import Context, Values, context_of
+from lotor.crypto.ckks.framing import Frame, Kind, check_payload, read_frame
+from lotor.crypto.ckks.memory_files import load, saved
+from lotor.crypto.ckks.parameters import FINGERPRINT_BYTES, Parameters
+
+_FINGERPRINT_LABEL: Final = b"lotor ckks public key v1\0"
+
+
+class PublicKey:
+    """Encrypts; `fingerprint` names it and everything that belongs to it."""
+
+    def __init__(self, context: Context, key: SealKey, payload: bytes) -> None:
+        self.context = context
+        self.fingerprint = _fingerprint(context.parameters, payload)
+        # SEAL may write the same key in other bytes another time.
+        self._payload = payload
+        self._encryptor = seal().Encryptor(context.seal, key)
+
+    def __repr__(self) -> str:
+        return f"<PublicKey {self.fingerprint}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a PublicKey is not pickled or copied: use to_bytes and from_bytes")
+
+    @property
+    def parameters(self) -> Parameters:
+        return self.context.parameters
+
+    def encrypt(self, values: Values, level: int = 0, scale: float | None = None) -> Ciphertext:
+        """Encrypt at a level; at that level's own scale unless another is given."""
+        plain = self.context.encode(values, level, scale)
+        out = seal().Ciphertext()
+        with refusals:
+            self._encryptor.encrypt(plain, out)
+        return Ciphertext(self.context, self.fingerprint, out)
+
+    def encrypt_zero(self, level: int, scale: float) -> Ciphertext:
+        """Zero in every slot and coefficient, fresh each time."""
+        self.context.check_level(level)
+        out = seal().Ciphertext()
+        with refusals:
+            self._encryptor.encrypt_zero(self.context.ids[level], out)
+        out.scale = scale
+        return Ciphertext(self.context, self.fingerprint, out)
+
+    def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
+        parts = (self._payload,)
+        frame = Frame(Kind.PUBLIC_KEY, self.parameters.fingerprint, self.fingerprint, parts)
+        return frame.to_bytes(mac_key)
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        parameters: Parameters,
+        *,
+        fingerprint: str | None = None,
+        mac_key: bytes | None = None,
+    ) -> "PublicKey":
+        """Load a public key, which must have this fingerprint if one is given."""
+        frame = read_frame(Kind.PUBLIC_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
+        return _load_public(frame, parameters, *_parts(frame, 1))
+
+    @classmethod
+    def _make(cls, context: Context, generator: KeyGenerator) -> "PublicKey":
+        key = seal().PublicKey()
+        generator.create_public_key(key)
+        return cls(context, key, saved(key))
+
+
+def _load_public(frame: Frame, parameters: Parameters, payload: bytes | memoryview) -> PublicKey:
+    if _fingerprint(parameters, payload) != frame.key:
+        raise FormatError(
+            f"this {frame.kind.title} does not have the fingerprint {frame.key} that it claims: "
+            "somebody exchanged its public key; get it from its owner again"
+        )
+    context = context_of(parameters)
+    key = seal().PublicKey()
+    most = 4 * parameters.ciphertext_bytes() + 4096
+    load(key, context.seal, check_payload(frame.kind, payload, most))
+    return PublicKey(context, key, bytes(payload))
+
+
+def _fingerprint(parameters: Parameters, payload: bytes | memoryview) -> str:
+    digest = sha256(_FINGERPRINT_LABEL + bytes.fromhex(parameters.fingerprint))
+    digest.update(payload)
+    return digest.digest()[:FINGERPRINT_BYTES].hex()
+
+
+class SecretKey:
+    """Decrypts, and encrypts into half the bytes; the server never has it."""
+
+    def __init__(self, public: PublicKey, key: SealKey) -> None:
+        self.public = public
+        self.context = public.context
+        self._key = key
+        self._decryptor = seal().Decryptor(self.context.seal, key)
+        self._encryptor = seal().Encryptor(self.context.seal, key)
+
+    @classmethod
+    def generate(cls, parameters: Parameters) -> "SecretKey":
+        """A new key from the operating system's randomness."""
+        context = context_of(parameters)
+        generator = seal().KeyGenerator(context.seal)
+        return cls(PublicKey._make(context, generator), generator.secret_key())
+
+    def __repr__(self) -> str:
+        return f"<SecretKey {self.fingerprint}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a SecretKey is not pickled or copied: use to_bytes and from_bytes")
+
+    @property
+    def parameters(self) -> Parameters:
+        return self.context.parameters
+
+    @property
+    def fingerprint(self) -> str:
+        return self.public.fingerprint
+
+    def encrypt_to_bytes(
+        self,
+        values: Values,
+        level: int = 0,
+        scale: float | None = None,
+        *,
+        mac_key: bytes | None = None,
+    ) -> bytes:
+        """A ciphertext in half the bytes: its random half is a seed. Sent, not computed with."""
+        plain = self.context.encode(values, level, scale)
+        with refusals:
+            payload = saved(self._encryptor.encrypt_symmetric(plain))
+        return ciphertext_frame(
+            self.parameters, self.fingerprint, payload, level, plain.scale, mac_key
+        )
+
+    def encrypt(self, values: Values, level: int = 0, scale: float | None = None) -> Ciphertext:
+        """Encrypt with the secret key, which has less noise than with the public one."""
+        data = self.encrypt_to_bytes(values, level, scale)
+        return Ciphertext.from_bytes(data, self.parameters, self.fingerprint)
+
+    def decrypt(self, ciphertext: Ciphertext) -> NDArray[np.float64]:
+        """The real parts in all slots."""
+        return self.context.decode(self._decrypted(ciphertext))
+
+    def decrypt_complex(self, ciphertext: Ciphertext) -> NDArray[np.complex128]:
+        return self.context.decode_complex(self._decrypted(ciphertext))
+
+    def _decrypted(self, ciphertext: Ciphertext) -> SealPlaintext:
+        ciphertext.check_key(self.fingerprint)
+        plain = seal().Plaintext()
+        with refusals:
+            self._decryptor.decrypt(ciphertext.seal, plain)
+        return plain
+
+    def evaluation_keys(
+        self, rotations: Sequence[int] = (), *, mac_key: bytes | None = None
+    ) -> bytes:
+        """What a server needs to multiply and to rotate by these steps, for `EvaluationKeys`."""
+        generator = seal().KeyGenerator(self.context.seal, self._key)
+        slots, degree = self.parameters.slots, self.parameters.degree
+        steps = sorted({step % slots for step in rotations} - {0})
+        parts = [msgspec.msgpack.encode(steps), saved(generator.create_relin_keys())]
+        if steps:
+            # SEAL's interface takes Galois elements here, although it calls them steps.
+            elements = [pow(3, step, 2 * degree) for step in steps]
+            parts.append(saved(generator.create_galois_keys(elements)))
+        names = (self.parameters.fingerprint, self.fingerprint)
+        return Frame(Kind.EVALUATION_KEYS, *names, tuple(parts)).to_bytes(mac_key)
+
+    def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
+        """The secret itself: keep it in a private file, or seal it for whom it is meant."""
+        parts = (self.public._payload, saved(self._key))
+        frame = Frame(Kind.SECRET_KEY, self.parameters.fingerprint, self.fingerprint, parts)
+        return frame.to_bytes(mac_key)
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        parameters: Parameters,
+        *,
+        fingerprint: str | None = None,
+        mac_key: bytes | None = None,
+    ) -> "SecretKey":
+        """Load a secret key, which must have this fingerprint if one is given."""
+        frame = read_frame(Kind.SECRET_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
+        public_part, secret_part = _parts(frame, 2)
+        public = _load_public(frame, parameters, public_part)
+        key = seal().SecretKey()
+        most = 2 * parameters.ciphertext_bytes() + 4096
+        load(key, public.context.seal, check_payload(frame.kind, secret_part, most))
+        return cls(public, key)
+
+
+class EvaluationKeys:
+    """What a server multiplies and rotates with; it reads nothing with it."""
+
+    def __init__(
+        self,
+        context: Context,
+        fingerprint: str,
+        relinearisation: SealKeySwitchKeys,
+        rotation: SealKeySwitchKeys,
+        rotations: tuple[int, ...],
+    ) -> None:
+        self.context = context
+        self.fingerprint = fingerprint
+        self.rotations = rotations
+        self.relinearisation = relinearisation
+        self.rotation = rotation
+
+    def __repr__(self) -> str:
+        return f"<EvaluationKeys {self.fingerprint}, rotations {[*self.rotations]}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("EvaluationKeys are not pickled or copied: keep the bytes")
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, parameters: Parameters, key: str, *, mac_key: bytes | None = None
+    ) -> "EvaluationKeys":
+        """Load the keys that belong to the key of this fingerprint."""
+        frame = read_frame(Kind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key)
+        context = context_of(parameters)
+        try:
+            steps = msgspec.msgpack.decode(frame.parts[0], type=tuple[int, ...])
+        except (msgspec.MsgspecError, IndexError):
+            steps = (-1,)
+        if any(not 0 < step < parameters.slots for step in steps):
+            raise FormatError("these CKKS evaluation keys name impossible rotations: ask again")
+        _parts(frame, 3 if steps else 2)
+        library = seal()
+        loaded = (library.RelinKeys(), library.GaloisKeys())
+        for item, part, count in zip(loaded, frame.parts[1:], (1, len(steps)), strict=False):
+            most = 2 * count * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
+            load(item, context.seal, check_payload(frame.kind, part, most))
+        keys = cls(context, key, *loaded, steps)
+        keys._check_elements()
+        return keys
+
+    def _check_elements(self) -> None:
+        degree = self.context.parameters.degree
+        if not all(self.rotation.has_key(pow(3, step, 2 * degree)) for step in self.rotations):
+            raise FormatError(
+                "these CKKS evaluation keys lack a rotation that they name: ask for them again"
+            )
+
+    def check_rotation(self, step: int) -> int:
+        """The step as SEAL takes it, if there is a key for it."""
+        step %= self.context.parameters.slots
+        if step and step not in self.rotations:
+            raise InputError(
+                f"there is no key for a rotation by {step}, only for {[*self.rotations]}: name it "
+                "when the secret key makes the evaluation keys"
+            )
+        return step
+
+
+def _parts(frame: Frame, count: int) -> tuple[bytes | memoryview, ...]:
+    if len(frame.parts) != count:
+        raise FormatError(f"a {frame.kind.title} has {count} parts: ask its sender for it again")
+    return frame.parts

@@ -1,0 +1,211 @@
+"""Parameter sets: the ring, the primes, the levels, and what they are good for.
+
+A ciphertext starts at level 0 and goes one level down with each product; the last level is
+`levels`. Its modulus is the product of the first prime and one prime per level that is left. The
+special prime takes part in key switching only, and counts for security like the others.
+
+Reference: M. Albrecht et al., Homomorphic Encryption Security Standard, 2018, table 1 (ternary
+secrets, classical attacks).
+"""
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
+
+import gmpy2
+
+from lotor.core.errors import InputError
+from lotor.crypto.ckks.errors import InsecureParametersWarning
+
+FINGERPRINT_BYTES: Final = 16
+SECURITY_LEVELS: Final = (128, 192, 256)
+
+LARGEST_MODULUS: Final = {
+    1024: {128: 27, 192: 19, 256: 14},
+    2048: {128: 54, 192: 37, 256: 29},
+    4096: {128: 109, 192: 75, 256: 58},
+    8192: {128: 218, 192: 152, 256: 118},
+    16384: {128: 438, 192: 305, 256: 237},
+    32768: {128: 881, 192: 611, 256: 476},
+}
+"""The most bits that all primes together may have, by degree and security; SEAL ends at 32768."""
+
+_SMALLEST_BITS, _LARGEST_BITS = 20, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """One parameter set.
+
+    `scale_bits` is the size of the primes of the levels and of the scale at the last level: about
+    `scale_bits` - log2(degree) + 2 bits of a result are right. `first_bits` leaves room above it
+    at the last level: there a value stays below 2^(first_bits - scale_bits - 1).
+
+    A set that does not reach `security` is refused; for tests and teaching `insecure` says why it
+    may be used all the same, which warns.
+
+    >>> Parameters(levels=14, scale_bits=48).degree
+    32768
+    """
+
+    levels: int
+    scale_bits: int
+    security: int = 128
+    degree: int = 0  # 0: the smallest that is secure
+    first_bits: int = 0  # 0: twelve more than the scale, as far as there are
+    special_bits: int = _LARGEST_BITS
+    insecure: str = field(default="", compare=False, kw_only=True)
+    primes: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    scales: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    fingerprint: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.first_bits:
+            # As large as the special prime it would make rotations noisy for nothing.
+            object.__setattr__(self, "first_bits", min(self.scale_bits + 12, _LARGEST_BITS))
+        self._check_sizes()
+        self._settle_degree()
+        self._check_security()
+        object.__setattr__(self, "primes", _primes(self.degree, self.prime_bits))
+        object.__setattr__(self, "scales", self._scales())
+        digest = sha256(self.text.encode()).digest()
+        object.__setattr__(self, "fingerprint", digest[:FINGERPRINT_BYTES].hex())
+
+    def _check_sizes(self) -> None:
+        if self.security not in SECURITY_LEVELS:
+            raise InputError(f"security={self.security}: choose 128, 192 or 256")
+        if self.levels < 1:
+            raise InputError(f"levels={self.levels}: at least one product must be possible")
+        for bits in (self.scale_bits, self.first_bits, self.special_bits):
+            if not _SMALLEST_BITS <= bits <= _LARGEST_BITS:
+                raise InputError(
+                    f"a prime of {bits} bits: SEAL takes {_SMALLEST_BITS} to {_LARGEST_BITS}"
+                )
+        if not self.scale_bits < self.first_bits <= self.special_bits:
+            raise InputError(
+                f"scale_bits={self.scale_bits}, first_bits={self.first_bits}, special_bits="
+                f"{self.special_bits}: the first prime must be larger than the scale, or results "
+                "have no room, and the special prime at least as large, or key switching is noisy"
+            )
+
+    def _settle_degree(self) -> None:
+        if self.degree and self.degree not in LARGEST_MODULUS:
+            raise InputError(f"degree={self.degree}: choose one of {[*LARGEST_MODULUS]}")
+        if not self.degree:
+            fitting = (n for n, most in LARGEST_MODULUS.items() if self.bits <= most[self.security])
+            object.__setattr__(self, "degree", next(fitting, max(LARGEST_MODULUS)))
+
+    def _check_security(self) -> None:
+        most = LARGEST_MODULUS[self.degree][self.security]
+        if self.bits <= most:
+            return
+        if not self.insecure:
+            raise InputError(
+                f"{self.levels} levels of {self.scale_bits} bits need a modulus of {self.bits} "
+                f"bits, and {self.security}-bit security at degree {self.degree} allows {most}: "
+                f"take fewer levels (at most {self.most_levels()} of that size at degree "
+                f"{max(LARGEST_MODULUS)}), smaller primes, or less security"
+            )
+        warnings.warn(
+            f"a CKKS modulus of {self.bits} bits at degree {self.degree} can be broken (used for: "
+            f"{self.insecure}): use it for tests and teaching only",
+            InsecureParametersWarning,
+            stacklevel=4,
+        )
+
+    def most_levels(self) -> int:
+        """How many levels of this size the largest ring allows."""
+        most = LARGEST_MODULUS[max(LARGEST_MODULUS)][self.security]
+        return max(0, (most - self.first_bits - self.special_bits) // self.scale_bits)
+
+    @property
+    def prime_bits(self) -> tuple[int, ...]:
+        """First prime, one for each level (the last level's first), special prime."""
+        return (self.first_bits, *[self.scale_bits] * self.levels, self.special_bits)
+
+    @property
+    def bits(self) -> int:
+        """The size of the whole modulus."""
+        return sum(self.prime_bits)
+
+    @property
+    def slots(self) -> int:
+        """How many complex numbers a ciphertext holds."""
+        return self.degree // 2
+
+    def dropped_prime(self, level: int) -> int:
+        """The prime by which a rescale at this level divides."""
+        return self.primes[self.levels - level]
+
+    def _scales(self) -> tuple[float, ...]:
+        # Fixed at the end and followed backwards: forwards, differences between primes would
+        # double with each level.
+        scales = [2.0**self.scale_bits]
+        for level in reversed(range(self.levels)):
+            scales.append(math.sqrt(scales[-1] * self.dropped_prime(level)))
+        return tuple(reversed(scales))
+
+    @property
+    def text(self) -> str:
+        """All that two sides must have in common, in one spelling."""
+        return (
+            "lotor ckks parameters v1\n"
+            f"degree={self.degree}\n"
+            f"primes={','.join(map(str, self.primes))}\n"
+            f"last_scale=2^{self.scale_bits}\n"
+        )
+
+    def ciphertext_bytes(self, level: int = 0, *, seeded: bool = False) -> int:
+        """About how long a serialised ciphertext is at most; `seeded` ones take half."""
+        return (1 if seeded else 2) * (self.levels + 1 - level) * self.degree * 8
+
+    def switching_key_bytes(self) -> int:
+        """The memory of one key of relinearisation or rotation; serialised it is about half."""
+        return 2 * (self.levels + 1) * (self.levels + 2) * self.degree * 8
+
+
+def _primes(degree: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The largest primes of these sizes that are 1 mod 2·degree, each once."""
+    found = {bits: _largest_primes(degree, bits, sizes.count(bits)) for bits in set(sizes)}
+    return tuple(found[bits].pop() for bits in sizes)
+
+
+def _largest_primes(degree: int, bits: int, count: int) -> list[int]:
+    step = 2 * degree
+    candidate = ((1 << bits) - 1) // step * step + 1
+    primes: list[int] = []
+    while len(primes) < count:
+        if candidate.bit_length() < bits:
+            raise InputError(
+                f"there are only {len(primes)} primes of {bits} bits for degree {degree} and "
+                f"{count} are needed: take larger ones"
+            )
+        if gmpy2.is_prime(candidate, 40):
+            primes.append(candidate)
+        candidate -= step
+    return primes
+
+
+def named_parameters(name: str) -> Parameters:
+    """The parameter set of this name.
+
+    >>> named_parameters("deep-128").levels
+    19
+    """
+    if name not in _NAMED:
+        raise InputError(f"there is no parameter set {name!r}: choose one of {sorted(_NAMED)}")
+    levels, scale_bits, security = _NAMED[name]
+    return Parameters(levels, scale_bits, security)
+
+
+_NAMED: Final = {
+    "shallow-128": (7, 45, 128),
+    "standard-128": (14, 48, 128),
+    "deep-128": (19, 40, 128),
+    "standard-192": (11, 44, 192),
+    "standard-256": (8, 44, 256),
+}
+PARAMETER_SETS: Final = tuple(sorted(_NAMED))
+"""The names that `named_parameters` knows."""
