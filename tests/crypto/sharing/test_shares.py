@@ -88,8 +88,10 @@ def test_bits(values: tuple[Words, Words], dtype: type[np.unsignedinteger]) -> N
 
 def test_what_is_public_is_added_by_the_first_server_alone() -> None:
     x = np.array([7], np.uint64)
-    for first, expected in ((True, 12), (False, 7)):
-        assert (Shared(x, first=first) + 5).share.tolist() == [expected]
+    for first, more, less in ((True, 12, 2), (False, 7, 7)):
+        assert (Shared(x, first=first) + 5).share.tolist() == [more]
+        assert (Shared(x, first=first) - 5).share.tolist() == [less]
+        assert (SharedBits(x, first=first) ^ x).share.tolist() == [0 if first else 7]
 
 
 def test_no_share_is_shown() -> None:
