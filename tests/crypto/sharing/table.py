@@ -23,10 +23,11 @@ from lotor.crypto.sharing import (
     settled,
     to_message,
 )
-from lotor.crypto.sharing.engine import Compute, DType
+from lotor.crypto.sharing.engine import Compute
 from lotor.crypto.sharing.masked import Secret
 
 T = TypeVar("T")
+DType: TypeAlias = np.dtype[np.unsignedinteger]
 Pair: TypeAlias = tuple[Shared, Shared] | tuple[SharedBits, SharedBits]
 
 KEYS = (bytes(range(32)), bytes(range(32, 64)))
