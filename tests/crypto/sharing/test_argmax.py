@@ -1,5 +1,7 @@
 """A one at the largest, by all pairs and by tournament."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,9 +88,9 @@ def test_tournament_is_as_all_pairs(k: int, groups: int, seed: int) -> None:
 
 def test_tournament_where_all_are_lowest() -> None:
     """What fills up the groups is below them all."""
-    x = np.arange(7, dtype=np.uint64) + signed([-LARGEST])
-    for groups in range(1, 9):
-        assert of_groups(shared(x), groups).tolist() == [0] * 6 + [1]
+    for k, groups in product((1, 2, 7), range(1, 9)):
+        x = np.arange(k, dtype=np.uint64) + signed([-LARGEST])
+        assert of_groups(shared(x), groups).tolist() == [0] * (k - 1) + [1]
 
 
 @pytest.mark.parametrize("k", [TOURNAMENT - 1, TOURNAMENT, TOURNAMENT + 1])
