@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -173,3 +175,8 @@ def test_a_missing_package_names_itself(monkeypatch: pytest.MonkeyPatch) -> None
             SecretKey.generate(parameters(1))
     finally:
         seal.cache_clear()
+
+
+def test_the_library_is_loaded_on_first_use_only() -> None:
+    code = "import sys, lotor, lotor.crypto.ckks; sys.exit('tenseal' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603

@@ -15,6 +15,7 @@ from lotor.crypto.ckks import (
     InsecureParametersWarning,
     Parameters,
     named_parameters,
+    parameters_for,
 )
 from lotor.crypto.ckks.binding import seal
 from lotor.crypto.ckks.context import Context, context_of
@@ -125,6 +126,25 @@ def test_an_insecure_set_needs_a_reason_and_warns() -> None:
 def test_impossible_sizes_are_refused(values: dict[str, int]) -> None:
     with pytest.raises(InputError):
         Parameters(**{"levels": 2, "scale_bits": 40, **values})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("security", [128, 192, 256])
+@pytest.mark.parametrize("levels", [1, 6, 9])
+def test_the_finest_primes_that_fit(levels: int, security: int) -> None:
+    found = parameters_for(levels, security)
+    assert (found.levels, found.security) == (levels, security)
+    if found.scale_bits < 48:
+        with pytest.raises(InputError, match="take fewer levels"):
+            Parameters(levels, found.scale_bits + 1, security)
+
+
+def test_what_no_ring_can_do_is_refused_with_what_one_can() -> None:
+    with pytest.raises(InputError, match="at most 25 fit"):
+        parameters_for(26)
+    # 42 + 25·30 + 60 = 852 of 881 bits.
+    assert parameters_for(25).scale_bits >= 30
+    with pytest.raises(InputError):
+        parameters_for(0)
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

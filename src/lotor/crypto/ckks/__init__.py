@@ -47,6 +47,7 @@ from lotor.crypto.ckks.parameters import (
     PARAMETER_SETS,
     Parameters,
     named_parameters,
+    parameters_for,
 )
 from lotor.crypto.ckks.refresh import Mask, add_mask, encrypt_again, take_mask_off
 from lotor.crypto.ckks.sign import SignPolynomial, sign_polynomial
@@ -81,6 +82,7 @@ __all__ = [
     "levels_of_argmax",
     "named_parameters",
     "newton_plan",
+    "parameters_for",
     "sign_polynomial",
     "square_root",
     "take_mask_off",

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from types import TracebackType
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, cast, overload
 
 from lotor.core.errors import CryptoError, InputError
 
@@ -71,7 +71,10 @@ class KeyGenerator(Protocol):
 
 class Encryptor(Protocol):
     def encrypt(self, plain: SealPlaintext, out: SealCiphertext, /) -> None: ...
+    @overload
     def encrypt_symmetric(self, plain: SealPlaintext, /) -> Saved: ...
+    @overload
+    def encrypt_symmetric(self, plain: SealPlaintext, out: SealCiphertext, /) -> None: ...
     def encrypt_zero(self, level: ParmsId, out: SealCiphertext, /) -> None: ...
 
 

@@ -43,14 +43,13 @@ class Evaluator:
             totals[operation] += count
         return dict(totals)
 
-    def take(self, ciphertext: Ciphertext) -> Ciphertext:
-        """Refuse a ciphertext under another key or parameter set."""
+    def _own(self, ciphertext: Ciphertext) -> Ciphertext:
         ciphertext.check_key(self.keys.fingerprint)
         return ciphertext
 
     def require(self, ciphertext: Ciphertext, levels: int) -> None:
         """Refuse what would need more levels than are left, before anything is computed."""
-        self.take(ciphertext)
+        self._own(ciphertext)
         if ciphertext.levels_left < levels:
             raise LevelsExhaustedError(
                 f"this computation needs {levels} levels and the ciphertext has "
@@ -60,12 +59,12 @@ class Evaluator:
 
     def add(self, a: Ciphertext, b: Ciphertext) -> Ciphertext:
         """The sum; it costs a level only where both are at one level with different scales."""
-        a, b = self._alike(self.take(a), self.take(b))
+        a, b = self._alike(self._own(a), self._own(b))
         return self._counted("add", a.level, self._sum(a.seal, b.seal))
 
     def subtract(self, a: Ciphertext, b: Ciphertext) -> Ciphertext:
         """The difference, see `add`."""
-        a, b = self._alike(self.take(a), self.take(b))
+        a, b = self._alike(self._own(a), self._own(b))
         out = seal().Ciphertext()
         with refusals:
             self._seal.sub(a.seal, b.seal, out)
@@ -73,12 +72,12 @@ class Evaluator:
 
     def negate(self, a: Ciphertext) -> Ciphertext:
         out = seal().Ciphertext()
-        self._seal.negate(self.take(a).seal, out)
+        self._seal.negate(self._own(a).seal, out)
         return self._wrapped(out)
 
     def add_plain(self, a: Ciphertext, values: Values) -> Ciphertext:
         """Add public values."""
-        plain = self.context.encode(values, self.take(a).level, a.scale)
+        plain = self.context.encode(values, self._own(a).level, a.scale)
         out = seal().Ciphertext()
         with refusals:
             self._seal.add_plain(a.seal, plain, out)
@@ -229,7 +228,7 @@ class Evaluator:
     def rotate(self, a: Ciphertext, step: int) -> Ciphertext:
         """Slot i of the result is slot i + step, around the end."""
         step = self.keys.check_rotation(step)
-        self.take(a)
+        self._own(a)
         if not step:
             return a
         out = seal().Ciphertext()

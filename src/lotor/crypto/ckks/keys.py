@@ -159,8 +159,11 @@ class SecretKey:
 
     def encrypt(self, values: Values, level: int = 0, scale: float | None = None) -> Ciphertext:
         """Encrypt with the secret key, which has less noise than with the public one."""
-        data = self.encrypt_to_bytes(values, level, scale)
-        return Ciphertext.from_bytes(data, self.parameters, self.fingerprint)
+        plain = self.context.encode(values, level, scale)
+        out = seal().Ciphertext()
+        with refusals:
+            self._encryptor.encrypt_symmetric(plain, out)
+        return Ciphertext(self.context, self.fingerprint, out)
 
     def decrypt(self, ciphertext: Ciphertext) -> NDArray[np.float64]:
         """The real parts in all slots."""

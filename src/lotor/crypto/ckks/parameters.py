@@ -10,6 +10,7 @@ secrets, classical attacks).
 
 import math
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
@@ -33,6 +34,8 @@ LARGEST_MODULUS: Final = {
 """The most bits that all primes together may have, by degree and security; SEAL ends at 32768."""
 
 _SMALLEST_BITS, _LARGEST_BITS = 20, 60
+# Below, a product of a large ring has no digit right.
+_COARSEST_BITS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,22 @@ def _largest_primes(degree: int, bits: int, count: int) -> list[int]:
             primes.append(candidate)
         candidate -= step
     return primes
+
+
+def parameters_for(levels: int, security: int = 128, *, scale_bits: int = 48) -> Parameters:
+    """The most precise set with so many levels, with primes of at most `scale_bits` bits.
+
+    >>> parameters_for(18).scale_bits
+    42
+    """
+    for bits in range(scale_bits, _COARSEST_BITS - 1, -1):
+        with suppress(InputError):
+            return Parameters(levels, bits, security)
+    deepest = Parameters(1, _COARSEST_BITS, security).most_levels()
+    raise InputError(
+        f"no ring has {levels} levels with {security}-bit security and at least {_COARSEST_BITS} "
+        f"bits each: at most {deepest} fit; take a shallower computation or less security"
+    )
 
 
 def named_parameters(name: str) -> Parameters:
