@@ -1,6 +1,10 @@
 """PPCB on the command line."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -8,11 +12,15 @@ from typer.testing import CliRunner
 import lotor
 from lotor.cli import contextual_options
 from lotor.cli.contextual_options import contexts_from
+from lotor.cli.demo_contextual import FIRMS
 from lotor.cli.main import app
+from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
 from lotor.privacy import Accountant
 
 SMALL = ["--arms", "contexts:4,6", "--budget", "30", "--seed", "7"]
+LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
+SEATS = {"server-0", "server-1", "dealer", "actor", "receiver"}
 PLAIN = ["plain", "--policy", "linear-epsilon-greedy"]
 
 
@@ -163,3 +171,81 @@ def test_help_names_the_defaults_that_depend_on_the_protocol() -> None:
     shown = output("run", "--help")
     for text in ("(1e-6)", "(3072)", "no limit", "--privacy-budget"):
         assert text in shown
+    assert "[members] of party.toml" in output("start", "--help")
+
+
+def test_what_start_orders() -> None:
+    assert order_options("ppcb") == {"policy": "linear-epsilon-greedy:epsilon=0.1,ridge=1.0"}
+    given = order_options(
+        "ppcb", epsilon=0.3, bits=18, delay=1, privacy_budget=100.0, delta=1e-5, key_bits=None
+    )
+    assert given == {
+        "policy": "linear-epsilon-greedy:epsilon=0.3,ridge=1.0",
+        "bits": 18,
+        "delay": 1,
+        "privacy_budget": "100.0",
+        "delta": "1e-05",
+    }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options", "complaint"),
+    [
+        ("ppcb", {"key_bits": 2048}, "--key-bits belongs to samba"),
+        ("ppcb", {"selection": "bits"}, "--selection belongs to `lotor start samba`"),
+        ("ppcb", {"policy": "ucb"}, "no contextual policy"),
+        ("ppcb", {"bits": 3}, "bits is 3"),
+        ("samba", {"epsilon": 0.1}, "--epsilon belongs to `lotor start ppcb`"),
+        ("linucb-ds", {"delta": 0.1, "delay": 2}, "--delay, --delta belong to `lotor start ppcb`"),
+    ],
+)
+def test_what_start_refuses(protocol: str, options: dict[str, str], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        order_options(protocol, **options)  # type: ignore[arg-type]
+
+
+def test_trial_keys(tmp_path: Path) -> None:
+    made = ["keys", "demo", str(tmp_path / "trial"), "--protocol", "ppcb", "--owner", "airline"]
+    assert set(json.loads(output(*made, "--json"))) == {"authority", "airline", *SEATS}
+
+
+def test_the_demo_has_no_hospitals_to_count() -> None:
+    done = CliRunner().invoke(app, ["demo", "--protocol", "ppcb", "--hospitals", "3"])
+    assert "--hospitals belongs" in str(done.exception)
+
+
+@pytest.mark.slow
+def test_the_demo_survives_kills_and_each_party_sees_its_own(tmp_path: Path) -> None:
+    options = ["--budget", "60", "--kill", "--json", "--keep"]
+    done = subprocess.run(  # noqa: S603
+        [*LOTOR, "demo", "--protocol", "ppcb", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["reward"] == report["plain_reward"]
+    assert report["same_arms"] is True
+    assert report["kills"] >= 4
+    assert set(report["parties"]) == {*SEATS, *FIRMS}
+    (folder,) = tmp_path.iterdir()
+
+    def shown(name: str) -> dict[str, object]:
+        kit = str(folder / name)
+        found: dict[str, object] = json.loads(
+            output("runs", "show", report["run"], "--kit", kit, "--json")
+        )
+        assert found["privacy"]["steps"] == 60  # type: ignore[index]
+        return found
+
+    assert shown("actor")["own_acts"] == 60
+    assert "reward" not in shown("actor")
+    assert shown("airline")["own_contexts"] == 60
+    receiver = shown("receiver")
+    assert (receiver["own_pulls"], receiver["reward"]) == (60, report["reward"])
+    assert not {key for key in shown("server-0") if key.startswith("own_")}
+    kit = ["--kit", str(folder / "receiver")]
+    assert "What the arms tell" in output("runs", "show", report["run"], *kit)
+    assert "total reward" in output("runs", "follow", report["run"], *kit)

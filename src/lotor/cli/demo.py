@@ -18,6 +18,7 @@ from lotor.cli import exit_codes
 from lotor.cli.demo_run import DemoRun, Outcome
 from lotor.cli.demo_trials import HOSPITALS, TRIALS, DemoTrial
 from lotor.cli.demo_view import DemoView, show_parties
+from lotor.cli.study import different_steps
 from lotor.core.errors import InputError, RunEndedError, StoppedError
 from lotor.runtime import Result
 
@@ -34,10 +35,10 @@ def demo_command(
         str | None,
         typer.Option(
             help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.",
-            show_default="ucb, linucb or spectral-ucb",
+            show_default="ucb, linucb, spectral-ucb or linear-epsilon-greedy",
         ),
     ] = None,
-    budget: Annotated[int, typer.Option(help="How many patients, or pulls.")] = 300,
+    budget: Annotated[int, typer.Option(help="How many patients, travellers or pulls.")] = 300,
     hospitals: Annotated[
         int | None,
         typer.Option(
@@ -133,6 +134,16 @@ def _document(
     }
 
 
+def _difference(trial: DemoTrial, outcome: Outcome, plain: Result) -> str:
+    steps = different_steps(outcome.arms, plain.arms)
+    if trial.exact or outcome.arms is None or not steps:
+        return "please report this"
+    return (
+        f"{len(steps)} of {trial.budget} arms, the first in round {steps[0]}. The two best scores "
+        "there were closer than what is rounded away; please report it if it happens again"
+    )
+
+
 def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> None:
     out = Console()
     out.print(
@@ -148,7 +159,7 @@ def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> N
     out.print(
         "[green]equal, and the same arm in every round[/green]"
         if same
-        else "[bold red]DIFFERENT: please report this[/bold red]"
+        else f"[bold red]DIFFERENT: {_difference(trial, outcome, plain)}[/bold red]"
     )
     if kill:
         starts = sum(report.starts for report in outcome.parties.values())

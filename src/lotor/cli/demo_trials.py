@@ -9,6 +9,7 @@ from typing import Protocol as Interface
 from rich.console import Console
 
 import lotor
+from lotor.cli.demo_contextual import PPCBTrial
 from lotor.cli.linear_options import DEFAULT_ARMS, linear_from, made_up
 from lotor.cli.options import refuse_given, samba_from
 from lotor.cli.show import show_leakage
@@ -53,6 +54,10 @@ class DemoTrial(Interface):
     @property
     def seed(self) -> int: ...
 
+    @property
+    def exact(self) -> bool:
+        """Whether it computes with the very numbers of plain, or rounds."""
+
     def federation(self, folder: Path) -> Loopback:
         """All parties, with their data."""
 
@@ -77,6 +82,10 @@ class SambaTrial:
     budget: int
     seed: int
     hospitals: int | None
+
+    @property
+    def exact(self) -> bool:
+        return True
 
     @property
     def means(self) -> dict[str, float]:
@@ -121,6 +130,10 @@ class LinearTrial:
         refuse_given({"hospitals": self.hospitals}, "to `lotor demo --protocol samba`")
 
     @property
+    def exact(self) -> bool:
+        return True
+
+    @property
     def survey(self) -> Survey:
         return made_up(DEFAULT_ARMS[self.protocol], graph=self.protocol == "spectral-ucb-ds")
 
@@ -152,5 +165,6 @@ class LinearTrial:
 
 TRIALS: dict[str, Callable[[str | None, int, int, int | None], DemoTrial]] = {
     "samba": SambaTrial,
+    "ppcb": PPCBTrial,
     **{name: partial(LinearTrial, name) for name in DEFAULT_ARMS},
 }

@@ -1,4 +1,4 @@
-"""Commands of one party: `lotor serve`, and `lotor start` for the customer."""
+"""Commands of one party: `lotor serve`, and `lotor start` for the one that orders runs."""
 
 import asyncio
 import json
@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.console import Console
 
+from lotor.cli import run_options as o
+from lotor.cli.account import account_of
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress
+from lotor.cli.show_privacy import show_account
 from lotor.cli.start_options import PROTOCOLS, order_options
 from lotor.core.errors import (
     ConsentError,
@@ -53,39 +57,42 @@ def start_command(
         str, typer.Argument(help=f"What to run: {', '.join(PROTOCOLS)}.", show_default=False)
     ],
     kit: KitOption,
-    budget: Annotated[int, typer.Option(help="How many pulls, the paper's N.")],
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.  [default: ucb, linucb "
-            "or spectral-ucb]"
-        ),
-    ] = None,
+    budget: o.BudgetOption,
+    policy: o.PolicyOption = None,
     owners: Annotated[
         str | None,
-        typer.Option(help="Who takes part, e.g. 'lyon,porto'.  [default: [members] of party.toml]"),
+        typer.Option(
+            help="Who takes part, e.g. 'lyon,porto'.", show_default="[members] of party.toml"
+        ),
     ] = None,
-    selection: Annotated[
-        Literal["bits", "position"] | None,
-        typer.Option(help="samba: how owners learn who is pulled.  [default: bits]"),
-    ] = None,
-    slot_bits: Annotated[
-        int | None,
-        typer.Option(help="linucb-ds: how wide a score is, 64 or 96.  [default: 64]"),
-    ] = None,
-    key_bits: Annotated[
-        int | None, typer.Option(help="Paillier: 2048, 3072 or 4096.  [default: 3072]")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+    selection: o.SelectionOption = None,
+    key_bits: o.KeyBitsOption = None,
+    slot_bits: o.SlotBitsOption = None,
+    epsilon: o.EpsilonOption = None,
+    bits: o.BitsOption = None,
+    delay: o.DelayOption = None,
+    privacy_budget: o.PrivacyBudgetOption = None,
+    delta: o.DeltaOption = None,
+    as_json: o.JsonOption = False,
     log: LogOption = "text",
     log_level: LevelOption = "warning",
 ) -> None:
-    """Start a run as the customer, wait for it, and print the total.
+    """Start a run, wait for it, and print the total, as the party that learns it.
 
-    A run that was cut off goes on with `lotor runs follow RUN`.
+    That is the customer, or in ppcb the receiver. A run that was cut off goes on with
+    `lotor runs follow RUN`.
     """
     options = order_options(
-        protocol, policy=policy, selection=selection, slot_bits=slot_bits, key_bits=key_bits
+        protocol,
+        policy=policy,
+        selection=selection,
+        key_bits=key_bits,
+        slot_bits=slot_bits,
+        epsilon=epsilon,
+        bits=bits,
+        delay=delay,
+        privacy_budget=privacy_budget,
+        delta=delta,
     )
     with desk(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
@@ -106,7 +113,7 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
         typer.echo(
-            f"lotor: no longer watching. Without its customer the run waits: go on with `lotor "
+            f"lotor: no longer watching. Without this party the run waits: go on with `lotor "
             f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
             err=True,
         )
@@ -115,13 +122,21 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
         raise InputError(str(at.journal.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
-    total = at.journal.output(run)
+    _say_what_came(row, at.journal.output(run), as_json=as_json)
+
+
+def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
+    account = account_of(row)
     if as_json:
-        typer.echo(json.dumps({"run": run, "reward": total}))
-    elif total is not None:
-        typer.echo(f"total reward {total:g} (run {run})")
+        privacy = {} if account is None else {"privacy": account}
+        typer.echo(json.dumps({"run": row.id, "reward": total, **privacy}))
+        return
+    if isinstance(total, int | float):
+        typer.echo(f"total reward {total:g} (run {row.id})")
     else:
-        typer.echo(f"run {run} is finished; its customer has the total")
+        typer.echo(f"run {row.id} is finished; who started it has the total")
+    if account is not None:
+        show_account(Console(), account)
 
 
 async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:

@@ -1,11 +1,11 @@
-"""The options of `lotor run`, in the panels of its help: one for each protocol and for files."""
+"""The options of `lotor run` and some of `lotor start`, in panels of their help."""
 
 from typing import Annotated, Final, Literal
 
 import typer
 
 LINEAR_PANEL = "linucb-ds and spectral-ucb-ds"
-PPCB_PANEL = "ppcb, and plain with linear-epsilon-greedy"
+PPCB_PANEL = "ppcb"
 FILES_PANEL = "Files of ratings and images"
 
 SAMBA: Final = ("owners", "selection")
@@ -48,7 +48,7 @@ SeedOption = Annotated[
 ]
 KeyBitsOption = Annotated[
     int | None,
-    typer.Option(help="Paillier (not ppcb): 2048, 3072 or 4096.", show_default="3072"),
+    typer.Option(help="Of Paillier (not ppcb): 2048, 3072 or 4096.", show_default="3072"),
 ]
 CompareOption = Annotated[
     bool, typer.Option("--compare", help="Also run plain, and show what leaks.")

@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from lotor.cli.account import account_of
 from lotor.cli.party import KitOption, LevelOption, LogOption, watch
+from lotor.cli.show_privacy import show_account
 from lotor.core.errors import InputError, LotorError
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon import announcement, commands, logs
@@ -58,11 +60,21 @@ def described(at: Desk, row: RunRow) -> dict[str, object]:
         "others": {seat: _status(data) for seat, data in at.journal.statuses(row.id).items()},
     }
     if at.config.owner is not None:
-        pulls, mean = at.journal.pulled(row.id)
-        document |= {"own_pulls": pulls, "own_mean": mean}
+        document |= _own(at.config.owner, *at.journal.pulled(row.id))
     if row.seat == table.deployment.opener:
         document["reward"] = at.journal.output(row.id)
+    if (account := account_of(row)) is not None:
+        document["privacy"] = account
     return document
+
+
+def _own(owner: OwnerTable, asked: int, mean: float | None) -> dict[str, object]:
+    """How often this party was asked, by what it was asked for."""
+    if owner.pull is None and owner.act is not None:
+        return {"own_acts": asked}
+    if owner.pull is None and owner.features is not None:
+        return {"own_contexts": asked}
+    return {"own_pulls": asked, "own_mean": mean}
 
 
 def _status(data: bytes) -> dict[str, object]:
@@ -113,6 +125,7 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
         typer.echo(json.dumps(document))
         return
     out = Console(highlight=False)
+    account = document.pop("privacy", None)
     for key, value in document.items():
         if isinstance(value, dict):
             out.print(f"[bold]{key}[/bold]")
@@ -121,6 +134,8 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
                 out.print(f"  {seat}: {words}", markup=False)
         elif value not in ("", None):
             out.print(f"[bold]{key}[/bold] {escape(str(value))}")
+    if isinstance(account, dict):
+        show_account(out, account)
 
 
 @runs_app.command()

@@ -79,7 +79,7 @@ def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
 
 def _share(secure: Result, plain: Result) -> str:
     """How many arms are equal where not everything is."""
-    return f"NO: {secure.rounds - len(different_steps(secure, plain))} of {secure.rounds}"
+    return f"NO: {secure.rounds - len(different_steps(secure.arms, plain.arms))} of {secure.rounds}"
 
 
 def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:

@@ -27,7 +27,7 @@ EXPLAINED = (
 
 def show_differences(out: Console, secure: Result, plain: Result) -> None:
     """How many decisions rounding has changed, if any."""
-    steps = different_steps(secure, plain)
+    steps = different_steps(secure.arms, plain.arms)
     if steps:
         out.print(
             f"{len(steps)} of {secure.rounds} decisions differ from plain's, the first at step "

@@ -1,5 +1,7 @@
 """The privacy account of a run, for people."""
 
+from collections.abc import Mapping
+
 from rich.console import Console
 
 from lotor.cli.tables import small_table
@@ -12,10 +14,21 @@ EXPLAINED = (
 
 
 def show_privacy(out: Console, result: Result) -> None:
-    """What the arms tell, of one step and of the run; nothing where no account is kept."""
-    spent = result.privacy
-    if spent is None:
+    """What the arms of a run tell; nothing where no account is kept."""
+    if result.privacy is None:
         return
+    show_account(out, result.privacy)
+    if result.rounds < result.budget:
+        limit = float(result.options["privacy_budget"])
+        out.print(
+            f"[bold]Stopped early[/bold]: after {result.rounds} of {result.budget} steps, since "
+            f"one more would exceed the privacy budget of {limit:g}.\n",
+            highlight=False,
+        )
+
+
+def show_account(out: Console, spent: Mapping[str, float | int | str | None]) -> None:
+    """Of one step and of the whole run."""
     delta = f"delta {spent['delta']:g}"
     table = small_table("What the arms tell about the contexts")
     table.add_column("")
@@ -34,11 +47,4 @@ def show_privacy(out: Console, result: Result) -> None:
         shown = "infinite" if figure is None else f"{figure:,.2f}"
         table.add_row(what, how, shown, style="bold" if name == "total" else None)
     out.print(table)
-    if result.rounds < result.budget:
-        limit = float(result.options["privacy_budget"])
-        out.print(
-            f"[bold]Stopped early[/bold]: after {result.rounds} of {result.budget} steps, since "
-            f"one more would exceed the privacy budget of {limit:g}.",
-            highlight=False,
-        )
     out.print(f"{EXPLAINED} {spent['covers']}\n", highlight=False)

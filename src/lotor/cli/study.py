@@ -82,9 +82,9 @@ def simulate(
         raise typer.Exit(exit_codes.INTERRUPTED) from None
 
 
-def different_steps(one: Result, other: Result) -> list[int]:
-    """The rounds, from 1, in which two runs did not pull the same arm."""
-    pairs = zip_longest(one.arms or [], other.arms or [])
+def different_steps(one: list[int] | None, other: list[int] | None) -> list[int]:
+    """The rounds, from 1, in which two trajectories do not have the same arm."""
+    pairs = zip_longest(one or [], other or [])
     return [t for t, (arm, its) in enumerate(pairs, 1) if arm != its]
 
 
@@ -98,7 +98,7 @@ def report(
         "secure": _document(secure, trajectory=trajectory),
         "plain": _document(plain, trajectory=trajectory),
         "same": secure.agrees_with(plain),
-        "different_arms": len(different_steps(secure, plain)),
+        "different_arms": len(different_steps(secure.arms, plain.arms)),
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
         "leakage": {
             role: {"paper": finding.paper, "measured": finding.measured}
