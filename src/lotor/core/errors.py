@@ -2,6 +2,7 @@
 
     LotorError
     ├── InputError            what the caller passed cannot be used
+    │   ├── TooLongError      the features of all parties together are longer than 1
     │   ├── ConfigError       a party's kit or party.toml cannot be used
     │   ├── PolicyError       the policy does not fit the protocol, or computes unusable scores
     │   └── DataError         a data file is missing, altered or malformed
@@ -9,6 +10,7 @@
     │   ├── CertificateError  a certificate that is foreign, expired, revoked or somebody else's
     │   ├── IntegrityError    a ciphertext or signature is not what its key holder made
     │   ├── KeyMismatchError  made under another key
+    │   ├── LevelsExhaustedError  a computation needs more levels than a ciphertext has left
     │   └── FormatError       serialised bytes or JSON that are not what they should be
     ├── ProtocolError         a peer sent what the protocol does not allow here
     │   └── VersionError      a peer or a journal speaks another version
@@ -32,6 +34,10 @@ class LotorError(Exception):
 
 class InputError(LotorError, ValueError):
     """What the caller passed cannot be used."""
+
+
+class TooLongError(InputError):
+    """The features of all parties together are longer than 1."""
 
 
 class ConfigError(InputError):
@@ -60,6 +66,10 @@ class IntegrityError(CryptoError):
 
 class KeyMismatchError(CryptoError):
     """Made under another key."""
+
+
+class LevelsExhaustedError(CryptoError):
+    """A computation needs more levels than a ciphertext has left."""
 
 
 class FormatError(CryptoError):

@@ -4,13 +4,12 @@ import os
 import time
 
 from crypto.ckks.small import parameters
-from lotor.core.errors import IntegrityError
+from lotor.core.errors import IntegrityError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     Ciphertext,
     Encrypted,
     EvaluationKeys,
     Evaluator,
-    LevelsExhaustedError,
 )
 
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.ckks.small import small
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, LevelsExhaustedError
 from lotor.crypto.ckks import (
-    LevelsExhaustedError,
     PairLayout,
     levels_of_argmax,
     sign_polynomial,

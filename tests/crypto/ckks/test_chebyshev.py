@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.ckks.small import small
-from lotor.core.errors import InputError
-from lotor.crypto.ckks import ChebyshevSeries, LevelsExhaustedError, fit, square_root
+from lotor.core.errors import InputError, LevelsExhaustedError
+from lotor.crypto.ckks import ChebyshevSeries, fit, square_root
 
 KIT = small(6)
 U = KIT.draw(5)[0]

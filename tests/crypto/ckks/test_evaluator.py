@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.ckks.small import small
-from lotor.core.errors import CryptoError, InputError
-from lotor.crypto.ckks import Encrypted, Evaluator, LevelsExhaustedError, SecretKey, dot, flood
+from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
+from lotor.crypto.ckks import Encrypted, Evaluator, SecretKey, dot, flood
 from lotor.crypto.ckks.flooding import complex_normal
 from lotor.crypto.ckks.formulas import Array, rotate
 

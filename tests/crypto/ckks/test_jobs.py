@@ -9,8 +9,8 @@ import pytest
 
 from crypto.ckks.jobs_for_tests import Echo, Squarer
 from crypto.ckks.small import small
-from lotor.core.errors import CryptoError, InputError, IntegrityError
-from lotor.crypto.ckks import Ciphertext, Jobs, LevelsExhaustedError
+from lotor.core.errors import CryptoError, InputError, IntegrityError, LevelsExhaustedError
+from lotor.crypto.ckks import Ciphertext, Jobs
 
 pytestmark = pytest.mark.usefixtures("_importable")
 

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.ckks.small import parameters, small
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     Ciphertext,
     Encrypted,
     EvaluationKeys,
     Evaluator,
-    LevelsExhaustedError,
     PublicKey,
     SecretKey,
     memory_files,

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypto.ckks.small import Small, small
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     ADJUGATE_LEVELS,
     Encrypted,
-    LevelsExhaustedError,
     NewtonPlan,
     SymmetricMatrix,
     adjugate,

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from crypto.ckks.small import small
-from lotor.core.errors import CryptoError, InputError, KeyMismatchError
+from lotor.core.errors import CryptoError, InputError, KeyMismatchError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     Encrypted,
-    LevelsExhaustedError,
     SecretKey,
     add_mask,
     encrypt_again,

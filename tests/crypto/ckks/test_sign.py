@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypto.ckks.small import small
-from lotor.core.errors import CryptoError, InputError
-from lotor.crypto.ckks import LevelsExhaustedError, sign_polynomial
+from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
+from lotor.crypto.ckks import sign_polynomial
 from lotor.crypto.ckks.formulas import Array
 from lotor.crypto.ckks.minimax import exchange, odd_minimax
 

@@ -9,12 +9,12 @@ import pytest
 
 import lotor
 from lotor.core.effects import Decision, Observe, Pull, Receive, Send, Steps
-from lotor.core.errors import InputError, ProtocolError, PullError, StalledError
+from lotor.core.errors import InputError, ProtocolError, PullError, StalledError, TooLongError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
 from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.step import SLACK, TooLongError
+from lotor.protocols.ppcb.step import SLACK
 from lotor.protocols.ppcb.terms import Terms, terms_from
 from lotor.protocols.ppcb.wire import place_of
 from protocols.ppcb.attacks import Left, refused

@@ -27,7 +27,7 @@ encryption on approximate numbers, EUROCRYPT 2021.
 from lotor.crypto.ckks.argmax import PairLayout, levels_of_argmax, winners
 from lotor.crypto.ckks.chebyshev import ChebyshevSeries, fit, square_root
 from lotor.crypto.ckks.ciphertext import Ciphertext
-from lotor.crypto.ckks.errors import InsecureParametersWarning, LevelsExhaustedError
+from lotor.crypto.ckks.errors import InsecureParametersWarning
 from lotor.crypto.ckks.evaluator import Evaluator
 from lotor.crypto.ckks.flooding import flood
 from lotor.crypto.ckks.formulas import Encrypted, dot
@@ -63,7 +63,6 @@ __all__ = [
     "Evaluator",
     "InsecureParametersWarning",
     "Jobs",
-    "LevelsExhaustedError",
     "Mask",
     "NewtonPlan",
     "PairLayout",

@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.core.errors import CryptoError, InputError
+from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
 from lotor.crypto.ckks.binding import ParmsId, SealCiphertext, SealPlaintext, refusals, seal
-from lotor.crypto.ckks.errors import LevelsExhaustedError
 from lotor.crypto.ckks.parameters import LARGEST_MODULUS, Parameters
 
 Values: TypeAlias = float | Sequence[float] | NDArray[np.float64] | NDArray[np.complex128]

@@ -1,10 +1,4 @@
-"""What only computing on CKKS ciphertexts can run into."""
-
-from lotor.core.errors import CryptoError
-
-
-class LevelsExhaustedError(CryptoError):
-    """A computation needs more levels than a ciphertext has left."""
+"""What only computing on CKKS ciphertexts can warn of."""
 
 
 class InsecureParametersWarning(UserWarning):

@@ -12,11 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from lotor.core.errors import CryptoError, InputError
+from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
 from lotor.crypto.ckks.binding import SealCiphertext, refusals, seal
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Values
-from lotor.crypto.ckks.errors import LevelsExhaustedError
 from lotor.crypto.ckks.keys import EvaluationKeys
 
 # SEAL compares scales to the last bits of a double; what differs by less is rounding.

@@ -14,11 +14,10 @@ from typing import Final, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.core.errors import CryptoError, InputError
+from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
 from lotor.crypto.ckks.binding import SealCiphertext, SealPlaintext, refusals, seal
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Context
-from lotor.crypto.ckks.errors import LevelsExhaustedError
 from lotor.crypto.ckks.keys import PublicKey, SecretKey
 
 SMALLEST_MASK_BITS: Final = 40

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.core.errors import InputError
+from lotor.core.errors import TooLongError
 from lotor.crypto.sharing import (
     Bits,
     Circuit,
@@ -123,10 +123,6 @@ class Gains:
     u: Masked
     s: Masked
     g: Masked
-
-
-class TooLongError(InputError):
-    """The parties' features together are longer than 1."""
 
 
 @lru_cache(maxsize=16)
