@@ -23,16 +23,19 @@ def offset(x: Masked) -> Words:
     return total if total is not None else np.zeros_like(x.public)
 
 
+def _own(engine: Engine, x: Masked) -> Words:
+    """A server's share of x, whose public part is the first one's."""
+    return offset(x) + x.public if engine.first else offset(x)
+
+
 def multiply(engine: Engine, x: Masked, y: Masked) -> Shared:
     """x · y, element by element; the shares are not rescaled."""
-    share = x.public * offset(y) + y.public * offset(x)
+    share = x.public * _own(engine, y) + y.public * offset(x)
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power < 64:  # else the term is a multiple of 2^64
                 dealt = engine.product(left.secret, right.secret).share
                 share += _scaled(dealt, left, right)
-    if engine.first:
-        share += x.public * y.public
     return Shared(share, first=engine.first)
 
 
@@ -40,7 +43,8 @@ def contract(engine: Engine, x: Masked, y: Masked) -> Shared:
     """The product of a matrix (or a stack of them) x with a vector y; of two vectors, in (1,)."""
     shape = x.shape[:-1] or (1,)
     # Reshaped before it is added: numpy warns of numbers that wrap around, and not of arrays.
-    share: Words = (x.public @ offset(y)).reshape(shape) + (offset(x) @ y.public).reshape(shape)
+    by_public: Words = (x.public @ _own(engine, y)).reshape(shape)
+    share = by_public + (offset(x) @ y.public).reshape(shape)
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power >= 64:
@@ -52,17 +56,17 @@ def contract(engine: Engine, x: Masked, y: Masked) -> Shared:
                 dealt = engine.product(left.secret, right.secret).share
                 products = _scaled(dealt, left, right)
                 share += products.sum(axis=-1, dtype=np.uint64).reshape(shape)
-    if engine.first:
-        share += (x.public @ y.public).reshape(shape)
     return Shared(share, first=engine.first)
 
 
 def _scaled(dealt: Words, left: Term, right: Term) -> Words:
-    scaled = dealt
+    number, scaled = 1, dealt
     for coefficient in (left.coefficient, right.coefficient):
-        if not (isinstance(coefficient, int) and coefficient == 1):
-            scaled = scaled * word(coefficient)
-    return scaled
+        if isinstance(coefficient, int):
+            number *= coefficient
+        else:
+            scaled = scaled * coefficient
+    return scaled if number == 1 else scaled * word(number)
 
 
 def square(engine: Engine, x: Masked) -> Shared:
@@ -79,16 +83,15 @@ def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[Masked]:
     """
     r = engine.uniform(z.shape, WORD, xor=False)
     n, shift = r.number, np.uint64(bits)
-    quotient = engine.dealt(lambda v: v[n] >> shift, z.shape, WORD, xor=False)
+    less = engine.dealt(lambda v: -(v[n] >> shift), z.shape, WORD, xor=False)
     sign = engine.dealt(lambda v: v[n] >> _SIGN, z.shape, WORD, xor=False)
     (opened,) = yield [Part((z + (1 << 62)).share + r.share, xor=False)]
     c: Words = opened.astype(np.uint64, copy=False)
     wraps = (np.uint64(1) - (c >> _SIGN)) << np.uint64(64 - bits)
     public = (c >> shift) - np.uint64(1 << (62 - bits))
-    return Masked(public, (Term(-1, quotient), Term(wraps, sign, 64 - bits)))
+    return Masked(public, (Term(1, less), Term(wraps, sign, 64 - bits)))
 
 
 def settled(engine: Engine, x: Masked) -> Shared:
     """A masked value as one that is merely shared."""
-    share = offset(x)
-    return Shared(share + x.public if engine.first else share, first=engine.first)
+    return Shared(_own(engine, x), first=engine.first)

@@ -1,7 +1,7 @@
 """AND on bits that are shared by XOR, and what is built of it."""
 
 from lotor.crypto.sharing.circuits import Circuit, together
-from lotor.crypto.sharing.engine import Engine, mask_bits
+from lotor.crypto.sharing.engine import Engine, mask_bits, moved_bits
 from lotor.crypto.sharing.masked import MaskedBits
 from lotor.crypto.sharing.shares import SharedBits
 from lotor.crypto.sharing.words import Bits
@@ -15,15 +15,13 @@ def bit_offset(x: MaskedBits) -> Bits:
 
 def conjunction(engine: Engine, x: MaskedBits, y: MaskedBits) -> SharedBits:
     """x AND y, bit by bit."""
-    share = (x.public & bit_offset(y)) ^ (y.public & bit_offset(x))
+    ours = bit_offset(y) ^ y.public if engine.first else bit_offset(y)
+    share = (x.public & ours) ^ (y.public & bit_offset(x))
     dealt = engine.conjunction(x.term.secret, y.term.secret).share
     for coefficient in (x.term.coefficient, y.term.coefficient):
         if coefficient is not None:
             dealt = dealt & coefficient
-    share = share ^ dealt
-    if engine.first:
-        share = share ^ (x.public & y.public)
-    return SharedBits(share, first=engine.first)
+    return SharedBits(share ^ dealt, first=engine.first)
 
 
 def both(engine: Engine, x: SharedBits, y: SharedBits) -> Circuit[SharedBits]:
@@ -44,7 +42,12 @@ def halved(engine: Engine, x: SharedBits) -> Circuit[SharedBits]:
     half, odd = divmod(x.shape[-1], 2)
     if half == 0:
         return x
-    joined = yield from both(engine, x[..., :half], x[..., half : 2 * half])
+    opened = yield from mask_bits(engine, x[..., : 2 * half])
+    joined = conjunction(
+        engine,
+        moved_bits(engine, opened, lambda v: v[..., :half]),
+        moved_bits(engine, opened, lambda v: v[..., half:]),
+    )
     if not odd:
         return joined
     return SharedBits.concatenate([joined, x[..., 2 * half :]], axis=-1)

@@ -30,33 +30,23 @@ Circuit: TypeAlias = Generator[Opening, Sequence[Bits], T]
 def together(*circuits: Circuit[Any]) -> Circuit[tuple[Any, ...]]:
     """Run circuits side by side: what they open in one round goes in one message."""
     results: list[object] = [None] * len(circuits)
-    waiting: dict[int, Opening] = {}
+    running: list[tuple[int, Circuit[object], Opening]] = []
     for number, circuit in enumerate(circuits):
-        _advance(number, circuit, None, waiting, results)
-    while waiting:
-        numbers = list(waiting)
-        asked = [waiting[number] for number in numbers]
-        opened = yield [part for opening in asked for part in opening]
-        position = 0
-        for number, opening in zip(numbers, asked, strict=True):
-            own = opened[position : position + len(opening)]
-            position += len(opening)
-            _advance(number, circuits[number], own, waiting, results)
+        try:
+            running.append((number, circuit, next(circuit)))
+        except StopIteration as end:
+            results[number] = end.value
+    while running:
+        opened = yield [part for _, _, opening in running for part in opening]
+        asked, running, start = running, [], 0
+        for number, circuit, opening in asked:
+            stop = start + len(opening)
+            try:
+                running.append((number, circuit, circuit.send(opened[start:stop])))
+            except StopIteration as end:
+                results[number] = end.value
+            start = stop
     return tuple(results)
-
-
-def _advance(
-    number: int,
-    circuit: Circuit[object],
-    opened: Sequence[Bits] | None,
-    waiting: dict[int, Opening],
-    results: list[object],
-) -> None:
-    waiting.pop(number, None)
-    try:
-        waiting[number] = next(circuit) if opened is None else circuit.send(opened)
-    except StopIteration as end:
-        results[number] = end.value
 
 
 def to_message(opening: Opening) -> bytes:
@@ -75,7 +65,7 @@ def joined(opening: Opening, message: bytes, sender: str) -> list[Bits]:
             "something else, or its message was cut"
         )
     for share, xor in opening:
-        theirs = np.frombuffer(message, share.dtype, share.size, position).reshape(share.shape)
+        theirs: Bits = np.ndarray(share.shape, share.dtype, message, position)
         position += share.nbytes
         opened.append(share ^ theirs if xor else share + theirs)
     return opened

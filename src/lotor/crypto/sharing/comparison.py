@@ -6,10 +6,12 @@ are folded beforehand, so that neighbours are the two halves of a word, and each
 half as wide.
 """
 
+from functools import cache
+
 import numpy as np
 
 from lotor.crypto.sharing.boolean import conjunction
-from lotor.crypto.sharing.circuits import Circuit, Part, together
+from lotor.crypto.sharing.circuits import Circuit, Part
 from lotor.crypto.sharing.engine import WORD, Engine, mask_bits, moved_bits
 from lotor.crypto.sharing.masked import BitTerm, MaskedBits, Rearrange, Secret
 from lotor.crypto.sharing.shares import Shared, SharedBits
@@ -54,43 +56,56 @@ def _borrow(engine: Engine, c: Words, r: Secret) -> Circuit[SharedBits]:
     """Whether the lower 63 bits of c are less than those of r.
 
     A bit generates a borrow where c is 0 and r is 1, and propagates one where they are equal; the
-    sign bit propagates.
+    sign bit propagates. Of two halves, the upper one's own borrow and what it lets through from
+    the lower one join to that of the whole.
     """
     not_c = ~c | _TOP
     high, low = _halves(64)
-    above = MaskedBits(high(not_c), BitTerm(None, engine.rearranged(r, high)))
-    lower = engine.rearranged(r, low)
+    upper, lower = engine.rearranged(r, high), engine.rearranged(r, low)
+    above = MaskedBits(high(not_c), BitTerm(None, upper))
     below = MaskedBits(low(not_c), BitTerm(None, lower))
-    generated = MaskedBits(np.zeros_like(low(not_c)), BitTerm(low(not_c), lower))
-    generate = SharedBits(high(r.share & not_c), first=engine.first)
-    width = 64
-    while True:
-        generate ^= conjunction(engine, above, generated)
-        if width == 2:
-            return generate
-        propagate = conjunction(engine, above, below)
-        width //= 2
+    generated = MaskedBits(np.zeros_like(below.public), BitTerm(below.public, lower))
+    passed = conjunction(engine, above, generated).share
+    generate = high(r.share & not_c) ^ passed
+    propagate = conjunction(engine, above, below).share
+    width = 32
+    while width > 1:
         high, low = _halves(width)
-        opened, generated = yield from together(
-            mask_bits(engine, propagate),
-            mask_bits(engine, SharedBits(low(generate.share), first=engine.first)),
+        # One opening and one gate for both: what propagates above, with each of the two below.
+        parts = np.stack([high(propagate), low(propagate), low(generate)], axis=-2)
+        opened = yield from mask_bits(engine, SharedBits(parts, first=engine.first))
+        joined = conjunction(
+            engine, moved_bits(engine, opened, _first), moved_bits(engine, opened, _others)
         )
-        above, below = moved_bits(engine, opened, high), moved_bits(engine, opened, low)
-        generate = SharedBits(high(generate.share), first=engine.first)
+        propagate, passed = joined.share[..., 0, :], joined.share[..., 1, :]
+        generate = high(generate) ^ passed
+        width //= 2
+    return SharedBits(generate, first=engine.first)
 
 
+def _first(parts: Bits) -> Bits:
+    return parts[..., :1, :]
+
+
+def _others(parts: Bits) -> Bits:
+    return parts[..., 1:, :]
+
+
+@cache
 def _halves(width: int) -> tuple[Rearrange, Rearrange]:
-    """How the upper and the lower half of words are cut out."""
+    """How the upper and the lower half of words are cut out.
+
+    Where both fit in a byte, what is left above them does not matter.
+    """
     half = width // 2
     dtype = np.dtype(f"u{max(half // 8, 1)}")
-    keep = dtype.type((1 << half) - 1)
 
     def high(bits: Bits) -> Bits:
-        upper: Bits = (bits >> bits.dtype.type(half)).astype(dtype) & keep
+        upper: Bits = (bits >> bits.dtype.type(half)).astype(dtype, copy=False)
         return upper
 
     def low(bits: Bits) -> Bits:
-        lower: Bits = bits.astype(dtype) & keep
+        lower: Bits = bits.astype(dtype, copy=False)
         return lower
 
     return high, low

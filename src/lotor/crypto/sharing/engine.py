@@ -6,7 +6,6 @@ how it learns what to deal (`recipe.py`).
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -21,11 +20,10 @@ from lotor.crypto.sharing.masked import (
     Secret,
     Term,
 )
-from lotor.crypto.sharing.pads import Pads, aligned
+from lotor.crypto.sharing.pads import DType, Pads, aligned, item_at
 from lotor.crypto.sharing.shares import Shared, SharedBits
 from lotor.crypto.sharing.words import Bits, Words
 
-DType: TypeAlias = np.dtype[np.unsignedinteger]
 Compute: TypeAlias = Callable[[Sequence[Bits]], Bits]
 """A value that the dealer deals, from those it has drawn and dealt before."""
 
@@ -122,11 +120,11 @@ class Server(Engine):
     ) -> Secret:
         if self.first:
             return self._secret(self._pads.bits(shape, dtype))
-        count = prod(shape)
-        start, self._position = self._position, self._position + aligned(count * dtype.itemsize)
-        if self._position > len(self._corrections):
+        share = item_at(self._corrections, self._position, shape, dtype)
+        if share is not None:
+            self._position += aligned(share.nbytes)
+        if share is None or self._position > len(self._corrections):
             raise CryptoError("the dealer's corrections are used up: no item is ever used twice")
-        share = np.frombuffer(self._corrections, dtype, count, start).reshape(shape)
         return self._secret(share)
 
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
@@ -136,7 +134,7 @@ class Server(Engine):
 def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
     if left.share.shape == right.share.shape:
         return left.share.shape
-    return np.broadcast_shapes(left.share.shape, right.share.shape)
+    return np.broadcast(left.share, right.share).shape
 
 
 def mask(engine: Engine, x: Shared) -> Circuit[Masked]:

@@ -4,6 +4,9 @@ The secrets are shared, and the dealer knows them: it can deal shares of their p
 masked values are multiplied without another round.
 """
 
+# None of these is ever changed. Frozen dataclasses take three times as long to make, and a step
+# makes hundreds.
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,7 +14,7 @@ from lotor.crypto.sharing.shares import word
 from lotor.crypto.sharing.words import Bits, Words
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Secret:
     """A server's share of what the dealer drew or computed; `number` is its name in the circuit.
 
@@ -25,7 +28,7 @@ class Secret:
         return f"<Secret {self.number}: {self.share.dtype} {self.share.shape}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Term:
     """coefficient · secret. `power` says that the coefficient is a multiple of 2^power.
 
@@ -37,7 +40,7 @@ class Term:
     power: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Masked:
     """An opened value of Z/2^64."""
 
@@ -56,7 +59,7 @@ class Masked:
         return Masked(-self.public, terms)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class BitTerm:
     """coefficient AND secret; None is all ones."""
 
@@ -64,7 +67,7 @@ class BitTerm:
     secret: Secret
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class MaskedBits:
     """Opened bits: x = public XOR (coefficient AND secret)."""
 

@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit
-from lotor.crypto.sharing.engine import Compute, DType, Engine
+from lotor.crypto.sharing.engine import Compute, Engine
 from lotor.crypto.sharing.masked import Rearrange, Secret
-from lotor.crypto.sharing.pads import Pads, aligned
+from lotor.crypto.sharing.pads import DType, Pads, aligned
 from lotor.crypto.sharing.words import Bits
 
 

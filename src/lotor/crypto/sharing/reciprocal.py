@@ -24,12 +24,12 @@ def reciprocal(engine: Engine, d: Shared, bits: int) -> Circuit[Masked]:
     wide, cut = bits + _GUARD_BITS, bits - _GUARD_BITS
     one = 1 << wide
     above_one, falling = yield from together(
-        truncate(engine, d, cut), truncate(engine, d * _SLOPE, cut + _SLOPE_BITS)
+        truncate(engine, d, cut), truncate(engine, d * -_SLOPE, cut + _SLOPE_BITS)
     )
     y = above_one + one
-    z = -falling + constant(16 / 17, wide)
-    product = yield from truncate(engine, multiply(engine, y, z), wide)
-    e = -product + one
+    z = falling + constant(16 / 17, wide)
+    less = yield from truncate(engine, -multiply(engine, y, z), wide)
+    e = less + one
     e, z = yield from _step(engine, e, z, wide)
     e, z = yield from _step(engine, e, z, wide)
     result = yield from truncate(engine, multiply(engine, z, e + one), wide + _GUARD_BITS)
