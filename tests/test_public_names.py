@@ -14,6 +14,7 @@ PUBLIC = [
     "Decision",
     "EpsilonGreedy",
     "GraphArms",
+    "Helba",
     "LinUCB",
     "LinUCBDS",
     "LinearArms",

@@ -35,6 +35,7 @@ from lotor.policies import (
     SpectralUCB,
     ThompsonSampling,
 )
+from lotor.protocols.helba import Helba
 from lotor.protocols.linucb_ds import LinUCBDS, SpectralUCBDS
 from lotor.protocols.ppcb import PPCB
 from lotor.protocols.samba import Samba
@@ -54,6 +55,7 @@ __all__ = [
     "Decision",
     "EpsilonGreedy",
     "GraphArms",
+    "Helba",
     "LinUCB",
     "LinUCBDS",
     "LinearArms",

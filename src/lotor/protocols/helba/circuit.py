@@ -1,0 +1,133 @@
+"""What the server computes, as formulas: on ciphertexts, and on arrays as their plain twin.
+
+Slots are comparisons of pairs of arms (see `PairLayout`); every slot of a repetition holds the same
+V and g, and its own pair's part of the contexts. For the arms k and o the value is
+
+    <X, q·(x_k x_k^T - x_o x_o^T)> + <x_k - x_o, X g>
+
+which is the difference of their indices, times det V > 0 where X is the adjugate.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from lotor.crypto.ckks import (
+    Parameters,
+    SymmetricMatrix,
+    adjugate,
+    dot,
+    inverse,
+    upper_places,
+    winners,
+)
+from lotor.crypto.ckks.formulas import Number
+from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.comparing import Comparing
+
+
+@dataclass(frozen=True, slots=True)
+class Sums(Generic[Number]):
+    """V and g of all rounds so far, each entry on its own."""
+
+    v: SymmetricMatrix[Number]
+    g: tuple[Number, ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[Number], d: int) -> "Sums[Number]":
+        """From a list: V's entries i <= j in their order, then g's."""
+        places = upper_places(d)
+        entries = dict(zip(places, numbers, strict=False))
+        return cls(SymmetricMatrix(d, entries), tuple(numbers[len(places) :]))
+
+    def listed(self) -> list[Number]:
+        listed: list[Number] = [self.v[place] for place in upper_places(self.v.size)]
+        listed.extend(self.g)
+        return listed
+
+    def plus(self, update: Sequence[Number]) -> "Sums[Number]":
+        """With one more round: additions only, so that no level is used."""
+        numbers = [a + b for a, b in zip(self.listed(), update, strict=True)]
+        return Sums.of(numbers, self.v.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate(Generic[Number]):
+    """X, which stands for V^-1, and h = X g: what a batch of rounds is decided by."""
+
+    x: SymmetricMatrix[Number]
+    h: tuple[Number, ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[Number], d: int) -> "Estimate[Number]":
+        sums = Sums.of(numbers, d)
+        return cls(sums.v, sums.g)
+
+    def listed(self) -> list[Number]:
+        return Sums(self.x, self.h).listed()
+
+
+def estimate(sums: Sums[Number], bounds: Bounds, start: int) -> Estimate[Number]:
+    """Of all rounds before `start` (line 15 of Algorithm 4)."""
+    doublings = bounds.v_doublings(start)
+    v = sums.v.map(lambda _, entry: doubled(entry, doublings))
+    g = [doubled(entry, bounds.g_doublings(start)) for entry in sums.g]
+    x = adjugate(v) if bounds.by_adjugate else inverse(v, bounds.newton)
+    h = [dot([(x[i, j], g[j]) for j in range(x.size)]) for i in range(x.size)]
+    return Estimate(x, tuple(h))
+
+
+def doubled(x: Number, times: int) -> Number:
+    """2^times·x, by additions."""
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+def differences(of: Estimate[Number], contexts: Sequence[Number]) -> Number:
+    """The differences of all pairs' indices (lines 6 and 7), scaled for the comparison."""
+    return dot(list(zip(of.listed(), contexts, strict=True)))
+
+
+def choose(of: Estimate[Number], contexts: Sequence[Number], comparing: Comparing) -> Number:
+    """b, near 1 for the arm of the largest index and near 0 for the others (lines 8 to 10)."""
+    values = differences(of, contexts)
+    return winners(values, comparing.layout, comparing.polynomial, comparing.slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Where in a circuit what is encrypted is needed, and at which scale.
+
+    A product of contexts with X or h then lands on the scale of its level, with nothing aligned.
+    """
+
+    inverse: int
+    contexts: int
+    x_scale: float
+    h_scale: float
+
+    @classmethod
+    def of(cls, bounds: Bounds, parameters: Parameters) -> "Levels":
+        scales, levels = parameters.scales, bounds.inverse_levels()
+        x = _inverse_scale(bounds, parameters)
+        h = x * scales[0] / parameters.dropped_prime(levels)
+        goal = scales[levels + 1] ** 2
+        return cls(levels, levels + 1, goal / x, goal / h)
+
+    def scales(self, d: int) -> list[float]:
+        """For each ciphertext of a round's contexts."""
+        return [self.x_scale] * len(upper_places(d)) + [self.h_scale] * d
+
+
+def _inverse_scale(bounds: Bounds, parameters: Parameters) -> float:
+    """The scale of X, which is not its level's own where levels 0 and 1 meet."""
+    scales, levels = parameters.scales, bounds.inverse_levels()
+    if bounds.by_adjugate:
+        if bounds.d == 4:
+            return scales[0] * scales[1] / parameters.dropped_prime(1)
+        return scales[levels]
+    scale = scales[0]
+    for level in range(1, levels):
+        scale = scale * scales[level] / parameters.dropped_prime(level)
+    return scale

@@ -1,0 +1,117 @@
+"""From the terms, all that every party derives from them: the parameter set and the circuit.
+
+A run that does not fit is refused here, before any key is made, with what would.
+"""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from msgspec.structs import replace
+
+from lotor.core.errors import InputError
+from lotor.crypto.ckks import LARGEST_MODULUS, InsecureParametersWarning, Parameters
+from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.circuit import Levels
+from lotor.protocols.helba.comparing import Comparing
+from lotor.protocols.helba.packing import Packing
+from lotor.protocols.helba.terms import LEAST_STAGES, Terms
+
+SPECIAL_BITS: Final = 60
+LEAST_SCALE_BITS, MOST_SCALE_BITS = 38, 50
+_LARGEST_DEGREE: Final = max(LARGEST_MODULUS)
+# X·g and the product with contexts.
+_SCORE_LEVELS: Final = 2
+# What changes first where a run does not fit, and how far down.
+_CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The terms of a run, and how it is computed."""
+
+    terms: Terms
+
+    @classmethod
+    def of(cls, terms: Terms) -> "Setting":
+        """Refuses what no run can do, and what does not fit."""
+        terms.check()
+        bits = scale_bits(terms)
+        if bits < LEAST_SCALE_BITS:
+            raise InputError(_refusal(terms))
+        return cls(terms)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return Bounds.of(self.terms)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        terms = self.terms
+        sizes = (levels_of(terms), scale_bits(terms), terms.security)
+        if not terms.insecure_degree:
+            return Parameters(*sizes)
+        with warnings.catch_warnings():
+            # `Helba` has warned already, once.
+            warnings.simplefilter("ignore", InsecureParametersWarning)
+            return Parameters(*sizes, degree=terms.insecure_degree, insecure="insecure_degree")
+
+    @cached_property
+    def comparing(self) -> Comparing:
+        return Comparing(self.terms.arms, self.terms.stages, self.parameters.slots)
+
+    @cached_property
+    def packing(self) -> Packing:
+        return Packing(self.bounds, self.comparing)
+
+    @cached_property
+    def levels(self) -> Levels:
+        return Levels.of(self.bounds, self.parameters)
+
+
+def levels_of(terms: Terms) -> int:
+    """How many levels the terms need: inverse, score, comparison, and the product over pairs."""
+    comparing = Comparing(terms.arms, terms.stages, _LARGEST_DEGREE // 2)
+    return Bounds.of(terms).inverse_levels() + _SCORE_LEVELS + comparing.levels
+
+
+def scale_bits(terms: Terms) -> int:
+    """The largest primes with which they fit at the security that is asked for."""
+    levels = levels_of(terms)
+    if terms.security not in LARGEST_MODULUS[_LARGEST_DEGREE]:
+        raise InputError(f"security={terms.security}: choose 128, 192 or 256")
+    room = LARGEST_MODULUS[_LARGEST_DEGREE][terms.security] - SPECIAL_BITS
+    for bits in range(MOST_SCALE_BITS, 0, -1):
+        if min(bits + 12, SPECIAL_BITS) + levels * bits <= room:
+            return bits
+    return 0
+
+
+def _refusal(terms: Terms) -> str:
+    levels, bits = levels_of(terms), scale_bits(terms)
+    text = (
+        f"d={terms.d}, {terms.arms} arms, {terms.budget} rounds and {terms.stages} stages need "
+        f"{levels} levels, which leaves primes of {bits} bits at {terms.security}-bit security, "
+        f"and fewer than {LEAST_SCALE_BITS} are too coarse: "
+    )
+    found = [f"{name}={value}" for name, value in _fitting(terms).items()]
+    return text + (f"take {' or '.join(found)}" if found else "take fewer of each")
+
+
+def _fitting(terms: Terms) -> dict[str, int]:
+    """For each number the largest with which the rest would fit."""
+    fitting = {}
+    for name, least in _CHANGES.items():
+        low, high = least, getattr(terms, name)
+        if not _fits(terms, name, low):
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _fits(terms, name, middle) else (low, middle)
+        fitting[name] = low
+    return fitting
+
+
+def _fits(terms: Terms, name: str, value: int) -> bool:
+    return scale_bits(replace(terms, **{name: value})) >= LEAST_SCALE_BITS

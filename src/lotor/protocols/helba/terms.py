@@ -1,0 +1,107 @@
+"""What is public about a run, as every party must agree on it."""
+
+from hashlib import sha256
+from math import isfinite
+
+import msgspec
+
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.policies.optimistic import BatchedOFUL, optimistic_from_text
+
+LEAST_STAGES, MOST_STAGES = 2, 6
+MOST_ARMS = 1 << 10
+MOST_DIMENSIONS = 64
+LEAST_NOISE_BITS, MOST_NOISE_BITS = 3, 20
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """T, K, d, the policy, and how it is computed under encryption.
+
+    `stages` is of how many polynomials the comparison is composed; noise of 2^-`noise_bits` is
+    added to every answer; no expected reward is larger than `mean_bound`. A ring of
+    `insecure_degree` (0: a secure one) is for tests.
+    """
+
+    run: str
+    budget: int
+    arms: int
+    d: int
+    policy: str
+    security: int
+    stages: int
+    noise_bits: int
+    mean_bound: float
+    low: float
+    high: float
+    insecure_degree: int = 0
+
+    @property
+    def scale(self) -> RewardScale:
+        return RewardScale(self.low, self.high)
+
+    @property
+    def learner(self) -> BatchedOFUL:
+        """The policy that is computed."""
+        return helba_policy(optimistic_from_text(self.policy))
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of what is added to an answer."""
+        return float(2.0**-self.noise_bits)
+
+    def to_bytes(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+    @property
+    def digest(self) -> bytes:
+        """By which parties recognise that all have the same terms."""
+        return sha256(b"lotor/helba terms" + self.to_bytes()).digest()
+
+    def check(self) -> None:
+        """Refuse what no run can do, whatever its parameters."""
+        bound = self.mean_bound
+        if not (isfinite(bound) and bound > 0):
+            raise InputError(f"mean_bound is {bound!r}: give the largest expected reward, above 0")
+        for name, value, least, most in (
+            ("budget", self.budget, 1, MAXIMAL_BUDGET),
+            ("arms", self.arms, 2, MOST_ARMS),
+            ("d", self.d, 2, MOST_DIMENSIONS),
+            ("stages", self.stages, LEAST_STAGES, MOST_STAGES),
+            ("noise_bits", self.noise_bits, LEAST_NOISE_BITS, MOST_NOISE_BITS),
+        ):
+            if not least <= value <= most:
+                raise InputError(f"{name} is {value}: helba takes {least} to {most}")
+        helba_policy(self.learner)
+        RewardScale(self.low, self.high)
+
+
+def helba_policy(policy: object) -> BatchedOFUL:
+    """A policy that helba computes, or an error that says which does."""
+    if not isinstance(policy, BatchedOFUL):
+        raise InputError(f"Helba takes BatchedOFUL() as its policy, not {policy!r}")
+    if policy.index != "optimistic-quadratic":
+        raise InputError(
+            f"index={policy.index!r} needs a root, for which the levels do not reach: take "
+            "index='optimistic-quadratic', which bounds the root from above"
+        )
+    if policy.C is not None:
+        raise InputError(
+            f"C={policy.C:g}: condition (8) depends on contexts, which the server does not see: "
+            "take C=None and a schedule by eta alone"
+        )
+    return policy
+
+
+def terms_from(data: bytes) -> Terms:
+    """Terms from the bytes that were announced, if a run can keep them."""
+    try:
+        terms = msgspec.msgpack.decode(data, type=Terms)
+        terms.check()
+    except (msgspec.DecodeError, UnicodeError):
+        raise ProtocolError(
+            "these are no terms of this version of helba: let the user order with this version"
+        ) from None
+    except InputError as error:
+        raise ProtocolError(f"the user ordered what no run can do: {error}") from None
+    return terms

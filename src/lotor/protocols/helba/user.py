@@ -1,0 +1,169 @@
+"""The user: alone sees contexts, arms and rewards; what leaves it is encrypted."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.errors import CryptoError, InputError, ProtocolError
+from lotor.core.fixed_point import Floats
+from lotor.crypto.ckks import SecretKey
+from lotor.crypto.sealing import SealingKey
+from lotor.crypto.signing import Identity, place
+from lotor.protocols.helba.messages import Choice, Contexts, Offer, SealedKey, Update
+from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.store import Store
+from lotor.protocols.helba.wire import (
+    SEALING_KEY,
+    SECRET_KEY,
+    check_place,
+    ciphertext_from,
+    place_of,
+)
+from lotor.protocols.memory import Memory, restored
+
+# An answer lies between 0 and 1, and noise and the comparison's own error are far smaller.
+_FURTHEST = 1.0
+
+
+class UserMemory(Memory, tag="helba/1/user"):
+    """The key that opens the secret key, its name once it is in the store, the batch, the total."""
+
+    sealing_key: bytes
+    key: str = ""
+    start: int = 1
+    total: int = 0
+
+
+class User:
+    """Lines 5, 11 and 12 of Algorithm 4, for the rounds of one user after another."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        setting: Setting,
+        contexts: Callable[[int], Floats],
+        store: Store,
+        *,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._identity = identity
+        self._setting = setting
+        self._contexts = contexts
+        self._store = store
+        self._secret: SecretKey | None = None
+        self._encryptions = self._decryptions = 0
+        run = setting.terms.run
+        if snapshot is None:
+            sealing_key = SealingKey().private_bytes()
+            self._memory = UserMemory(party=identity.name, run=run, sealing_key=sealing_key)
+        else:
+            self._memory = restored(UserMemory, snapshot, identity.name, run)
+            if self._memory.key:
+                self._secret = self._loaded(store.fetch(self._memory.key))
+
+    def operations(self) -> Mapping[str, int]:
+        return {
+            "ckks_encryptions": self._encryptions,
+            "ckks_decryptions": self._decryptions,
+            "signatures": self._identity.signatures,
+            "verifications": self._identity.verifications,
+        }
+
+    def steps(self) -> Steps[float]:
+        memory, setting = self._memory, self._setting
+        terms, scale = setting.terms, setting.terms.scale
+        if memory.t == 0:
+            yield Checkpoint(memory.dump)
+            yield Send("server", self._offer())
+            sealed: SealedKey = yield Receive("server", SealedKey)
+            self._secret = self._opened(sealed)
+            memory.t = 1
+        for t in range(memory.t, terms.budget + 1):
+            memory.t = t
+            yield Checkpoint(memory.dump, t)
+            memory.start = setting.bounds.start(t, memory.start)
+            x = self._checked(self._contexts(t), t)
+            yield Send("server", Contexts(place_of(t), self._encrypted_contexts(x, t)))  # line 5
+            choice: Choice = yield Receive("server", Choice)
+            check_place(choice, t, "server")
+            arm = self._arm(choice, t)
+            reward = scale.to_fixed((yield Pull(Decision.of_step(terms.run, t, arm))))  # line 11
+            memory.total += reward
+            if t < terms.budget:
+                # In the user's unit: a shifted reward would not be linear in the context.
+                values = self._encrypted_update(x[arm], scale.total(reward, 1))
+                yield Send("server", Update(place_of(t), values))  # line 12
+        return scale.total(memory.total, terms.budget)
+
+    def _offer(self) -> Offer:
+        public = SealingKey(self._memory.sealing_key).public
+        digest = self._setting.terms.digest
+        signature = self._identity.sign(
+            digest + public, run=self._memory.run, purpose=SEALING_KEY, recipient="authority"
+        )
+        return Offer(digest, public, signature)
+
+    def _opened(self, message: SealedKey) -> SecretKey:
+        """The secret key, if the authority sealed it to this user under these terms."""
+        memory, digest = self._memory, self._setting.terms.digest
+        self._identity.verify(
+            digest + message.sealed,
+            message.signature,
+            sender="authority",
+            run=memory.run,
+            purpose=SECRET_KEY,
+            recipient=self._identity.name,
+        )
+        bound = place(memory.run, SECRET_KEY, "authority", self._identity.name)
+        opened = SealingKey(memory.sealing_key).open(message.sealed, bound + digest)
+        secret = self._loaded(opened)
+        memory.key = self._store.keep(opened)
+        return secret
+
+    def _loaded(self, data: bytes) -> SecretKey:
+        return SecretKey.from_bytes(data, self._setting.parameters)
+
+    @property
+    def _key(self) -> SecretKey:
+        if self._secret is None:
+            raise CryptoError("this user has no secret key yet: let it run from its first step")
+        return self._secret
+
+    def _checked(self, x: Floats, t: int) -> Floats:
+        terms = self._setting.terms
+        if x.shape != (terms.arms, terms.d):
+            raise InputError(
+                f"the contexts of round {t} have the shape {x.shape}, not ({terms.arms}, "
+                f"{terms.d}): bring one of {terms.d} numbers for each of {terms.arms} arms"
+            )
+        terms.learner.check_contexts(x)
+        return x
+
+    def _encrypted_contexts(self, x: Floats, t: int) -> list[bytes]:
+        setting = self._setting
+        slots = setting.packing.contexts(x[np.newaxis], t, self._memory.start)
+        level, scales = setting.levels.contexts, setting.levels.scales(setting.terms.d)
+        self._encryptions += len(slots)
+        return [
+            self._key.encrypt_to_bytes(values, level, scale)
+            for values, scale in zip(slots, scales, strict=True)
+        ]
+
+    def _encrypted_update(self, x: Floats, reward: float) -> list[bytes]:
+        slots = self._setting.packing.update(x[np.newaxis], np.array([reward]))
+        self._encryptions += len(slots)
+        return [self._key.encrypt_to_bytes(values) for values in slots]
+
+    def _arm(self, choice: Choice, t: int) -> int:
+        """The arm of the largest b; with a gap above the resolution it is the best one."""
+        parameters, key = self._setting.parameters, self._key.fingerprint
+        answer = ciphertext_from(choice.ciphertext, parameters, key, "server", t)
+        self._decryptions += 1
+        b = self._setting.packing.read(self._key.decrypt(answer), 1)[0]
+        if not np.all(np.abs(b - 0.5) < 0.5 + _FURTHEST):
+            raise ProtocolError(
+                f"the answer of round {t} names no arm: an index went beyond its public bound, or "
+                "the server computed something else; check L, S, sigma and mean_bound"
+            )
+        return int(b.argmax())
