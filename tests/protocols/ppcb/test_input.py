@@ -14,8 +14,9 @@ from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
 from lotor.protocols.ppcb.receiver import Receiver
+from lotor.protocols.ppcb.recipes import Recipes
 from lotor.protocols.ppcb.step import SLACK
-from lotor.protocols.ppcb.terms import Terms, terms_from
+from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, Terms, terms_from
 from lotor.protocols.ppcb.wire import place_of
 from protocols.ppcb.attacks import Left, refused
 from protocols.ppcb.stage import SERVERS, Contexts, Watched, play, some_arms, traced_once
@@ -330,3 +331,20 @@ def test_an_exhausted_dealer_is_named(messages: int) -> None:
 def test_a_run_without_an_environment_is_refused() -> None:
     with pytest.raises(InputError, match="NoneType: give ContextualArms"):
         lotor.PPCB().parties(Run("aa", 2, 10, RewardScale(), 1))
+
+
+@pytest.mark.parametrize(
+    ("arms", "features"), [(2, 1), (10, 20), (159, 20), (160, 2), (1000, 20), (3000, 1), (2, 500)]
+)
+def test_no_message_is_longer_than_stated(arms: int, features: int) -> None:
+    ppcb = lotor.PPCB(bits=16)
+    terms = ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
+    for recipe in Recipes(terms).by_circuit.values():
+        assert max(recipe.correction_bytes, recipe.opened) < LARGEST_MESSAGE
+
+
+@pytest.mark.parametrize(("arms", "features"), [(4096, 2), (300, 80), (2, 1024)])
+def test_what_would_not_fit_a_message_is_refused(arms: int, features: int) -> None:
+    ppcb = lotor.PPCB(bits=16)
+    with pytest.raises(InputError, match="take fewer of either"):
+        ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())

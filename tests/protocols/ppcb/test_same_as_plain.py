@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import lotor
 from helpers import Outcome
+from lotor.crypto.sharing import TOURNAMENT
 from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once, weights_of
 
 # A score is off by the truncations of at most n updates: those of u, g, k and of the change itself,
@@ -123,3 +124,10 @@ def test_a_result_names_its_protocol_options_and_parties() -> None:
     # Three features in each of five steps, and the four rewards that are learnt from.
     assert result.operations["values_shared"] == 5 * 3 + 4
     assert lotor.Result.from_json(result.to_json()) == result
+
+
+def test_many_arms_are_compared_in_a_tournament() -> None:
+    arms = lotor.ContextualArms.lookalike(rounds=12, arms=TOURNAMENT + 9, d=3, seed=2)
+    ppcb = lotor.PPCB(epsilon=0.3, bits=16)
+    secure = lotor.run(ppcb, arms, budget=12, seed=5)
+    assert secure.agrees_with(lotor.run(ppcb.plain(), arms, budget=12, seed=5))

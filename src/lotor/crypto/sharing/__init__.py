@@ -4,7 +4,16 @@ A value is shared between two servers, additively in Z/2^64 or by XOR. Circuits 
 that read like formulas; a dealer, who sees nothing of them, provides correlated randomness.
 """
 
-from lotor.crypto.sharing.argmax import argmax, differences, tournament, victories
+from lotor.crypto.sharing.argmax import (
+    TOURNAMENT,
+    argmax,
+    differences,
+    group_count,
+    heats,
+    placed,
+    tournament,
+    victories,
+)
 from lotor.crypto.sharing.arithmetic import contract, multiply, settled, square, truncate
 from lotor.crypto.sharing.boolean import all_of, both, conjunction, halved
 from lotor.crypto.sharing.circuits import (
@@ -36,6 +45,7 @@ from lotor.crypto.sharing.shares import Shared, SharedBits
 from lotor.crypto.sharing.words import Bits, Words, constant, to_floats, to_words
 
 __all__ = [
+    "TOURNAMENT",
     "Bits",
     "Circuit",
     "Engine",
@@ -58,7 +68,9 @@ __all__ = [
     "constant",
     "contract",
     "differences",
+    "group_count",
     "halved",
+    "heats",
     "joined",
     "mask",
     "mask_bits",
@@ -66,6 +78,7 @@ __all__ = [
     "moved_bits",
     "multiply",
     "negative",
+    "placed",
     "reciprocal",
     "reveal",
     "reveal_bits",

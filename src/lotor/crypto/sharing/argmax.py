@@ -19,8 +19,9 @@ from lotor.crypto.sharing.engine import Engine, mask
 from lotor.crypto.sharing.shares import Shared, SharedBits
 from lotor.crypto.sharing.words import Bits
 
-# From here on two smaller rounds of all pairs cost less than one large one (benchmarks/ppcb.py).
-TOURNAMENT = 192
+# From here on two smaller comparisons of all pairs cost less than one large one: measured by
+# benchmarks/sharing.py for rounds of 200 µs and the network between loopback and a gigabit.
+TOURNAMENT = 160
 
 # Less than anything that is compared, and far enough from the edge to be subtracted.
 _LOWEST = -(1 << 62)
@@ -67,23 +68,45 @@ def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
     if k == 1:
         return engine.shared_bits(np.ones(x.shape, np.uint8))
     if k >= TOURNAMENT and len(x.shape) == 1:
-        return (yield from tournament(engine, x, round(k**0.5)))
+        return (yield from tournament(engine, x, group_count(k)))
     less = yield from negative(engine, differences(x))
     return (yield from all_of(engine, victories(less, k)))
 
 
+class Heats(NamedTuple):
+    """The first half of a tournament: the best within each group, and what it has."""
+
+    best: SharedBits
+    winners: Shared
+    entrants: int
+
+
+def group_count(k: int) -> int:
+    """In how many groups a tournament of k compares the fewest pairs."""
+    return int(np.rint(np.cbrt(k * k / 2)))
+
+
 def tournament(engine: Engine, x: Shared, groups: int) -> Circuit[SharedBits]:
     """All pairs within each group, then among the winners: some more rounds, far fewer pairs."""
+    first = yield from heats(engine, x, groups)
+    group = yield from argmax(engine, first.winners)
+    return (yield from placed(engine, first, group))
+
+
+def heats(engine: Engine, x: Shared, groups: int) -> Circuit[Heats]:
+    """The largest of each group."""
     k = len(x)
     size = -(-k // groups)
     filler = engine.shared(np.full(groups * size - k, _LOWEST % (1 << 64), np.uint64))
-    # Fillers are unequal to each other, as all that is compared must be.
-    filler = filler + np.arange(groups * size - k, dtype=np.uint64)
     table = Shared.concatenate([x, filler]).reshape(groups, size)
     best, values = yield from together(argmax(engine, table), mask(engine, table))
     chosen = yield from bit_to_word(engine, best)
-    winners = multiply(engine, chosen, values).sum(axis=-1)
-    group = yield from argmax(engine, winners)
+    return Heats(best, multiply(engine, chosen, values).sum(axis=-1), k)
+
+
+def placed(engine: Engine, first: Heats, group: SharedBits) -> Circuit[SharedBits]:
+    """Where the number is that is the best of the one chosen group."""
+    size = first.best.shape[1]
     spread = SharedBits(np.repeat(group.share[:, None], size, axis=1), first=engine.first)
-    one_hot = yield from both(engine, best, spread)
-    return SharedBits(one_hot.share.reshape(-1)[:k], first=engine.first)
+    one_hot = yield from both(engine, first.best, spread)
+    return SharedBits(one_hot.share.reshape(-1)[: first.entrants], first=engine.first)

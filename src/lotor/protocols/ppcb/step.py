@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lotor.core.errors import TooLongError
 from lotor.crypto.sharing import (
+    TOURNAMENT,
     Bits,
     Circuit,
     Engine,
@@ -32,13 +33,16 @@ from lotor.crypto.sharing import (
     constant,
     contract,
     differences,
+    group_count,
     halved,
+    heats,
     mask,
     mask_bits,
     moved,
     moved_bits,
     multiply,
     negative,
+    placed,
     reciprocal,
     reveal_bits,
     together,
@@ -247,13 +251,17 @@ def _choose(
     """
     k = shape.arms
     ranked = (scores << shape.rank_bits) + chance.ranks
+    first = None
+    if k >= TOURNAMENT:
+        first = yield from heats(engine, ranked, group_count(k))
+        ranked = first.winners
     coin = Shared(chance.coin, first=engine.first)
     length = contract(engine, context, context)
     longest = constant(1 + SLACK, 2 * shape.bits)
     compared = [differences(ranked), coin, coin - shape.threshold, -(length - longest)]
     less = yield from negative(engine, Shared.concatenate(compared))
     half, explores, too_long = yield from together(
-        halved(engine, victories(less[:-3], k)),
+        halved(engine, victories(less[:-3], len(ranked))),
         _below(engine, less[-3:-2], less[-2:-1], shape.threshold),
         reveal_bits(less[-1:]),
     )
@@ -262,12 +270,18 @@ def _choose(
             "the features of all parties together are longer than 1 as a vector: scale them, so "
             "that no context can be"
         )
-    every = SharedBits(np.repeat(explores.share, k), first=engine.first)
-    exploits = SharedBits.concatenate([half, (~every)[:, None]], axis=1)
+    exploits = SharedBits.concatenate([half, ~_repeated(explores, len(ranked))[:, None]], axis=1)
     greedy, explored = yield from together(
-        all_of(engine, exploits), both(engine, every, _sum_of(engine, turns, k))
+        all_of(engine, exploits),
+        both(engine, _repeated(explores, k), _sum_of(engine, turns, k)),
     )
+    if first is not None:
+        greedy = yield from placed(engine, first, greedy)
     return SharedBits((greedy.share ^ explored.share) & np.uint8(1), first=engine.first)
+
+
+def _repeated(bit: SharedBits, count: int) -> SharedBits:
+    return SharedBits(np.repeat(bit.share, count), first=bit.first)
 
 
 def _below(

@@ -8,6 +8,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.crypto.sharing import TOURNAMENT
 from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
@@ -19,9 +20,11 @@ FIRST, SECOND = "server-0", "server-1"
 LEAST_BITS, MOST_BITS = 16, 24
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
-# Differences of scores are compared exactly below 2^63; truncation needs less than 2^62, and has
-# no ranks.
+# Differences of scores are compared exactly below 2^63, in a tournament below 2^62; truncation
+# needs less than 2^62, and has no ranks.
 ROOM = 63
+# No message is longer; a frame of the federation may hold 16 MiB.
+LARGEST_MESSAGE = 15 << 20
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -114,6 +117,7 @@ class Terms(msgspec.Struct, frozen=True):
             )
         RewardScale(self.low, self.high)
         self._check_room(policy.ridge)
+        self._check_sizes()
 
     def _check_room(self, ridge: float) -> None:
         """Scores must stay where comparing and truncating them is exact.
@@ -123,10 +127,24 @@ class Terms(msgspec.Struct, frozen=True):
         """
         longest = max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1
         needed = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
-        if needed >= ROOM:
+        room = ROOM - 1 if self.arms >= TOURNAMENT else ROOM
+        if needed >= room:
             raise InputError(
                 f"scores of {self.arms} arms after {self.steps} steps need {needed:.1f} bits, and "
-                f"fewer than {ROOM} are there: take fewer bits behind the point than {self.bits}"
+                f"fewer than {room} are there: take fewer bits behind the point than {self.bits}"
+            )
+
+    def _check_sizes(self) -> None:
+        """The longest messages are what is dealt: for line 21 two words for each arm and entry,
+        for lines 8 to 15 a byte for each pair of turns, and what comparing takes."""
+        shape = self.shape
+        learning = 16 * (self.arms + 4) * (shape.entries + shape.features)
+        choosing = self.arms * (self.arms + 64 * shape.features + 1000)
+        dealt = max(learning, choosing)
+        if dealt > LARGEST_MESSAGE:
+            raise InputError(
+                f"{self.arms} arms with {self.features} features need messages of {dealt >> 20} "
+                f"MiB, and {LARGEST_MESSAGE >> 20} is the most: take fewer of either"
             )
 
 
