@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ppcb_agreement import agreement
 from ppcb_crypten import beside_crypten
+from ppcb_processes import as_processes
 from ppcb_scaling import by_arms, by_owners
 from ppcb_step import measure, shown
 from ppcb_truncation import truncation
@@ -32,6 +33,7 @@ class Effort:
     trials: int
     arms_steps: int
     owners_steps: int
+    process_steps: int
     crypten_steps: int
     providers: tuple[str, ...]
 
@@ -45,6 +47,7 @@ FULL = Effort(
     trials=10**8,
     arms_steps=200,
     owners_steps=600,
+    process_steps=1_000,
     crypten_steps=50,
     providers=("TFP", "TTP"),
 )
@@ -57,6 +60,7 @@ QUICK = Effort(
     trials=10**6,
     arms_steps=50,
     owners_steps=150,
+    process_steps=200,
     crypten_steps=20,
     providers=("TFP",),
 )
@@ -71,6 +75,7 @@ def tables(effort: Effort) -> Iterator[Table | str]:
     yield truncation(effort.trials)
     yield by_arms(effort.arms_steps)
     yield by_owners(effort.owners_steps)
+    yield as_processes(digits, effort.process_steps)
 
 
 def main() -> None:

@@ -25,9 +25,9 @@ from lotor.runtime.result import Result
 
 ROUNDS_AIM, SERVER_AIM, DEALER_AIM = 32, 1.0, 2.0
 TURNS = 20
-# How often a product of masked values is computed: by the dealer once, by the second server
-# public · secret and secret · public, by the first public · public as well.
-PRODUCTS = {"dealer": 1, SECOND: 2, FIRST: 3}
+# How often a product of masked values is computed: by the dealer once, by each server with either
+# factor's public part.
+PRODUCTS = {FIRST: 2, SECOND: 2, "dealer": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,115 @@
+"""PPCB with every party a process: loopback TLS, every step durable.
+
+Linux only: its /proc says what a process has used. CPU and wall time count between two checkpoints
+of the first server, so that neither start nor end does.
+"""
+
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from contextlib import closing
+from pathlib import Path
+
+from machine import Others
+from ppcb_tables import table, verdict
+from processes import Taken, used
+from rich.table import Table
+
+import lotor
+from lotor.core.errors import LotorError
+from lotor.protocols.ppcb.terms import FIRST
+from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
+from lotor.runtime.daemon.serving import desk
+
+ROLES = ("server-0", "server-1", "dealer", "actor", "receiver", "owner")
+# Steps before the first point that is measured, and after the last one.
+LEAD, TAIL = 30, 20
+SERVER_AIM, DEALER_AIM, WALL_AIM = 2.0, 2.0, 4.0
+SEED = 7
+
+
+class Daemons:
+    """All parties of a run, up."""
+
+    def __init__(self, folder: Path, arms: lotor.ContextualArms, budget: int) -> None:
+        half = arms.d // 2
+        self._made = ContextualLoopback.of(
+            folder,
+            arms.contexts[:budget].tolist(),
+            arms.rewards[:budget].tolist(),
+            dimensions=(half, arms.d - half),
+            seed=SEED,
+        )
+        self._made.prepare()
+        self._pids: dict[str, int] = {}
+
+    def close(self) -> None:
+        self._made.close()
+
+    def take(self, steps: int) -> Taken:
+        """One run, from a checkpoint after its start to one before its end."""
+        made, started = self._made, time.time()
+        for name in made.kits:
+            if name != made.opener:
+                self._pids[name] = made.launch(name, "serve").pid
+        budget = str(LEAD + steps + TAIL)
+        opener = made.launch(made.opener, "start", "ppcb", "--json", "--budget", budget)
+        self._pids[made.opener] = opener.pid
+        points = [self._point(started, aim) for aim in (LEAD, LEAD + steps)]
+        while made.running(made.opener):
+            time.sleep(0.05)
+        if made.exit_code(made.opener):
+            raise made.complaint(made.opener)
+        (first, began, before), (last, ended, after) = points
+        cpu = {role: (after[role] - before[role]) / (last - first) * 1e3 for role in ROLES}
+        return Taken(cpu, (ended - began) / (last - first))
+
+    def _point(self, started: float, aim: int) -> tuple[int, float, dict[str, float]]:
+        """The first server's next step from this one on, the time, and the CPU used by then."""
+        seen = None
+        with desk(self._made.kits[FIRST]) as at:
+            while True:
+                run = next((row.id for row in at.journal.runs() if row.created >= started), None)
+                t = at.journal.progress(run)[0] if run is not None else 0
+                if t >= aim and seen not in (None, t):
+                    return t, time.perf_counter(), self._used()
+                seen = t
+                for name in self._made.kits:
+                    if not self._made.running(name):
+                        raise self._made.complaint(name)
+                time.sleep(0.002)
+
+    def _used(self) -> dict[str, float]:
+        cpu: dict[str, float] = defaultdict(float)
+        for name, pid in self._pids.items():
+            cpu[name if name in ROLES else "owner"] += used(pid)
+        return cpu
+
+
+def as_processes(arms: lotor.ContextualArms, steps: int) -> Table | str:
+    if not sys.platform.startswith("linux"):
+        return "6. Processes are left out: what they use is read from Linux's /proc"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            daemons = Daemons(Path(folder), arms, LEAD + steps + TAIL)
+            # The daemons end within, so that what they used is not taken for that of others.
+            with Others() as others, closing(daemons):
+                taken = daemons.take(steps)
+    except LotorError as error:
+        return f"6. Processes are left out, since a run of them failed: {error}"
+    made = table(
+        f"6. Every party a process, loopback TLS, durable, D = {arms.d}, A = {arms.k}, two feature "
+        f"parties, {steps} steps; others used {others.text}",
+        *("what", "ms a step", "the ms"),
+    )
+    wall = taken.seconds * 1e3
+    made.add_row("wall", f"{wall:.2f}", verdict(wall, WALL_AIM, at_most=True))
+    aims = dict.fromkeys(("server-0", "server-1"), SERVER_AIM) | {"dealer": DEALER_AIM}
+    for role in ROLES:
+        aim = aims.get(role)
+        judged = "" if aim is None else verdict(taken.cpu[role], aim, at_most=True)
+        name = "both owners" if role == "owner" else role
+        made.add_row(f"CPU, {name}", f"{taken.cpu[role]:.2f}", judged)
+    made.add_row("CPU, all", f"{taken.total:.2f}")
+    return made
