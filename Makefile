@@ -47,6 +47,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/samba.py $(BENCH)
 	$(BIN)/python benchmarks/federation.py $(BENCH)
 	$(BIN)/python benchmarks/linucb_ds.py $(BENCH)
+	$(BIN)/python benchmarks/sharing.py $(BENCH)
+	$(BIN)/python benchmarks/ppcb.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
