@@ -87,9 +87,10 @@ class Daemons:
         return cpu
 
 
-def as_processes(arms: lotor.ContextualArms, steps: int) -> Table | str:
+def as_processes(arms: lotor.ContextualArms, steps: int) -> tuple[Table | str, float | None]:
+    """A table, and the CPU ms of all processes in a step, if they could be run."""
     if not sys.platform.startswith("linux"):
-        return "6. Processes are left out: what they use is read from Linux's /proc"
+        return "6. Processes are left out: what they use is read from Linux's /proc", None
     try:
         with tempfile.TemporaryDirectory() as folder:
             daemons = Daemons(Path(folder), arms, LEAD + steps + TAIL)
@@ -97,12 +98,16 @@ def as_processes(arms: lotor.ContextualArms, steps: int) -> Table | str:
             with Others() as others, closing(daemons):
                 taken = daemons.take(steps)
     except LotorError as error:
-        return f"6. Processes are left out, since a run of them failed: {error}"
-    made = table(
+        return f"6. Processes are left out, since a run of them failed: {error}", None
+    title = (
         f"6. Every party a process, loopback TLS, durable, D = {arms.d}, A = {arms.k}, two feature "
-        f"parties, {steps} steps; others used {others.text}",
-        *("what", "ms a step", "the ms"),
+        f"parties, {steps} steps; others used {others.text}"
     )
+    return _shown(title, taken), taken.total
+
+
+def _shown(title: str, taken: Taken) -> Table:
+    made = table(title, *("what", "ms a step", "the ms"))
     wall = taken.seconds * 1e3
     made.add_row("wall", f"{wall:.2f}", verdict(wall, WALL_AIM, at_most=True))
     aims = dict.fromkeys(("server-0", "server-1"), SERVER_AIM) | {"dealer": DEALER_AIM}
