@@ -1,0 +1,153 @@
+"""What a run will take, and what it can tell apart, before any of it is computed.
+
+>>> import lotor
+>>> from lotor.core.fixed_point import RewardScale
+>>> helba = lotor.Helba()
+>>> plan = Plan(helba.setting("demo", budget=130, arms=2, d=2, scale=RewardScale(-1, 1)))
+>>> plan.levels, plan.modulus_bits, plan.ring_degree
+(14, 820, 32768)
+>>> plan.resolution(130) < 0.002
+True
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import log2
+from typing import Final
+
+from lotor.protocols.helba.bounds import clear_error
+from lotor.protocols.helba.complexity import Counts, per_round, per_update
+from lotor.protocols.helba.primitives import Prices
+from lotor.protocols.helba.setting import Setting
+
+# A difference is right up to 2^-(scale_bits - log2(degree) - this): see tests of the circuit.
+_LOST_BITS: Final = 4
+# Python, numpy and SEAL's tables, before any key.
+_PROCESS_BYTES: Final = 250 << 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The levels, sizes, memory, time and resolution of a run."""
+
+    setting: Setting
+
+    @property
+    def levels(self) -> int:
+        return self.setting.parameters.levels
+
+    @property
+    def ring_degree(self) -> int:
+        return self.setting.parameters.degree
+
+    @property
+    def modulus_bits(self) -> int:
+        return self.setting.parameters.bits
+
+    @property
+    def entries(self) -> int:
+        """How many ciphertexts V and g are, and as many the contexts of a round."""
+        d = self.setting.terms.d
+        return d * (d + 1) // 2 + d
+
+    @property
+    def round_bytes_up(self) -> int:
+        """From user to server in a round: contexts, and what is learnt from."""
+        parameters, level = self.setting.parameters, self.setting.levels.contexts
+        contexts = parameters.ciphertext_bytes(level, seeded=True)
+        return self.entries * (contexts + parameters.ciphertext_bytes(seeded=True))
+
+    @property
+    def round_bytes_down(self) -> int:
+        return self.setting.parameters.ciphertext_bytes(self.levels)
+
+    @property
+    def key_bytes(self) -> int:
+        """The evaluation keys that the server is sent once, about."""
+        return self._switching_keys * self.setting.parameters.switching_key_bytes() // 2
+
+    @property
+    def _switching_keys(self) -> int:
+        return 1 + len(self.setting.comparing.rotations)
+
+    @property
+    def server_memory_bytes(self) -> int:
+        """Keys as received and loaded, V, g, X, h, one round's contexts, and what is computed."""
+        parameters = self.setting.parameters
+        keys = self.key_bytes + self._switching_keys * parameters.switching_key_bytes()
+        # Sums, doubled sums, estimate and contexts, and for an adjugate its minors.
+        kept = 4 * self.entries + per_update(self.setting)["relinearise", 0]
+        return _PROCESS_BYTES + keys + kept * parameters.ciphertext_bytes()
+
+    def updates(self) -> int:
+        """How often the estimate is renewed."""
+        return self.setting.bounds.batches()
+
+    @cached_property
+    def value_resolution(self) -> float:
+        """The smallest part of the largest possible difference that is decided right."""
+        terms, comparison = self.setting.terms, self.setting.comparing.polynomial
+        decided = comparison.resolution(clear_error(terms.arms, terms.noise))
+        return decided + self.arithmetic_error()
+
+    def arithmetic_error(self) -> float:
+        """How far encrypted differences are from exact ones at most, beside the largest."""
+        parameters, bounds = self.setting.parameters, self.setting.bounds
+        error = float(2.0 ** (log2(parameters.degree) + _LOST_BITS - parameters.scale_bits))
+        return error if bounds.by_adjugate else error + bounds.newton.error
+
+    def resolution(self, t: int, log_determinant: float | None = None) -> float:
+        """The smallest gap between the two largest indices of round t that is decided right.
+
+        Where no inverse is computed it depends on ln det V of the batch, which nobody knows during
+        a run: without one, contexts are taken to be as long as allowed and in all directions alike,
+        and the gap grows as det V falls behind that.
+        """
+        bounds, start = self.setting.bounds, 1
+        for s in range(2, t + 1):
+            start = bounds.start(s, start)
+        if log_determinant is None:
+            log_determinant = bounds.balanced(start)
+        return bounds.gap(self.value_resolution, t, start, log_determinant)
+
+    def seconds(self, prices: Prices) -> Mapping[str, float]:
+        """CPU seconds of a round, a new estimate and the whole run, at measured prices."""
+        setting = self.setting
+        server = _priced(per_round(setting), prices)
+        update = _priced(per_update(setting), prices)
+        user = self.entries * (
+            prices.of("encrypt", setting.levels.contexts) + prices.of("encrypt", 0)
+        )
+        loading = self.entries * (prices.of("load", setting.levels.contexts) + prices.of("load", 0))
+        each = server + loading + user
+        whole = setting.terms.budget * each + self.updates() * update
+        return {
+            "server_round": server + loading,
+            "user_round": user,
+            "update": update,
+            "run": whole,
+        }
+
+    def summary(self) -> Mapping[str, float | int]:
+        """All that is known without measuring, by name."""
+        terms = self.setting.terms
+        return {
+            "levels": self.levels,
+            "modulus_bits": self.modulus_bits,
+            "prime_bits": self.setting.parameters.scale_bits,
+            "ring_degree": self.ring_degree,
+            "security": terms.security,
+            "stages": terms.stages,
+            "updates": self.updates(),
+            "round_bytes_up": self.round_bytes_up,
+            "round_bytes_down": self.round_bytes_down,
+            "evaluation_key_bytes": self.key_bytes,
+            "server_memory_bytes": self.server_memory_bytes,
+            "value_resolution": self.value_resolution,
+            "resolution_last_round": self.resolution(terms.budget),
+        }
+
+
+def _priced(counts: Counts, prices: Prices) -> float:
+    return sum(count * prices.of(operation, level) for (operation, level), count in counts.items())

@@ -1,0 +1,98 @@
+"""Encrypted rounds: every decision above the stated resolution is the exact one."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import lotor
+from lotor.crypto.ckks import Encrypted
+from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.helba.circuit import Sums, differences, estimate
+from lotor.protocols.helba.complexity import per_round, per_update, whole_run
+from lotor.protocols.helba.planner import Plan
+from lotor.protocols.helba.repetitions import InClear, UnderEncryption, repeat
+from lotor.protocols.helba.setting import Setting
+from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
+
+# arms, d, stages: adjugates of all sizes, an inverse, a product over pairs.
+SIZES = [(2, 2, 4), (4, 2, 3), (3, 3, 3), (2, 4, 3), (2, 5, 3), (2, 6, 2)]
+
+
+@pytest.mark.parametrize(("arms", "d", "stages"), SIZES)
+def test_decisions_and_counts(arms: int, d: int, stages: int) -> None:
+    rounds = 3 if d < 6 else 2
+    setting = setting_of(small(stages=stages), rounds=rounds, arms=arms, d=d)
+    environments = [some_contexts(s, rounds=rounds, arms=arms, d=d) for s in range(8)]
+    server = UnderEncryption(setting)
+    decided = list(beside_exact(setting, repeat(setting, environments, range(8), server)))
+    assert all(one.same for one in decided if one.gap >= one.resolution)
+    assert any(one.gap >= one.resolution for one in decided)
+    counted: Counter[tuple[str, int]] = Counter()
+    for (operation, level), count in server.evaluator.counts.items():
+        if operation not in ("add", "add_plain"):
+            counted["multiply" if operation == "square" else operation, level] += count
+    expected: Counter[tuple[str, int]] = Counter()
+    for _ in range(rounds):
+        expected.update(per_round(setting))
+        expected.update(per_update(setting))
+    assert counted == expected
+
+
+def value_error(setting: Setting, seed: int) -> float:
+    """The largest error of a difference after 20 rounds, relative to its bound."""
+    terms, packing, bounds = setting.terms, setting.packing, setting.bounds
+    draw = np.random.default_rng(seed)
+    lanes, t = 8, terms.budget
+    length = terms.learner.L / np.sqrt(terms.d)
+    contexts = draw.uniform(-length, length, (t, lanes, terms.d))
+    clear, hidden = InClear(setting), UnderEncryption(setting)
+    plain = Sums.of([clear.first(value) for value in packing.ridge()], terms.d)
+    encrypted = Sums.of([hidden.first(value) for value in packing.ridge()], terms.d)
+    for x in contexts[1:]:
+        slots = packing.update(x, draw.uniform(-1, 1, lanes))
+        plain, encrypted = plain.plus(slots), encrypted.plus(hidden.update(slots))
+    x = draw.uniform(-length, length, (lanes, terms.arms, terms.d))
+    tables = packing.contexts(x, t, t)
+    exact = differences(estimate(plain, bounds, t), tables)
+    found = differences(estimate(encrypted, bounds, t), hidden.contexts(tables))
+    assert isinstance(found, Encrypted)
+    decrypted = hidden.decrypt(found)
+    return float(np.abs(decrypted - exact).max() / setting.comparing.polynomial.factor)
+
+
+@pytest.mark.parametrize(("arms", "d", "stages"), SIZES[:-1])
+def test_differences_are_as_exact_as_the_plan_says(arms: int, d: int, stages: int) -> None:
+    setting = setting_of(small(stages=stages), rounds=6, arms=arms, d=d)
+    assert value_error(setting, 1) < Plan(setting).arithmetic_error()
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5])
+def test_a_run_equals_plain(eta: float) -> None:
+    """Through messages, with sealed keys; each gap of this seed is above the resolution."""
+    helba = small(BatchedOFUL(eta=eta))
+    toy = lotor.LinearContexts.toy(6, seed=5)
+    secure = lotor.run(helba, toy, budget=6, seed=1)
+    plain = lotor.run(helba.plain(), toy, budget=6, seed=1)
+    assert secure.arms == plain.arms
+    assert secure.reward == plain.reward
+    counts = secure.operations
+    expected = whole_run(setting_of(helba, rounds=6, arms=2, d=2))
+    assert counts["ckks_multiply"] + counts["ckks_square"] == expected["multiply"]
+    assert counts["ckks_relinearise"] == expected["relinearise"]
+    assert counts["ckks_floods"] == counts["ckks_decryptions"] == 6
+    assert counts["ckks_encryptions"] == 5 * 6 + 5 * 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("arms", "d", "rounds"), [(2, 2, 12), (10, 2, 3), (5, 5, 3)], ids=["toy", "K=10", "d=5"]
+)
+def test_real_parameters(arms: int, d: int, rounds: int) -> None:
+    setting = setting_of(lotor.Helba(), rounds=rounds, arms=arms, d=d)
+    assert setting.parameters.degree == 32768
+    environments = [some_contexts(s, rounds=rounds, arms=arms, d=d) for s in range(25)]
+    server = UnderEncryption(setting)
+    decided = list(beside_exact(setting, repeat(setting, environments, range(25), server)))
+    assert all(one.same for one in decided if one.gap >= one.resolution)
+    assert value_error(setting, 1) < Plan(setting).arithmetic_error()
