@@ -89,7 +89,7 @@ class PPCBDeployment:
         links: dict[str, tuple[str, ...]] = dict.fromkeys(seats, BOTH)
         for server in BOTH:
             links[server] = tuple(seat for seat in seats if seat != server)
-        return Plan(terms.policy, terms.budget, terms.arms, seats, links, owners=len(terms.owners))
+        return Plan(terms.policy, terms.steps, terms.arms, seats, links, owners=len(terms.owners))
 
     def party(self, place: Place, snapshot: bytes | None = None) -> Party:
         terms = terms_from(place.order)
