@@ -56,7 +56,7 @@ def test_altered_fields(kind: type[Message], field: str, change: Callable[[bytes
         new = [change(value[0]), *value[1:]] if isinstance(value, list) else change(value)
         return msgspec.structs.replace(message, **{field: new})
 
-    with pytest.raises(LotorError, match="user|authority|server"):
+    with pytest.raises(LotorError, match=r"user|authority|server"):
         run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, altered, after=0))
 
 

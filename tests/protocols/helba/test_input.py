@@ -1,0 +1,123 @@
+"""What cannot be run is refused before any key is made, with what would fit."""
+
+import numpy as np
+import pytest
+
+import lotor
+from lotor.core.errors import InputError, ProtocolError, PullError
+from lotor.core.fixed_point import RewardScale
+from lotor.crypto.ckks import InsecureParametersWarning
+from lotor.policies.optimistic import OFUL, BatchedOFUL
+from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.terms import Terms, terms_from
+from lotor.protocols.helba.user import User
+from protocols.helba.stage import SCALE, setting_of, small
+
+
+def refused(match: str, helba: lotor.Helba, *, budget: int, arms: int, d: int) -> None:
+    with pytest.raises(InputError, match=match):
+        helba.setting("run", budget=budget, arms=arms, d=d, scale=SCALE)
+
+
+def test_what_does_not_fit_says_what_would() -> None:
+    refused("take stages=3 or budget=12 or d=5", lotor.Helba(), budget=130, arms=2, d=6)
+    refused("35 bits at 192-bit security.* take stages=3", lotor.Helba(security=192), budget=9,
+            arms=2, d=2)  # fmt: skip
+    refused("take stages=2", lotor.Helba(security=256), budget=130, arms=2, d=2)
+    refused("take stages=3 or arms=9", lotor.Helba(stages=5), budget=130, arms=66, d=2)
+
+
+@pytest.mark.parametrize(
+    ("budget", "arms", "d", "stages"),
+    [(130, 2, 6, 3), (12, 2, 6, 4), (130, 2, 5, 4), (130, 10, 2, 4), (130, 5, 5, 4)],
+)
+def test_what_would_fit_does(budget: int, arms: int, d: int, stages: int) -> None:
+    setting = setting_of(lotor.Helba(stages=stages), rounds=budget, arms=arms, d=d)
+    assert setting.parameters.bits <= 881
+    assert setting.parameters.degree == 32768
+
+
+def test_impossible_sizes() -> None:
+    refused("arms is 1", lotor.Helba(), budget=5, arms=1, d=2)
+    refused("d is 1", lotor.Helba(), budget=5, arms=2, d=1)
+    refused("stages is 9", lotor.Helba(stages=9), budget=5, arms=2, d=2)
+    refused("noise_bits is 40", lotor.Helba(noise_bits=40), budget=5, arms=2, d=2)
+    refused("security=100", lotor.Helba(security=100), budget=5, arms=2, d=2)
+    for bound in (0.0, float("nan"), float("inf"), -1.0):
+        refused("mean_bound is", lotor.Helba(mean_bound=bound), budget=5, arms=2, d=2)
+
+
+def test_policies_that_are_not_computed() -> None:
+    with pytest.raises(InputError, match="takes BatchedOFUL"):
+        lotor.Helba(OFUL())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="needs a root"):
+        lotor.Helba(BatchedOFUL(index="sqrt"))
+    with pytest.raises(InputError, match="schedule by eta alone"):
+        lotor.Helba(BatchedOFUL(C=1.0))
+    with pytest.raises(InputError, match=r"stages is 2\.5"):
+        lotor.Helba(stages=2.5)  # type: ignore[arg-type]
+
+
+def test_a_small_ring_warns() -> None:
+    with pytest.warns(InsecureParametersWarning, match="can be broken"):
+        lotor.Helba(insecure_degree=1024)
+    with pytest.raises(InputError, match="choose one of"):
+        lotor.Helba(insecure_degree=1000)
+
+
+def test_environments_that_break_a_bound() -> None:
+    helba = small(BatchedOFUL(L=1.0))
+    toy = lotor.LinearContexts.toy(3, seed=1)
+    with pytest.raises(InputError, match="longer than L = 1"):
+        lotor.run(helba, toy, budget=3, seed=1)
+    large = lotor.LinearContexts([[[2.0, 0.0], [0.0, 2.0]]], [0.9, 0.1], noise_sd=0.1)
+    with pytest.raises(InputError, match="further from 0 than mean_bound = 1"):
+        lotor.run(small(), large, budget=1, seed=1)
+    with pytest.raises(InputError, match="contexts for 3 rounds"):
+        lotor.run(small(), toy, budget=4, seed=1)
+    with pytest.raises(InputError, match="LinearContexts"):
+        lotor.run(small(), lotor.BernoulliArms([0.5, 0.4]), budget=3, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        ([[1.0, 2.0]], r"the shape \(1, 2\)"),
+        ([[1.0, 2.0], [np.nan, 0.0]], "not of finite numbers"),
+        ([[1.0, 2.0], [np.inf, 0.0]], "not of finite numbers"),
+        ([[1.0, 2.0], [9.0, 0.0]], "longer than L"),
+    ],
+)
+def test_a_users_own_contexts(rows: list[list[float]], match: str) -> None:
+    """A user that brings its own is checked in every round, and no value is named."""
+    setting = setting_of(small(), rounds=3, arms=2, d=2)
+    with pytest.raises(InputError, match=match) as error:
+        User._checked(_Holder(setting), np.array(rows), 1)  # type: ignore[arg-type]
+    assert "9.0" not in str(error.value)
+
+
+class _Holder:
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+
+
+def test_rewards_beyond_the_stated_range() -> None:
+    class Narrow(lotor.LinearContexts):
+        @property
+        def reward_range(self) -> tuple[float, float]:
+            return (-1e-6, 1e-6)
+
+    arms = Narrow([[[1.0, 0.0], [0.0, 1.0]]] * 2, [0.5, 0.5], noise_sd=0.5)
+    with pytest.raises(PullError, match="reward_range"):
+        lotor.run(small(stages=2), arms, budget=2, seed=1)
+
+
+def test_terms_travel_and_wrong_ones_are_refused() -> None:
+    terms = setting_of(small(), rounds=3, arms=2, d=2).terms
+    assert terms_from(terms.to_bytes()) == terms
+    with pytest.raises(ProtocolError, match="no terms of this version"):
+        terms_from(b"\x01")
+    many = Terms(**{**{f: getattr(terms, f) for f in terms.__struct_fields__}, "arms": 1})
+    with pytest.raises(ProtocolError, match="what no run can do: arms is 1"):
+        terms_from(many.to_bytes())
+    assert terms.scale == RewardScale(-9, 9)

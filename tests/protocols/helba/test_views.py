@@ -1,0 +1,159 @@
+"""What server and user see, recorded; and how much a user reads from its answers."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import lotor
+from helpers import run_openly
+from lotor.core.errors import CryptoError
+from lotor.core.fixed_point import Floats
+from lotor.crypto.ckks import Ciphertext
+from lotor.crypto.sealing import SealingKey
+from lotor.crypto.signing import place
+from lotor.protocols.helba import messages
+from lotor.protocols.helba.authority import Authority
+from lotor.protocols.helba.circuit import Sums, differences, estimate
+from lotor.protocols.helba.planner import Plan
+from lotor.protocols.helba.repetitions import InClear, repeat
+from lotor.protocols.helba.user import User
+from lotor.protocols.helba.wire import SECRET_KEY
+from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
+
+TOY = lotor.LinearContexts.toy(4, seed=5)
+HELBA = small(stages=3)
+
+
+def test_the_server_is_sent_ciphertexts_and_public_data_only() -> None:
+    outcome = run_openly(HELBA, TOY, budget=4, seed=1)
+    kinds = {type(seen.message) for seen in outcome.recorder.received("server")}
+    assert kinds == {
+        messages.Offer,
+        messages.ServerKeys,
+        messages.SealedKey,
+        messages.Contexts,
+        messages.Update,
+    }
+    user, authority = outcome.parties["user"], outcome.parties["authority"]
+    assert isinstance(user, User)
+    assert isinstance(authority, Authority)
+    secret = authority._secret.to_bytes()
+    for seen in outcome.recorder.received("server"):
+        # The part of a frame that is the key itself, not its public beginning.
+        assert secret[-2000:-1000] not in seen.payload
+        if isinstance(seen.message, messages.Contexts | messages.Update):
+            for data in seen.message.ciphertexts:
+                Ciphertext.from_bytes(data, user._setting.parameters, user._key.fingerprint)
+
+
+def test_sizes_do_not_depend_on_values() -> None:
+    """Up to what compression happens to save on random numbers."""
+
+    def sizes(contexts: Floats) -> list[int]:
+        arms = lotor.LinearContexts(contexts, [0.1, 0.1], noise_sd=0.1)
+        seen = run_openly(HELBA, arms, budget=2, seed=1).recorder.received("server")
+        return [
+            len(data)
+            for one in seen
+            if isinstance(one.message, messages.Contexts | messages.Update)
+            for data in one.message.ciphertexts
+        ]
+
+    nothing, much = sizes(np.zeros((2, 2, 2))), sizes(np.full((2, 2, 2), 3.5))
+    assert len(nothing) == len(much) == 15
+    assert all(abs(a - b) < 0.01 * a for a, b in zip(nothing, much, strict=True))
+
+
+def test_the_sealed_key_opens_for_the_user_alone() -> None:
+    outcome = run_openly(HELBA, TOY, budget=1, seed=1)
+    (sealed,) = [
+        seen.message
+        for seen in outcome.recorder.received("user")
+        if isinstance(seen.message, messages.SealedKey)
+    ]
+    user = outcome.parties["user"]
+    assert isinstance(user, User)
+    digest = user._setting.terms.digest
+    bound = place(outcome.run.id, SECRET_KEY, "authority", "user") + digest
+    with pytest.raises(CryptoError):
+        SealingKey().open(sealed.sealed, bound)
+    opened = SealingKey(user._memory.sealing_key).open(sealed.sealed, bound)
+    assert opened == user._store.fetch(user._memory.key)
+
+
+def test_nothing_secret_is_in_a_repr() -> None:
+    outcome = run_openly(HELBA, TOY, budget=2, seed=1)
+    shown = " ".join(repr(seen.message) for seen in outcome.recorder.exchanges)
+    for party in outcome.parties.values():
+        shown += repr(vars(party))
+    assert "LCks" not in shown
+    user = outcome.parties["user"]
+    assert isinstance(user, User)
+    assert repr(user._memory.sealing_key) not in shown
+
+
+def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
+    outcome = run_openly(HELBA, TOY, budget=3, seed=1)
+    received = [type(seen.message) for seen in outcome.recorder.received("user")]
+    assert received == [messages.SealedKey, *[messages.Choice] * 3]
+    user = outcome.parties["user"]
+    assert isinstance(user, User)
+    residues = []
+    for seen in outcome.recorder.received("user"):
+        if isinstance(seen.message, messages.Choice):
+            parameters, key = user._setting.parameters, user._key.fingerprint
+            answer = Ciphertext.from_bytes(seen.message.ciphertext, parameters, key)
+            # Slots of no pair hold 1/2, and the imaginary parts nothing, but for the noise.
+            slots = user._key.decrypt_complex(answer)
+            residues += [slots[2:].real - 0.5, slots.imag]
+    spread = np.concatenate(residues).std()
+    assert spread == pytest.approx(user._setting.terms.noise, rel=0.1)
+
+
+def readable(stages: int, answers: int) -> float:
+    """The share of gaps that a user reads within a fifth, from so many answers to one context.
+
+    It inverts the composition up to where that first comes to 1/2; what it sees above is a large
+    gap, of which it knows no more.
+    """
+    rounds, repetitions = 130, 10
+    setting = setting_of(small(stages=stages), rounds=rounds, arms=2, d=2)
+    environments = [some_contexts(s, rounds=rounds, arms=2, d=2) for s in range(repetitions)]
+    done = repeat(setting, environments, range(repetitions), InClear(setting))
+    unit = Plan(setting).value_resolution
+    values = np.array([unit * one.gap / one.resolution for one in beside_exact(setting, done)])
+    polynomial = setting.comparing.polynomial
+    grid = np.linspace(0, 1, 1 << 16)
+    heights = polynomial.plain(grid)
+    top = int(np.argmax(heights >= 0.5))
+    # Both arms' answers tell the same: half the variance.
+    noise = setting.terms.noise / np.sqrt(2 * answers)
+    draw = np.random.default_rng(1)
+    seen = polynomial.plain(values) + draw.normal(0, noise, values.shape)
+    found = np.interp(seen, heights[:top], grid[:top])
+    return float(np.mean((seen < heights[top - 1]) & (np.abs(found - values) < 0.2 * values)))
+
+
+def test_how_much_a_user_reads_from_answers() -> None:
+    """Also by averaging over 100 answers to one context; docs/helba.md has these shares."""
+    shares = {(s, n): readable(s, n) for s in (3, 4, 5) for n in (1, 100)}
+    told = {f"{s} stages, {n} answers": f"{share:.1%}" for (s, n), share in shares.items()}
+    sys.stdout.write(f"{told}\n")
+    for n in (1, 100):
+        assert shares[5, n] < shares[4, n] < shares[3, n]
+    for stages in (3, 4, 5):
+        assert shares[stages, 1] < shares[stages, 100]
+
+
+def test_differences_are_what_the_answers_come_from() -> None:
+    """So that the share above is that of the values actually compared."""
+    setting = setting_of(small(), rounds=2, arms=2, d=2)
+    environment = some_contexts(1, rounds=2, arms=2, d=2)
+    (first, _) = repeat(setting, [environment], [1], InClear(setting))
+    clear = InClear(setting)
+    sums = Sums.of([clear.first(value) for value in setting.packing.ridge()], 2)
+    tables = setting.packing.contexts(first.contexts, 1, 1)
+    values = differences(estimate(sums, setting.bounds, 1), tables)
+    expected = setting.comparing.polynomial.evaluate(values)[0] + 0.5
+    assert first.b[0, 0] == pytest.approx(expected)
