@@ -5,6 +5,7 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.protocols.helba import messages
+from lotor.protocols.helba.leakage import KEYS, MEASURED
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import Prices, measured
 from protocols.helba.stage import setting_of, small
@@ -65,3 +66,9 @@ def test_the_summary_names_what_was_asked() -> None:
     assert 0 < summary["server_memory_bytes"] < 2.5e9
     large = Plan(setting_of(lotor.Helba(), rounds=130, arms=5, d=5)).summary()
     assert summary["server_memory_bytes"] < large["server_memory_bytes"] < 6e9
+
+
+def test_the_findings_name_the_parties_that_there_are() -> None:
+    outcome = run_openly(small(stages=2), TOY, budget=1)
+    assert set(MEASURED) == {*outcome.parties, "network"}
+    assert {holder for _, holders in KEYS.values() for holder in holders} == set(outcome.parties)
