@@ -26,8 +26,8 @@ class BatchedOFUL(OptimisticPolicy):
     - "optimistic-quadratic": <x, w> + beta (z/u + u)/2. No root: it is an upper confidence bound
       because sqrt(z) <= (z/u + u)/2 for every u > 0, and linear in the inverse. Both sides touch
       where sqrt(z) = u, and `touch` says which public u_t that is: "log" is
-      sqrt(d ln(1 + t L^2/(d ridge))/t), with which the regret has OFUL's order; "flat" is
-      sqrt(d/t), which explores more and loses the root of a logarithm (docs/helba-regret.md);
+      sqrt(d ln(1 + t L^2/(d ridge))/t), with which the bound on the regret has OFUL's order; "flat"
+      is sqrt(d/t), which explores more and loses the root of a logarithm (docs/helba-regret.md);
     - "sqrt": <x, w> + beta (sqrt(z + eps) + 1/t) with eps = L/(t_j^3/2 sqrt(ridge + L^2 t_j)),
       Algorithm 4, which there covers an inexact inverse and an inexact root.
 
