@@ -20,13 +20,21 @@ SCALE = RewardScale(-9, 9)
 
 
 def small(
-    policy: BatchedOFUL | None = None, *, stages: int = 4, noise_bits: int = 5
+    policy: BatchedOFUL | None = None,
+    *,
+    stages: int = 4,
+    noise_bits: int = 5,
+    rms_length: float | None = None,
 ) -> lotor.Helba:
     """The protocol in a ring that protects nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureParametersWarning)
         return lotor.Helba(
-            policy or BatchedOFUL(), stages=stages, noise_bits=noise_bits, insecure_degree=DEGREE
+            policy or BatchedOFUL(),
+            stages=stages,
+            noise_bits=noise_bits,
+            rms_length=rms_length,
+            insecure_degree=DEGREE,
         )
 
 
@@ -42,18 +50,19 @@ def some_contexts(seed: int, *, rounds: int, arms: int, d: int) -> lotor.LinearC
 
 @dataclass(frozen=True)
 class Decided:
-    """One decision beside the exact one: the gap of the two largest indices, and what suffices."""
+    """One decision beside the exact one: the gap, what suffices, and the gap as compared."""
 
     t: int
     same: bool
     gap: float
     resolution: float
+    value: float
 
 
 def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]:
     """Follows the trajectory with the exact policy."""
     policy, bounds = setting.terms.learner, setting.bounds
-    value = Plan(setting).value_resolution
+    plan = Plan(setting)
     models: list[OptimisticModel] = []
     for done in rounds:
         if not models:
@@ -62,7 +71,14 @@ def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]
             indices, batch, arm = model.indices(done.contexts[r]), model.batch, done.arms[r]
             assert batch.start == done.start
             log_determinant = batch.log_growth + setting.terms.d * np.log(policy.ridge)
+            value = plan.value_resolution(done.t, done.start)
             resolution = bounds.gap(value, done.t, done.start, log_determinant)
             second, first = np.sort(indices)[-2:]
-            yield Decided(done.t, int(indices.argmax()) == arm, first - second, resolution)
+            yield Decided(
+                done.t,
+                int(indices.argmax()) == arm,
+                first - second,
+                resolution,
+                value * (first - second) / resolution,
+            )
             model.update(done.contexts[r][arm], done.rewards[r])

@@ -46,6 +46,17 @@ def test_impossible_sizes() -> None:
     for bound in (0.0, float("nan"), float("inf"), -1.0):
         refused("mean_bound is", lotor.Helba(mean_bound=bound), budget=5, arms=2, d=2)
 
+    for length in (0.0, 5.6, float("nan")):
+        refused("rms_length is", lotor.Helba(rms_length=length), budget=5, arms=2, d=2)
+
+
+def test_contexts_longer_on_average_than_stated() -> None:
+    arms = lotor.LinearContexts([[[3.0, 0.0], [0.0, 3.0]]] * 9, [0.1, 0.1], noise_sd=0.1)
+    policy = BatchedOFUL(L=3.0)
+    assert len(lotor.run(small(policy, stages=2), arms, budget=5, seed=1).arms or []) == 5
+    with pytest.raises(InputError, match="longer on average than rms_length = 1 allows"):
+        lotor.run(small(policy, stages=2, rms_length=1.0), arms, budget=9, seed=1)
+
 
 def test_policies_that_are_not_computed() -> None:
     with pytest.raises(InputError, match="takes BatchedOFUL"):

@@ -43,6 +43,20 @@ def test_batches_follow_the_public_schedule(eta: float) -> None:
     assert len({done.start for done in rounds}) == setting.bounds.batches() < 40
 
 
+def test_a_known_mean_length_tells_more_gaps_apart() -> None:
+    """On contexts uniform in a cube det V is far below the bound that follows from L alone."""
+
+    def share(rms_length: float) -> float:
+        setting = setting_of(small(rms_length=rms_length), rounds=40, arms=5, d=5)
+        environments = [some_contexts(s, rounds=40, arms=5, d=5) for s in range(4)]
+        done = repeat(setting, environments, range(4), InClear(setting))
+        decided = list(beside_exact(setting, done))
+        assert all(one.same for one in decided)
+        return float(np.mean([one.gap >= one.resolution for one in decided]))
+
+    assert share(3.7) > share(5.5)
+
+
 @given(
     d=st.integers(2, 7),
     n=st.integers(0, 40),
@@ -56,7 +70,7 @@ def test_no_difference_is_beyond_its_bound(
 ) -> None:
     """Contexts as long as allowed, all alike or in all directions; rewards as large as allowed."""
     policy = BatchedOFUL()
-    bounds = Bounds(policy, d, n + 1 + late, mean_bound=1.0)
+    bounds = Bounds(policy, d, n + 1 + late, mean_bound=1.0, rms_length=policy.L)
     comparing = Comparing(2, 4, 2)
     packing = Packing(bounds, comparing)
     draw = np.random.default_rng(seed)

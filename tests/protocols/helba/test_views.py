@@ -15,7 +15,6 @@ from lotor.crypto.signing import place
 from lotor.protocols.helba import messages
 from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.circuit import Sums, differences, estimate
-from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import SECRET_KEY
@@ -121,8 +120,7 @@ def readable(stages: int, answers: int) -> float:
     setting = setting_of(small(stages=stages), rounds=rounds, arms=2, d=2)
     environments = [some_contexts(s, rounds=rounds, arms=2, d=2) for s in range(repetitions)]
     done = repeat(setting, environments, range(repetitions), InClear(setting))
-    unit = Plan(setting).value_resolution
-    values = np.array([unit * one.gap / one.resolution for one in beside_exact(setting, done)])
+    values = np.array([one.value for one in beside_exact(setting, done)])
     polynomial = setting.comparing.polynomial
     grid = np.linspace(0, 1, 1 << 16)
     heights = polynomial.plain(grid)

@@ -1,7 +1,8 @@
 """Public bounds: by which factors encrypted numbers are scaled so that none leaves its range.
 
-They follow from the ridge, L, S, sigma, the bound on expected rewards and the round alone. With n
-rounds in the estimate, tr V <= c = d·ridge + n L², and every eigenvalue is at least the ridge.
+They follow from the ridge, L, S, sigma, the bounds on expected rewards and mean lengths and the
+round alone. With n rounds in the estimate, tr V <= c = d·ridge + n L² or less, and every eigenvalue
+is at least the ridge.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from lotor.core.errors import InputError
 from lotor.crypto.ckks import ADJUGATE_LEVELS, NewtonPlan, newton_plan
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
@@ -20,6 +22,8 @@ from lotor.protocols.helba.terms import Terms
 # 2^-40 in a whole run.
 _LOG_UNLIKELY: Final = 40 * log(2)
 _NEWTON_ERROR: Final = 2.0**-9
+# So many of the longest contexts may come before a mean is one.
+_AHEAD: Final = 3
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,11 @@ class Bounds:
     d: int
     budget: int
     mean_bound: float
+    rms_length: float
 
     @classmethod
     def of(cls, terms: Terms) -> "Bounds":
-        return cls(terms.learner, terms.d, terms.budget, terms.mean_bound)
+        return cls(terms.learner, terms.d, terms.budget, terms.mean_bound, terms.rms_length)
 
     @property
     def by_adjugate(self) -> bool:
@@ -51,7 +56,12 @@ class Bounds:
 
     def trace(self, n: int) -> float:
         """c: at least the trace of V after n rounds."""
-        return self.d * self.policy.ridge + n * self.policy.L**2
+        return self.d * self.policy.ridge + self.squares(n)
+
+    def squares(self, n: int) -> float:
+        """At least the sum of the squared lengths of n pulled contexts; users keep to it."""
+        longest = self.policy.L**2
+        return min(n * longest, n * self.rms_length**2 + _AHEAD * longest)
 
     def length(self, n: int) -> float:
         """At least the length of g after n rounds."""
@@ -67,7 +77,7 @@ class Bounds:
 
     def _noise(self, n: int) -> float:
         policy = self.policy
-        growth = self.d * log(1 + n * policy.L**2 / (self.d * policy.ridge))
+        growth = self.d * log(1 + self.squares(n) / (self.d * policy.ridge))
         return policy.sigma * sqrt(growth + 2 * _LOG_UNLIKELY)
 
     @cached_property
@@ -121,7 +131,7 @@ class Bounds:
         policy, grown = self.policy, min(count, n)
         if not grown:
             return float(policy.ridge**count)
-        each = policy.ridge + n * policy.L**2 / grown
+        each = policy.ridge + self.squares(n) / grown
         return float(policy.ridge ** (count - grown) * each**grown)
 
     def gap(self, value: float, t: int, start: int, log_determinant: float) -> float:
@@ -153,6 +163,15 @@ class Bounds:
     def inverse_levels(self) -> int:
         """How many levels X takes."""
         return ADJUGATE_LEVELS[self.d] if self.by_adjugate else self.newton.levels
+
+
+def check_squares(squares: float, bounds: Bounds, n: int) -> None:
+    """Refuse to learn from contexts that are longer on average than was stated."""
+    if squares > bounds.squares(n) * (1 + 1e-6):
+        raise InputError(
+            f"the contexts pulled in {n} rounds are longer on average than rms_length = "
+            f"{bounds.rms_length:g} allows: state a larger one, at most L"
+        )
 
 
 def clear_error(arms: int, noise: float) -> float:

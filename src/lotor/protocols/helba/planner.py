@@ -13,7 +13,7 @@ True
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2
+from math import sqrt
 from typing import Final
 
 from lotor.protocols.helba.bounds import clear_error
@@ -21,8 +21,6 @@ from lotor.protocols.helba.complexity import Counts, per_round, per_update
 from lotor.protocols.helba.primitives import Prices
 from lotor.protocols.helba.setting import Setting
 
-# A difference is right up to 2^-(scale_bits - log2(degree) - this): see tests of the circuit.
-_LOST_BITS: Final = 4
 # Python, numpy and SEAL's tables, before any key.
 _PROCESS_BYTES: Final = 250 << 20
 
@@ -85,17 +83,27 @@ class Plan:
         return self.setting.bounds.batches()
 
     @cached_property
-    def value_resolution(self) -> float:
-        """The smallest part of the largest possible difference that is decided right."""
+    def decided(self) -> float:
+        """The smallest part of the largest possible difference that noise leaves decided."""
         terms, comparison = self.setting.terms, self.setting.comparing.polynomial
-        decided = comparison.resolution(clear_error(terms.arms, terms.noise))
-        return decided + self.arithmetic_error()
+        return comparison.resolution(clear_error(terms.arms, terms.noise))
 
-    def arithmetic_error(self) -> float:
-        """How far encrypted differences are from exact ones at most, beside the largest."""
+    def value_resolution(self, t: int, start: int) -> float:
+        """The same with errors of encrypted arithmetic, in round t of the batch from `start`."""
+        return self.decided + self.arithmetic_error(t, start)
+
+    def arithmetic_error(self, t: int, start: int) -> float:
+        """How far encrypted differences are from exact ones at most, beside the largest.
+
+        An error of V, g, X or h is doubled with them and multiplied by what contexts are.
+        """
         parameters, bounds = self.setting.parameters, self.setting.bounds
-        error = float(2.0 ** (log2(parameters.degree) + _LOST_BITS - parameters.scale_bits))
-        return error if bounds.by_adjugate else error + bounds.newton.error
+        longest = bounds.policy.L
+        quadratic, linear = bounds.factors(t, start)
+        grown = 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
+        doublings = max(bounds.v_doublings(start), bounds.g_doublings(start))
+        error = parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
+        return float(error if bounds.by_adjugate else error + bounds.newton.error)
 
     def resolution(self, t: int, log_determinant: float | None = None) -> float:
         """The smallest gap between the two largest indices of round t that is decided right.
@@ -109,7 +117,7 @@ class Plan:
             start = bounds.start(s, start)
         if log_determinant is None:
             log_determinant = bounds.balanced(start)
-        return bounds.gap(self.value_resolution, t, start, log_determinant)
+        return bounds.gap(self.value_resolution(t, start), t, start, log_determinant)
 
     def seconds(self, prices: Prices) -> Mapping[str, float]:
         """CPU seconds of a round, a new estimate and the whole run, at measured prices."""
@@ -144,7 +152,7 @@ class Plan:
             "round_bytes_down": self.round_bytes_down,
             "evaluation_key_bytes": self.key_bytes,
             "server_memory_bytes": self.server_memory_bytes,
-            "value_resolution": self.value_resolution,
+            "decided": self.decided,
             "resolution_last_round": self.resolution(terms.budget),
         }
 

@@ -34,6 +34,9 @@ class Helba:
     - `noise_bits`: noise of a standard deviation of 2^-noise_bits is added to every answer, in
       which an arm that wins has 1 and one that loses 0;
     - `mean_bound`: no expected reward is further from 0; what is computed is scaled by it;
+    - `rms_length`: the root mean square length of pulled contexts, if it is known to be below L.
+      For d = 4 and 5 it decides how small a gap is still decided right. A user stops rather than
+      let its contexts break it;
     - `insecure_degree` takes a smaller ring, for tests and teaching.
 
     >>> import lotor
@@ -51,6 +54,7 @@ class Helba:
     stages: int = field(default=4, kw_only=True)
     noise_bits: int = field(default=5, kw_only=True)
     mean_bound: float = field(default=1.0, kw_only=True)
+    rms_length: float | None = field(default=None, kw_only=True)
     insecure_degree: int | None = field(default=None, kw_only=True)
 
     least_budget: ClassVar[int] = 1
@@ -64,6 +68,8 @@ class Helba:
             if type(value) is not int:
                 raise InputError(f"{name} is {value!r}: give a whole number")
         object.__setattr__(self, "mean_bound", to_float("mean_bound", self.mean_bound))
+        length = self.policy.L if self.rms_length is None else self.rms_length
+        object.__setattr__(self, "rms_length", to_float("rms_length", length))
         if self.insecure_degree is None:
             return
         if self.insecure_degree not in LARGEST_MODULUS:
@@ -88,6 +94,7 @@ class Helba:
             "stages": self.stages,
             "noise_bits": self.noise_bits,
             "mean_bound": str(self.mean_bound),
+            "rms_length": str(self.rms_length),
         }
         if self.insecure_degree is not None:
             options["insecure_degree"] = self.insecure_degree
@@ -114,6 +121,7 @@ class Helba:
                 stages=self.stages,
                 noise_bits=self.noise_bits,
                 mean_bound=self.mean_bound,
+                rms_length=self.policy.L if self.rms_length is None else self.rms_length,
                 low=scale.low,
                 high=scale.high,
                 insecure_degree=self.insecure_degree or 0,

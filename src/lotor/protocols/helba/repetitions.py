@@ -23,6 +23,7 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Array, Number
 from lotor.environments import LinearContexts
+from lotor.protocols.helba.bounds import check_squares
 from lotor.protocols.helba.circuit import Sums, choose, estimate
 from lotor.protocols.helba.setting import Setting
 
@@ -125,6 +126,7 @@ def repeat(
     pulls = [arms.start(seed) for arms, seed in zip(environments, seeds, strict=True)]
     sums = Sums.of([arithmetic.first(value) for value in packing.ridge()], terms.d)
     start, learnt = 1, estimate(sums, bounds, 1)
+    squares = np.zeros(len(environments))
     for t in range(1, terms.budget + 1):
         begun = bounds.start(t, start)
         if begun != start:
@@ -139,6 +141,8 @@ def repeat(
         ]
         yield Round(t, start, x, b, arms, rewards)
         pulled = x[np.arange(len(arms)), arms]
+        squares += np.square(pulled).sum(axis=1)
+        check_squares(float(squares.max()), bounds, t)
         sums = sums.plus(arithmetic.update(packing.update(pulled, np.array(rewards))))
 
 

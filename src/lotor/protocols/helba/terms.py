@@ -19,8 +19,9 @@ class Terms(msgspec.Struct, frozen=True):
     """T, K, d, the policy, and how it is computed under encryption.
 
     `stages` is of how many polynomials the comparison is composed; noise of 2^-`noise_bits` is
-    added to every answer; no expected reward is larger than `mean_bound`. A ring of
-    `insecure_degree` (0: a secure one) is for tests.
+    added to every answer; no expected reward is larger than `mean_bound`; pulled contexts have a
+    root mean square length of at most `rms_length`. A ring of `insecure_degree` (0: a secure one)
+    is for tests.
     """
 
     run: str
@@ -32,6 +33,7 @@ class Terms(msgspec.Struct, frozen=True):
     stages: int
     noise_bits: int
     mean_bound: float
+    rms_length: float
     low: float
     high: float
     insecure_degree: int = 0
@@ -72,7 +74,12 @@ class Terms(msgspec.Struct, frozen=True):
         ):
             if not least <= value <= most:
                 raise InputError(f"{name} is {value}: helba takes {least} to {most}")
-        helba_policy(self.learner)
+        longest = self.learner.L
+        if not 0 < self.rms_length <= longest:
+            raise InputError(
+                f"rms_length is {self.rms_length!r}: a mean length lies between 0 and L = "
+                f"{longest:g}"
+            )
         RewardScale(self.low, self.high)
 
 

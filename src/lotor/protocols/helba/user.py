@@ -10,6 +10,7 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
+from lotor.protocols.helba.bounds import check_squares
 from lotor.protocols.helba.messages import Choice, Contexts, Offer, SealedKey, Update
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.store import Store
@@ -27,12 +28,13 @@ _FURTHEST = 1.0
 
 
 class UserMemory(Memory, tag="helba/1/user"):
-    """The key that opens the secret key, its name once it is in the store, the batch, the total."""
+    """The key that opens the secret key, its name once it is in the store, the batch, sums."""
 
     sealing_key: bytes
     key: str = ""
     start: int = 1
     total: int = 0
+    squares: float = 0.0
 
 
 class User:
@@ -92,7 +94,7 @@ class User:
             memory.total += reward
             if t < terms.budget:
                 # In the user's unit: a shifted reward would not be linear in the context.
-                values = self._encrypted_update(x[arm], scale.total(reward, 1))
+                values = self._encrypted_update(x[arm], scale.total(reward, 1), t)
                 yield Send("server", Update(place_of(t), values))  # line 12
         return scale.total(memory.total, terms.budget)
 
@@ -150,7 +152,9 @@ class User:
             for values, scale in zip(slots, scales, strict=True)
         ]
 
-    def _encrypted_update(self, x: Floats, reward: float) -> list[bytes]:
+    def _encrypted_update(self, x: Floats, reward: float, t: int) -> list[bytes]:
+        self._memory.squares += float(x @ x)
+        check_squares(self._memory.squares, self._setting.bounds, t)
         slots = self._setting.packing.update(x[np.newaxis], np.array([reward]))
         self._encryptions += len(slots)
         return [self._key.encrypt_to_bytes(values) for values in slots]
