@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from lotor.core.effects import (
+    HIDDEN,
     Act,
     Checkpoint,
     Decided,
@@ -54,6 +55,13 @@ class Asked:
         """What it is about; None where nothing is to be done, and that must not show."""
         return self.effect.decision
 
+    @property
+    def masked(self) -> bool:
+        """Whether the answer goes out under a mask that must never cover another one, too."""
+        if type(self.effect) is Pull:
+            return self.decision is not None and self.decision.arm == HIDDEN
+        return type(self.effect) is Observe
+
 
 class Host:
     """One party with its links and its journal.
@@ -62,9 +70,8 @@ class Host:
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
 
     `repeatable`, which is fixed when the run begins, says that the world recognises a decision
-    that it has answered before. Then no
-    intent is written down, since all it could lead to is to ask again, and nothing waits for the
-    disk to have the answer.
+    that it has answered before. Then no intent is written down, since all it could lead to is to
+    ask again, and nothing waits for the disk to have the answer, unless a mask covers it.
     """
 
     def __init__(
@@ -266,15 +273,17 @@ class Host:
             )
 
     def answered(self, answer: Answer) -> None:
-        """The world's answer, durable before anything else happens."""
+        """The world's answer, written down before anything else happens."""
         asked = self.asked
         if asked is None:
             raise ProtocolError(f"{self._name} has no pull that waits for an answer")
         decision = asked.decision
-        if self.repeatable:
-            self._record.note(asked.number, decision, answer)
-        else:
+        if not self.repeatable:
             self._record.answer(asked.number, answer)
+        elif asked.masked:
+            self._record.keep(asked.number, decision, answer)
+        else:
+            self._record.note(asked.number, decision, answer)
         self._recorded[asked.number] = PullRecord(
             asked.number, decision.id if decision else None, answer, answered=True
         )

@@ -275,12 +275,22 @@ class RunRecord:
         """
         self._database.execute("PRAGMA synchronous = NORMAL")
         try:
-            self._write(
-                "INSERT OR REPLACE INTO pulls VALUES (?, ?, ?, 1, ?, ?, 0)",
-                (self.run, number, decision.id if decision else None, *_columns(answer)),
-            )
+            self._insert(number, decision, answer, synced=0)
         finally:
             self._database.execute("PRAGMA synchronous = FULL")
+
+    def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
+        """An answer without an intent that must never become another one: no power cut loses it."""
+        self._insert(number, decision, answer, synced=1)
+        self._synced += 1
+
+    def _insert(
+        self, number: int, decision: Decision | None, answer: Answer, *, synced: int
+    ) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO pulls VALUES (?, ?, ?, 1, ?, ?, ?)",
+            (self.run, number, decision.id if decision else None, *_columns(answer), synced),
+        )
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
         """One statement is a transaction of its own, and cheaper than one that is spelled out."""

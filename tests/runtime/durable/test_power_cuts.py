@@ -1,0 +1,257 @@
+"""What goes out under a mask that is used once stays the same, also when the power is cut."""
+
+import sqlite3
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import count
+
+import pytest
+
+import crashing
+from crashing import Fate, FatefulRecord, Simulation, Site
+from lotor.core.effects import (
+    Act,
+    Checkpoint,
+    Decision,
+    Message,
+    Observe,
+    Pull,
+    Receive,
+    Send,
+    Steps,
+)
+from lotor.runtime.durable import record
+from lotor.runtime.durable.frames import Data, Frame
+from lotor.runtime.durable.host import Asked, Host, first_snapshot
+from lotor.runtime.durable.record import Answer, RunRecord, Saved
+
+BUDGET = 4
+Wire = tuple[str, str]
+
+
+class PowerRecord(FatefulRecord):
+    """Remembers what the disk had when something last waited for it."""
+
+    on_disk: dict[sqlite3.Connection, str]
+
+    def _reached(self) -> None:
+        (level,) = self._database.execute("PRAGMA synchronous").fetchone()
+        if level == 2:
+            self.on_disk[self._database] = "".join(self._database.iterdump())
+
+    def begin(self) -> Saved:
+        saved = super().begin()
+        self._reached()
+        return saved
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.fate.step()
+        with RunRecord._transaction(self):
+            yield
+        self._reached()
+        self.fate.step()
+
+    def _write(self, statement: str, values: tuple[object, ...]) -> None:
+        self.fate.step()
+        RunRecord._write(self, statement, values)
+        self._reached()
+        self.fate.step()
+
+
+class Tap(deque[Frame]):
+    """Notes every message that goes out on one wire, by its number."""
+
+    def __init__(self, seen: defaultdict[int, set[bytes]]) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def append(self, frame: Frame) -> None:
+        if isinstance(frame, Data):
+            self._seen[frame.seq].add(frame.payload)
+        super().append(frame)
+
+
+class Wires(defaultdict[Wire, deque[Frame]]):
+    """All wires of a simulation, tapped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: defaultdict[Wire, defaultdict[int, set[bytes]]] = defaultdict(
+            partial(defaultdict, set)
+        )
+
+    def __missing__(self, wire: Wire) -> deque[Frame]:
+        self[wire] = Tap(self.seen[wire])
+        return self[wire]
+
+
+class PowerCuts(Simulation):
+    """Who dies also loses all that nothing has waited for."""
+
+    def _survive(self, site: Site, action: Callable[[], None]) -> None:
+        super()._survive(site, action)
+        if site.host is None:
+            kept = PowerRecord.on_disk.pop(site.disk)
+            site.disk.close()
+            site.disk = sqlite3.connect(":memory:", isolation_level=None)
+            site.disk.executescript(kept)
+
+
+class Fickle:
+    """A world that does not keep its promise: it answers otherwise each time."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def answer(self, asked: Asked) -> Answer:
+        value = next(self._numbers) / 1024
+        return (value,) if isinstance(asked.effect, Observe) else value
+
+
+class Told(Message, frozen=True, tag="test/1/told"):
+    value: float
+
+
+class Owner:
+    """Brings a feature to each round, hears of it, and then says what it was paid."""
+
+    def __init__(self, snapshot: bytes = b"1") -> None:
+        self._t = int(snapshot)
+
+    def operations(self) -> Mapping[str, int]:
+        return {}
+
+    def steps(self) -> Steps[int]:
+        while self._t <= BUDGET:
+            yield Checkpoint(lambda: b"%d" % self._t, self._t)
+            decision = Decision.hidden("aa", self._t)
+            (feature,) = yield Observe(decision, (0, 1))
+            yield from self._tell(feature)
+            reward = yield Pull(decision)
+            yield from self._tell(reward)
+            self._t += 1
+        return self._t
+
+    def _tell(self, value: float) -> Steps[None]:
+        yield Send("server", Told(value))
+        yield Receive("server", Told)
+
+
+class Server(Owner):
+    """Hears, and says so."""
+
+    def steps(self) -> Steps[int]:
+        while self._t <= BUDGET:
+            yield Checkpoint(lambda: b"%d" % self._t, self._t)
+            for _ in range(2):
+                yield Receive("owner", Told)
+                yield Send("owner", Told(0.0))
+            self._t += 1
+        return self._t
+
+
+def sent(fate: Fate, seed: int = 0) -> Mapping[int, set[bytes]]:
+    """What the owner of a run with power cuts sent: under each number, all that went out."""
+    PowerRecord.on_disk = {}
+    sites = {
+        "owner": Site("owner", Owner(), Owner, ["server"]),
+        "server": Site("server", Server(), Server, ["owner"]),
+    }
+    try:
+        simulation = PowerCuts(sites, Fickle(), fate, seed=seed, repeatable=True)
+        simulation._wires = wires = Wires()
+        simulation.run()
+    finally:
+        for site in sites.values():
+            site.disk.close()
+    return wires.seen["owner", "server"]
+
+
+@pytest.fixture(autouse=True)
+def _power_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crashing, "FatefulRecord", PowerRecord)
+
+
+def assert_once(seen: Mapping[int, set[bytes]]) -> None:
+    assert sorted(seen) == list(range(1, 2 * BUDGET + 1))
+    assert all(len(payloads) == 1 for payloads in seen.values())
+
+
+def test_no_message_ever_goes_out_with_two_contents() -> None:
+    fate = Fate()
+    assert_once(sent(fate))
+    for at in range(1, fate.steps + 1):
+        fate = Fate(at=at)
+        assert_once(sent(fate))
+        assert fate.crashes == 1
+
+
+def test_many_power_cuts() -> None:
+    crashes = 0
+    for seed in range(40):
+        fate = Fate(seed, probability=0.03)
+        assert_once(sent(fate, seed))
+        crashes += fate.crashes
+    assert crashes > 100
+
+
+@pytest.mark.parametrize("kind", [Observe, Pull])
+def test_the_rule_cannot_be_left_out(
+    kind: type[Observe | Pull], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masked = Asked.masked.fget  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        Asked, "masked", property(lambda asked: type(asked.effect) is not kind and masked(asked))
+    )
+    numbers: set[int] = set()
+    for seed in range(40):
+        seen = sent(Fate(seed, probability=0.03), seed)
+        numbers |= {number for number, payloads in seen.items() if len(payloads) > 1}
+    assert {number % 2 for number in numbers} == {1 if kind is Observe else 0}
+
+
+class Asker:
+    """Asks one question."""
+
+    def __init__(self, effect: Pull | Act | Observe) -> None:
+        self._effect = effect
+
+    def operations(self) -> Mapping[str, int]:
+        return {}
+
+    def steps(self) -> Steps[None]:
+        yield Checkpoint(lambda: b"")
+        yield self._effect
+
+
+@pytest.mark.parametrize(
+    ("effect", "answer", "waits"),
+    [
+        (Observe(Decision.hidden("aa", 1), (0, 2)), (0.5, 0.25), 1),
+        (Pull(Decision.hidden("aa", 1)), 0.5, 1),
+        (Pull(Decision.named("aa", 1, 0)), 0.5, 0),
+        (Pull(None), None, 0),
+        (Act(Decision.of_step("aa", 1, 2)), None, 0),
+    ],
+)
+def test_only_what_is_masked_waits_for_the_disk(
+    effect: Pull | Act | Observe, answer: Answer, waits: int
+) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as disk:
+        for statement in record.SCHEMA.split(";"):
+            disk.execute(statement)
+        RunRecord(disk, "aa").create(first_snapshot(Asker(effect)), repeatable=True)
+        run = RunRecord(disk, "aa")
+        host = Host("lyon", lambda _: Asker(effect), run, [], lambda *_: None)
+        host.advance()
+        assert disk.execute("SELECT * FROM pulls").fetchall() == []  # no intent
+        host.answered(answer)
+        assert run.commits == waits
+        again = RunRecord(disk, "aa")
+        again.begin()
+        assert again.commits == waits
+        assert [pull.answer for pull in again.pulls_after(0)] == [answer]
+        host.close()
