@@ -32,7 +32,8 @@ class Plan:
     """What is public about an ordered run.
 
     `seats` gives each seat at the table its role, and `links` whom each seat talks to. `k` is None
-    where an order does not say how many arms there are.
+    where an order does not say how many arms there are. `privacy` is how much the arms of the whole
+    run tell at most: math.inf where there is no bound, None where the protocol does not account it.
     """
 
     policy: str
@@ -41,6 +42,7 @@ class Plan:
     seats: Mapping[str, str]
     links: Mapping[str, Sequence[str]]
     owners: int | None = None
+    privacy: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ rules = st.builds(
     ),
     least_budget=st.integers(1, MAXIMAL_BUDGET),
     total_budget=st.integers(MAXIMAL_BUDGET, 1 << 60),
+    privacy_budget=st.none() | st.floats(0.0, allow_infinity=False),
 )
 
 
@@ -138,6 +139,14 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[consent]", "consent.customers: is missing"),
         (CONSENT + "least_budget = 9\ntotal_budget = 8", "consent.total_budget: must be at least"),
         (CONSENT + "least_budget = 0\ntotal_budget = 8", "consent.least_budget: must be a number"),
+        *(
+            (
+                CONSENT + f"least_budget = 1\ntotal_budget = 8\nprivacy_budget = {value}",
+                "consent.privacy_budget: must be 0 or a number above it",
+            )
+            for value in ("-0.5", "-1", "nan", "inf")
+        ),
+        (CONSENT + "privacy_budget = 'none'", "consent.privacy_budget: expected a number"),
         ("[consent]\ncustomers = 'acme'", "consent.customers: expected a list"),
         (
             CONSENT.replace("ucb", "softmax:tua=1") + "least_budget = 1\ntotal_budget = 8",

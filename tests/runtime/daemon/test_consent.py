@@ -1,4 +1,7 @@
+import math
+
 import msgspec
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -105,3 +108,36 @@ def test_too_few_owners_wait_for_approval() -> None:
     for owners, accepted in ((1, False), (2, False), (3, True), (None, True)):
         wish = Wish("run", "acme", "samba", "ucb", 50, owners)
         assert (objections(rules, wish, spent=0) == []) == accepted
+
+
+@given(allowed=st.floats(0.0, 1e9), told=st.floats(0.0, 1e9))
+def test_a_run_whose_arms_may_tell_more_than_is_allowed_waits(allowed: float, told: float) -> None:
+    wish = Wish("run", "acme", "ppcb", "", 50, privacy=told)
+    found = objections(limited(allowed), wish, spent=0)
+    if told <= allowed:
+        assert found == []
+    else:
+        (sentence,) = found
+        assert f"up to {told}, which is above privacy_budget {allowed}" in sentence
+
+
+@pytest.mark.parametrize("told", [math.inf, math.nan])
+def test_arms_that_may_tell_everything_are_above_any_limit(told: float) -> None:
+    wish = Wish("run", "acme", "ppcb", "", 50, privacy=told)
+    (sentence,) = objections(limited(1e308), wish, spent=0)
+    assert "everything (no bound, inf), which is above privacy_budget 1e+308" in sentence
+    assert objections(limited(None), wish, spent=0) == []
+
+
+def test_what_is_not_accounted_is_not_limited() -> None:
+    assert objections(limited(0.0), Wish("run", "acme", "samba", "ucb", 50), spent=0) == []
+
+
+def limited(allowed: float | None) -> ConsentRules:
+    return ConsentRules(
+        customers=("*",),
+        policies=("*",),
+        least_budget=1,
+        total_budget=100,
+        privacy_budget=allowed,
+    )

@@ -1,5 +1,7 @@
 """Which runs a party starts by itself, and what it has against any other."""
 
+from math import isfinite
+
 import msgspec
 
 from lotor.core.errors import InputError
@@ -12,7 +14,8 @@ _LONGEST = 200
 class Wish(msgspec.Struct, frozen=True):
     """A run that a customer asks for.
 
-    `policy` is "" where the protocol has none, and `owners` None where it has but one.
+    `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
+    None where it does not account what its arms tell.
     """
 
     run: str
@@ -21,6 +24,7 @@ class Wish(msgspec.Struct, frozen=True):
     policy: str
     budget: int
     owners: int | None = None
+    privacy: float | None = None
 
 
 def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
@@ -55,6 +59,11 @@ def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
             f"its budget of {wish.budget} and the {spent} of earlier runs are above total_budget "
             f"{rules.total_budget}"
         )
+    allowed, told = rules.privacy_budget, wish.privacy
+    # In this form what is not a number is too much, too.
+    if allowed is not None and told is not None and not told <= allowed:
+        amount = f"up to {told}" if isfinite(told) else "everything (no bound, inf)"
+        found.append(f"its arms may tell {amount}, which is above privacy_budget {allowed}")
     return found
 
 

@@ -153,7 +153,13 @@ class Docket:
         """A new run: start it, or let it wait for approval."""
         plan, customer = table.plan, table.opener.subject.name
         wish = Wish(
-            table.run, customer, table.deployment.name, plan.policy, plan.budget, plan.owners
+            run=table.run,
+            customer=customer,
+            protocol=table.deployment.name,
+            policy=plan.policy,
+            budget=plan.budget,
+            owners=plan.owners,
+            privacy=plan.privacy,
         )
         against: list[str] = []
         if self._config.consent is not None or self._config.owner is not None:

@@ -119,6 +119,7 @@ class ConsentRules(Table, frozen=True):
     least_budget: int
     total_budget: int
     least_owners: int = 3
+    privacy_budget: float | None = None
 
     def __post_init__(self) -> None:
         _require_names("customers", (name for name in self.customers if name != ANY))
@@ -135,6 +136,12 @@ class ConsentRules(Table, frozen=True):
             "total_budget",
             f"at least least_budget ({self.least_budget}), {self.total_budget} is less, "
             "so that no run could ever start",
+        )
+        _require(
+            self.privacy_budget is None
+            or (isfinite(self.privacy_budget) and self.privacy_budget >= 0),
+            "privacy_budget",
+            f"0 or a number above it, {self.privacy_budget} is not; leave it out for no limit",
         )
 
 
