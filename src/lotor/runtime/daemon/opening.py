@@ -59,14 +59,16 @@ async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
             f"started by the {deployment.opener}: use its kit"
         )
     node.forget_absent()
-    wanted = {**order.members, deployment.opener: [node.kit.subject.name]}
-    await _find(node, {name for names in wanted.values() for name in names})
+    me = node.kit.subject.name
+    wanted = {**order.members, deployment.opener: [me]}
+    await _find(node, {name for names in wanted.values() for name in names} - {me})
+    # A peer's word about this party is not needed.
+    cards = {**node.cards, me: Card(node.kit.certificate.to_der(), node.offer)}
     members = {
-        role: [Member(name, node.cards[name].offer) for name in names]
-        for role, names in wanted.items()
+        role: [Member(name, cards[name].offer) for name in names] for role, names in wanted.items()
     }
     certificates = {
-        seat: Certificate.from_der(node.cards[member.name].certificate)
+        seat: Certificate.from_der(cards[member.name].certificate)
         for seat, member in deployment.seats(members).items()
     }
     _, identity = seated(certificates, node.kit.key)
@@ -96,7 +98,7 @@ async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
 
 
 async def _find(node: Opener, wanted: set[str]) -> None:
-    """Ask around until every member has been seen."""
+    """Ask around until all of these have been seen."""
     deadline = time.monotonic() + node.wait
     while missing := sorted(wanted - set(node.cards)):
         if time.monotonic() > deadline:

@@ -1,0 +1,90 @@
+"""Who opens a run knows itself, and says who else is missing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from household import Household, until
+from lotor.core.errors import MissingPartyError
+from lotor.crypto.signing import Identity
+from lotor.protocols.deployment import Deployment, Member, Offer
+from lotor.protocols.party import Party
+from lotor.runtime.daemon import opening
+from lotor.runtime.daemon.frames import Card
+from lotor.runtime.daemon.node import Node
+from lotor.runtime.daemon.opening import open_run
+from lotor.runtime.durable.journal import FINISHED
+from runtime.daemon.test_toy import PULL, ROLES, TOYS, configs, order
+from toy import ToyDeployment
+
+
+def household(folder: Path, wait: float, deployments: Mapping[str, Deployment] = TOYS) -> Household:
+    house = Household(folder, ROLES, configs(wait), deployments)
+    (house.kits["carl"] / "world.py").write_text(PULL)
+    return house
+
+
+def _knows(node: Node, name: str) -> bool:
+    return name in node.neighbours()
+
+
+@pytest.mark.parametrize(
+    ("there", "missing"), [(("anna",), "bert, carl"), (("anna", "bert"), "carl")]
+)
+def test_only_others_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], missing: str
+) -> None:
+    monkeypatch.setattr(opening, "ASK_SECONDS", 0.01)
+
+    async def scenario() -> None:
+        house = household(tmp_path / "f", wait=0.1)
+        try:
+            await house.up(*there)
+            anna = house.nodes["anna"]
+            for name in there[1:]:
+                await until(partial(_knows, anna, name))
+            with pytest.raises(MissingPartyError, match=f"^{missing} could not be found within"):
+                await open_run(anna, "aa", order(3))
+        finally:
+            await house.down()
+
+    asyncio.run(scenario())
+
+
+class Listing(ToyDeployment):
+    """Notes what the opener is said to bring."""
+
+    def __init__(self) -> None:
+        self.opener_brings: list[Offer] = []
+
+    def open(
+        self,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        options: Mapping[str, str | int],
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        self.opener_brings += [member.offer for member in members[self.opener]]
+        return super().open(run, members, budget, options, identity)
+
+
+def test_what_peers_say_about_the_opener_does_not_count(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        listing = Listing()
+        house = household(tmp_path / "f", 60.0, {"toy": listing})
+        try:
+            await house.up()
+            anna, peers = house.nodes["anna"], [house.nodes["bert"], house.nodes["carl"]]
+            for peer in peers:
+                await until(partial(_knows, peer, "anna"))
+                peer.cards["anna"] = Card(anna.kit.certificate.to_der(), Offer(arms=99))
+            await house.state("anna", house.order("anna", order(3)), FINISHED)
+            assert listing.opener_brings == [anna.offer] != [Offer(arms=99)]
+        finally:
+            await house.down()
+
+    asyncio.run(scenario())
