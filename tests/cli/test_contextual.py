@@ -72,6 +72,7 @@ def test_options_reach_the_protocol() -> None:
         "bits": 18,
         "owners": 3,
         "delay": 2,
+        "delta": "1e-06",
     }
     assert {"owner-1", "owner-2", "owner-3"} <= set(document["parties"])
 

@@ -34,7 +34,7 @@ def show_account(out: Console, spent: Mapping[str, float | int | str | None]) ->
     table.add_column("")
     table.add_column("how it is found")
     table.add_column("at most", justify="right")
-    run = f"the run of {spent['steps']:,} steps"
+    run = "the run of one step" if spent["steps"] == 1 else f"the run of {spent['steps']:,} steps"
     for what, how, name in (
         ("one step", "log(A/epsilon - A + 1), exact", "per_step"),
         ("one step only", "log(A/epsilon), as in the paper", "paper_per_step"),

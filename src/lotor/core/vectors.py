@@ -11,6 +11,9 @@ from lotor.core.fixed_point import Floats
 # What lies beyond is a mistake, and its squares could leave the range of floats.
 LARGEST_COORDINATE = 2.0**64
 
+# A vector of length 1 may come out a little longer.
+UNIT_LENGTH = 1 + 1e-9
+
 VectorsLike: TypeAlias = Sequence[Sequence[float]] | Floats
 VectorLike: TypeAlias = Sequence[float] | Floats
 

@@ -10,7 +10,7 @@ from lotor.core.draws import to_uniform
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, RewardScale
-from lotor.core.vectors import VectorsLike, largest_norm, to_table
+from lotor.core.vectors import UNIT_LENGTH, VectorsLike, largest_norm, to_table
 from lotor.environments.contextual_classes import classes, one_hot
 from lotor.environments.digits import read_digits
 from lotor.environments.kmeans import kernel, kmeans
@@ -21,8 +21,6 @@ from lotor.environments.rating_files import FilePath
 COMPONENTS = 20
 """Into how many numbers an image is turned."""
 
-# A context that was scaled to length 1 may miss it by the rounding of floats.
-_SLACK = 1e-9
 _CHUNK = 256
 
 
@@ -61,7 +59,7 @@ class ContextualArms:
                 "rewards, one for each arm, for each context"
             )
         longest = largest_norm(x)
-        if longest > 1 + _SLACK:
+        if longest > UNIT_LENGTH:
             raise InputError(
                 f"the longest context has length {longest:g}, more than 1: divide all contexts by "
                 "that length (or each by its own)"

@@ -104,7 +104,13 @@ class PlainContextual:
         return "agent"
 
     def options(self) -> Mapping[str, str | int]:
-        return {"policy": contextual_to_text(self.policy), "delay": self.delay}
+        options: dict[str, str | int] = {
+            "policy": contextual_to_text(self.policy),
+            "delay": self.delay,
+        }
+        if self.privacy_budget is not None:
+            options |= {"privacy_budget": str(self.privacy_budget), "delta": str(self.delta)}
+        return options
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         accountant = Accountant(run.k, self.policy.epsilon, self.delta)

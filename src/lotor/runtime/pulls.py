@@ -10,11 +10,10 @@ from numbers import Real
 from lotor.core.effects import HIDDEN, Decision, Observe
 from lotor.core.errors import InputError, LotorError, PullError
 from lotor.core.fixed_point import RewardScale
+from lotor.core.vectors import UNIT_LENGTH
 
 # The keys of party.toml that name what answers each kind of question.
 PULL, ACT, FEATURES = "pull", "act", "features"
-# A length of 1 may come out a little longer in floating point.
-LONGEST = 1.0 + 1e-9
 
 
 def to_number(answer: object) -> float:
@@ -66,7 +65,7 @@ def to_features(decision: Decision, answer: object, count: int) -> tuple[float, 
         wrong = f"are not {count} numbers"
     elif not all(map(isfinite, values)):
         wrong = "are not all finite numbers"
-    elif hypot(*values) > LONGEST:
+    elif hypot(*values) > UNIT_LENGTH:
         wrong = "are longer than 1 as a vector"
     else:
         return values

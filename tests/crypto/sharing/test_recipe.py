@@ -49,7 +49,7 @@ def products(engine: Engine, x: Shared) -> Circuit[Any]:
 
 
 def inverse(engine: Engine, x: Shared) -> Circuit[Any]:
-    return settled(engine, (yield from reciprocal(engine, x, 20)))
+    return settled(engine, (yield from reciprocal(engine, x, 20, 40)))
 
 
 def fetched(engine: Engine, x: Shared) -> Circuit[Any]:

@@ -16,7 +16,9 @@ def test_less_than_one_and_a_half_units_off(bits: int) -> None:
     d = np.concatenate(
         [rng.integers(0, one, 8000, np.uint64, endpoint=True), even, np.tile(ends, 100)]
     )
-    got = run(lambda engine, d: ending_settled(engine, reciprocal(engine, d, bits)), shared(d))
+    got = run(
+        lambda engine, d: ending_settled(engine, reciprocal(engine, d, bits, 2 * bits)), shared(d)
+    )
     exact = float(one << bits) / (one + d.astype(np.float64))
     errors = got.value.astype(np.float64) - exact
     assert np.abs(errors).max() < 1.5

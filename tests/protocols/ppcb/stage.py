@@ -61,7 +61,7 @@ def fixed_keys() -> Iterator[None]:
     """The keys that parties make are the same in each run, so that runs can be compared."""
     with pytest.MonkeyPatch.context() as patch:
         numbers = count()
-        for module in (dealer, owner, receiver):
+        for module in (dealer, owner, receiver, server):
             patch.setattr(module, "new_key", lambda: sha256(b"%d" % next(numbers)).digest())
         yield
 

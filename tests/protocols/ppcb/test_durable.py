@@ -16,9 +16,10 @@ from lotor.crypto.sharing import Pads
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb import dealer, server, wire
 from lotor.protocols.ppcb.messages import Features, OneHot, Opened, Reward
-from lotor.protocols.ppcb.server import CHOSEN, CONTEXT, REWARDED, ComputingServer, ServerMemory
+from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.server_memory import CHOSEN, CONTEXT, REWARDED, ServerMemory
 from lotor.protocols.ppcb.terms import SECOND
-from lotor.protocols.ppcb.wire import DECIDE, place_of
+from lotor.protocols.ppcb.wire import DECIDE, blind, place_of
 from protocols.ppcb.stage import (
     SERVERS,
     Watched,
@@ -66,7 +67,8 @@ def _holds(written: ServerMemory, message: Opened | OneHot) -> bool:
         return False
     oldest, latest = written.waiting[0], written.waiting[-1]
     if isinstance(message, OneHot):
-        return written.stage == CHOSEN and latest.one_hot == message.shares
+        sent = np.frombuffer(message.shares, np.uint8) ^ blind(written.blind_key, t, ARMS.k)
+        return written.stage == CHOSEN and latest.one_hot == sent.tobytes()
     if circuit == DECIDE:
         return written.stage == CONTEXT and len(latest.x) == 8 * ARMS.d and not latest.one_hot
     return written.stage == REWARDED and len(oldest.reward) == 8
@@ -219,9 +221,10 @@ def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
     assert len(used["dealer"]) == 2 * circuits
-    # Of two feature parties and the receiver: the party itself and the first server.
+    # Of two feature parties and the receiver: the party itself and the first server. What covers
+    # the one-hot vector: both servers.
     assert set(used["input"].values()) == {2}
-    assert len(used["input"]) == 3 * BUDGET - protocol.delay
+    assert len(used["input"]) == 4 * BUDGET - protocol.delay
     assert not used["input"].keys() & used["dealer"].keys()
     assert all(len(found) == 1 for found in streams.values())
     assert len(set.union(*streams.values())) == len(streams)
@@ -234,4 +237,4 @@ def test_only_inputs_and_openings_are_sent() -> None:
         type(seen.message) for seen in outcome.recorder.exchanges if seen.sender in SERVERS
     }
     named = {kind.__name__ for kind in kinds}
-    assert named == {"Agreed", "Opened", "OneHot", "Due"}
+    assert named == {"Agreed", "BlindKey", "Opened", "OneHot", "Due"}

@@ -16,7 +16,7 @@ from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
 from lotor.protocols.ppcb.receiver import Receiver
 from lotor.protocols.ppcb.recipes import Recipes
 from lotor.protocols.ppcb.step import SLACK
-from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, Terms, terms_from
+from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, MOST_STEPS, Terms, terms_from
 from lotor.protocols.ppcb.wire import place_of
 from protocols.ppcb.attacks import Left, refused
 from protocols.ppcb.stage import SERVERS, Contexts, Watched, play, some_arms, traced_once
@@ -57,7 +57,9 @@ def test_options_that_cannot_be_are_refused(options: dict[str, int], complaint: 
         (lotor.PPCB(bits=25), ARMS, 10, "25 bits: give from 16 to 24"),
         (lotor.PPCB(owners=4), ARMS, 10, "3 features cannot be split among 4 parties"),
         (lotor.PPCB(delay=11), ARMS, 10, "a delay of 11 steps"),
-        (lotor.PPCB(GREEDY(ridge=0.9)), ARMS, 10, "ridge is 0.9.*at least 1"),
+        (lotor.PPCB(GREEDY(ridge=5000.0)), ARMS, 10, "ridge is 5000: give from 1.*to 4096"),
+        (lotor.PPCB(GREEDY(recompute=3)), ARMS, 10, "recompute"),
+        (lotor.PPCB(GREEDY(ridge=0.9)), ARMS, 10, "ridge is 0.9: give from 1"),
         (lotor.PPCB(epsilon=1e-25), ARMS, 10, "cannot tell from 0"),
         (lotor.PPCB(), some_arms(1, rounds=5, k=1, d=2), 5, "1 arms: ppcb chooses between 2"),
         (lotor.PPCB(), ARMS, 11, "contexts for 10 rounds, fewer than the budget of 11"),
@@ -104,7 +106,7 @@ def ordered(
             {"arms": 4096, "protocol": lotor.PPCB(bits=24), "budget": 40},
             r"scores of 4096 arms after 40 steps need 6\d\.\d bits.*fewer bits",
         ),
-        ({"arms": 512, "protocol": lotor.PPCB(bits=24), "budget": 10**6}, "after 1000000 steps"),
+        ({"arms": 512, "protocol": lotor.PPCB(bits=24), "budget": 500_000}, "after 500000 steps"),
     ],
 )
 def test_orders_that_no_run_can_do_are_refused(order: dict[str, int], complaint: str) -> None:
@@ -348,3 +350,10 @@ def test_what_would_not_fit_a_message_is_refused(arms: int, features: int) -> No
     ppcb = lotor.PPCB(bits=16)
     with pytest.raises(InputError, match="take fewer of either"):
         ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
+
+
+def test_longer_runs_than_rounding_allows_are_refused() -> None:
+    ppcb, owners = lotor.PPCB(bits=16), {"a": 3}
+    ppcb.terms("run", budget=MOST_STEPS, arms=2, owners=owners, scale=RewardScale())
+    with pytest.raises(InputError, match="order several runs"):
+        ppcb.terms("run", budget=MOST_STEPS + 1, arms=2, owners=owners, scale=RewardScale())

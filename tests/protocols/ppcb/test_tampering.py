@@ -41,6 +41,7 @@ SET_UP: list[Way] = [
     (messages.Agreed, 5, "owner-1", "server-1", b""),
     (messages.PadKey, 0, "dealer", "server-0", b""),
     (messages.PadKey, 1, "dealer", "server-1", b""),
+    (messages.BlindKey, 0, "server-0", "server-1", b""),
     (messages.InputKey, 0, "receiver", "server-0", b""),
     (messages.InputKey, 1, "owner-1", "server-0", b""),
 ]
@@ -162,6 +163,7 @@ def test_an_altered_one_hot_pulls_nothing(change: Change, after: int) -> None:
 # What is not noticed by itself: values of the right size at the right place.
 UNNOTICED: dict[type[Message], str] = {
     messages.PadKey: "key",
+    messages.BlindKey: "key",
     messages.InputKey: "key",
     messages.Corrections: "shares",
     messages.Features: "shares",

@@ -5,6 +5,7 @@ pay, and one context that always pays.
 """
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from lotor.core.effects import HIDDEN, Message
 from lotor.crypto.sharing import Bits, Pads, Words, circuits
 from lotor.crypto.sharing.circuits import Opening
 from lotor.protocols.ppcb import dealer, messages, owner, receiver, server
-from protocols.ppcb.stage import SERVERS, play, traced_once
+from protocols.ppcb.stage import SERVERS, fixed_keys, play, some_arms, traced_once
 
 STEPS, K, D = 160, 3, 2
 UNIT = np.array([0.6, -0.8])
@@ -268,3 +269,20 @@ def test_keys_go_to_one_server_each(paying: Seen) -> None:
     for key in given.values():
         holders = [seen for seen in paying.outcome.recorder.exchanges if key in seen.payload]
         assert len(holders) == 1
+
+
+def test_what_the_actor_is_sent_carries_a_mask_that_the_dealer_does_not_know() -> None:
+    """With all keys but the servers' own the same, its shares differ, and their sum does not."""
+
+    def sent(salt: bytes) -> tuple[list[bytes], list[int]]:
+        with fixed_keys(), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(server, "new_key", lambda: sha256(salt).digest())
+            outcome = play(lotor.PPCB(epsilon=0.5), some_arms(3, rounds=20, k=4, d=3), budget=20)
+        exchanges = outcome.recorder.received("actor")
+        return [
+            seen.message.shares for seen in exchanges if isinstance(seen.message, messages.OneHot)
+        ], (outcome.arms)
+
+    (ours, arms), (others, same) = sent(b"one"), sent(b"another")
+    assert arms == same
+    assert sum(one != other for one, other in zip(ours, others, strict=True)) > 25

@@ -117,7 +117,7 @@ def test_another_party_is_refused(journal: Journal) -> None:
 
 
 def test_another_version_is_refused_untouched_and_names_what_to_install(journal: Journal) -> None:
-    journal.database.execute("UPDATE meta SET value = '2' WHERE key = 'journal'")
+    journal.database.execute("UPDATE meta SET value = '3' WHERE key = 'journal'")
     journal.database.execute("UPDATE meta SET value = '9.8.7' WHERE key = 'version'")
     journal.database.execute("DROP TABLE impossible")  # that version may have no use for it
     before = contents(journal)

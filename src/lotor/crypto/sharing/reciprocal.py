@@ -14,14 +14,15 @@ _SLOPE = round(8 / 17 * 2**_SLOPE_BITS)
 _GUARD_BITS = 4
 
 
-def reciprocal(engine: Engine, d: Shared, bits: int) -> Circuit[Masked]:
-    """1 / (1 + d), where d has 2·bits behind the point and the result has `bits`, at most 26.
+def reciprocal(engine: Engine, d: Shared, bits: int, behind: int) -> Circuit[Masked]:
+    """1 / (1 + d) with `bits` behind the point, at most 26, where d has `behind`, at most 52.
 
     z = 24/17 - 8/17 y is within 1/17 of 1/y on [1, 2]; with e = 1 - y z the product
     z (1 + e)(1 + e²)(1 + e⁴) leaves e⁸ < 2^-32. Off by less than 1.5 units in the last
     place. Five rounds, where the paper takes 30.
     """
-    wide, cut = bits + _GUARD_BITS, bits - _GUARD_BITS
+    wide = bits + _GUARD_BITS
+    cut = behind - wide
     one = 1 << wide
     above_one, falling = yield from together(
         truncate(engine, d, cut), truncate(engine, d * -_SLOPE, cut + _SLOPE_BITS)

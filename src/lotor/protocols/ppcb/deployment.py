@@ -89,7 +89,9 @@ class PPCBDeployment:
         links: dict[str, tuple[str, ...]] = dict.fromkeys(seats, BOTH)
         for server in BOTH:
             links[server] = tuple(seat for seat in seats if seat != server)
-        return Plan(terms.policy, terms.steps, terms.arms, seats, links, owners=len(terms.owners))
+        # Features are not added up, so that few owners show no more than many.
+        told = terms.accountant.total(terms.steps)
+        return Plan(terms.policy, terms.steps, terms.arms, seats, links, privacy=told)
 
     def party(self, place: Place, snapshot: bytes | None = None) -> Party:
         terms = terms_from(place.order)
@@ -100,6 +102,11 @@ class PPCBDeployment:
             return Receiver.restored(place.run, snapshot)
         if place.seat == "actor":
             _require(place, "act", "carries out a decision")
+            if place.offer.arms != terms.arms:
+                raise InputError(
+                    f"the actor has {place.offer.arms} arms, and the order counts on {terms.arms}: "
+                    "order anew"
+                )
             return Actor(terms, snapshot=snapshot)
         if place.seat == "dealer":
             return Dealer(terms, snapshot=snapshot)
@@ -118,10 +125,13 @@ def _protocol(options: Mapping[str, str | int]) -> PPCB:
     policy = contextual_from_text(str(given.pop("policy", "linear-epsilon-greedy")))
     if not isinstance(policy, LinearEpsilonGreedy):
         raise InputError(f"ppcb runs linear-epsilon-greedy, not {options['policy']}")
-    for name in ("privacy_budget", "delta"):
-        if name in given:
-            given[name] = float(str(given[name]))
-    return PPCB(policy, **given)  # type: ignore[arg-type]  # the class checks each
+    try:
+        for name in ("privacy_budget", "delta"):
+            if name in given:
+                given[name] = float(str(given[name]))
+        return PPCB(policy, **given)  # type: ignore[arg-type]  # the class checks each
+    except (TypeError, ValueError) as error:
+        raise InputError(f"ppcb does not take these options: {error}") from None
 
 
 def _require(place: Place, kind: str, does: str) -> None:

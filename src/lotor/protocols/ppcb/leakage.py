@@ -32,7 +32,9 @@ MEASURED: dict[str, Finding] = {
     OWNER: Finding(
         sees="that a step has begun",
         paper="nothing of the others' features, the arm or the reward",
-        measured="when steps begin; p' and p'' answer at fixed ticks, so that timing says no more",
+        measured=(
+            "when steps begin; without a `tick` at p' and p'' their timing, which may tell the arm"
+        ),
         evidence="It is sent nothing but leave to share the next context.",
     ),
     SERVER: Finding(
@@ -54,7 +56,9 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "Exploration is not its draw: each server contributes a coin and a turn, and only "
-            "their sums count. It is sent step numbers, and no party tells it anything more."
+            "their sums count. It is sent step numbers, and no party tells it anything more. What "
+            "p' is sent carries a mask of both servers', so that p' and the dealer together learn "
+            "no more than p'."
         ),
     ),
     NETWORK: Finding(
@@ -69,4 +73,5 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pad keys": ("masks, and one server's shares of what is dealt", (SERVER, DEALER)),
     "input keys": ("the first server's shares of features and rewards", (SERVER, OWNER, RECEIVER)),
     "draw keys": ("each server's part of coins, turns and ranks", (SERVER,)),
+    "blind key": ("what both servers put on the shares that p' is sent", (SERVER,)),
 }

@@ -29,6 +29,17 @@ class PadKey(Covered, frozen=True, tag=WIRE + "pad-key"):
     key: bytes
 
 
+class BlindKey(Covered, frozen=True, tag=WIRE + "blind-key"):
+    """First server to the second: the key of what both put on the shares that p' is sent.
+
+    It cancels out there. Without it the dealer, who knows what else is on them, could tell
+    together with p' which steps explored.
+    """
+
+    digest: bytes
+    key: bytes
+
+
 class InputKey(Covered, frozen=True, tag=WIRE + "input-key"):
     """A feature party, or the receiver, to the first server: the key of its shares.
 

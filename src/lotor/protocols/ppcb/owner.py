@@ -7,6 +7,7 @@ import numpy as np
 
 from lotor.core.effects import Checkpoint, Decision, Observe, Receive, Send, Steps
 from lotor.core.errors import InputError
+from lotor.core.vectors import UNIT_LENGTH
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import Words, to_words
 from lotor.protocols.memory import Memory, restored
@@ -16,9 +17,6 @@ from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
 
 # So many contexts may be shared before the step that they belong to.
 AHEAD = 4
-
-# What rounding of a vector of length 1 may add.
-_LONGEST = 1 + 1e-9
 
 
 class OwnerMemory(Memory, tag="ppcb/1/owner"):
@@ -71,7 +69,7 @@ class Owner:
     def _encoded(self, features: tuple[float, ...], t: int) -> Words:
         """Fixed point; what does not fit is refused, and no value is named."""
         # nan fails the comparison too.
-        if len(features) != self._count or not hypot(*features) <= _LONGEST:
+        if len(features) != self._count or not hypot(*features) <= UNIT_LENGTH:
             raise InputError(
                 f"{self._name} has no {self._count} finite features of length at most 1 as a "
                 f"vector for step {t}: mend what it brings"

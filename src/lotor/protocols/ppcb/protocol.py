@@ -77,8 +77,9 @@ class PPCB:
             "owners": self.owners,
             "delay": self.delay,
         }
+        options["delta"] = str(self.delta)
         if self.privacy_budget is not None:
-            options |= {"privacy_budget": str(self.privacy_budget), "delta": str(self.delta)}
+            options["privacy_budget"] = str(self.privacy_budget)
         return options
 
     def terms(
@@ -127,7 +128,7 @@ class PPCB:
         d = contextual_arms(run).d
         if self.owners > d:
             raise InputError(
-                f"{d} features cannot be split among {self.owners} parties: take fewer owners"
+                f"{d} features cannot be split among {self.owners} parties: take fewer parties"
             )
         ends = [d * (p + 1) // self.owners for p in range(self.owners)]
         counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]

@@ -3,16 +3,8 @@
 import numpy as np
 
 from lotor.crypto.sharing import Circuit, Engine, Recipe, Shared, SharedBits
-from lotor.protocols.ppcb.step import (
-    Chance,
-    Selected,
-    Shape,
-    Weights,
-    choose,
-    decide,
-    learn,
-    recall,
-)
+from lotor.protocols.ppcb.shape import Chance, Selected, Shape, Weights
+from lotor.protocols.ppcb.step import choose, decide, learn, recall
 from lotor.protocols.ppcb.terms import Terms
 from lotor.protocols.ppcb.wire import DECIDE, LEARN
 

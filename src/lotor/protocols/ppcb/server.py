@@ -8,7 +8,6 @@ pads, so that after a crash it is computed again, and the very same values are o
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-import msgspec
 import numpy as np
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
@@ -27,11 +26,12 @@ from lotor.crypto.sharing import (
     to_message,
 )
 from lotor.protocols.contextual_draws import ServerDraws
-from lotor.protocols.memory import Memory, restored
+from lotor.protocols.memory import restored
 from lotor.protocols.ppcb.dealer import ahead
 from lotor.protocols.ppcb.messages import (
     Acted,
     Agreed,
+    BlindKey,
     Corrections,
     Due,
     Features,
@@ -45,12 +45,22 @@ from lotor.protocols.ppcb.messages import (
 )
 from lotor.protocols.ppcb.owner import AHEAD
 from lotor.protocols.ppcb.recipes import Recipes, learn_late
-from lotor.protocols.ppcb.step import Chance, Selected, Weights, choose, decide, learn
+from lotor.protocols.ppcb.server_memory import (
+    BEGUN,
+    CHOSEN,
+    CONTEXT,
+    REWARDED,
+    Choice,
+    ServerMemory,
+)
+from lotor.protocols.ppcb.shape import Chance, Selected, Weights
+from lotor.protocols.ppcb.step import choose, decide, learn
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import (
     ATTEMPT,
     DECIDE,
     LEARN,
+    blind,
     check_agreed,
     check_place,
     check_size,
@@ -61,38 +71,6 @@ from lotor.protocols.ppcb.wire import (
 )
 
 T = TypeVar("T")
-
-# How far a step is: what has been written down of it.
-BEGUN, CONTEXT, CHOSEN, REWARDED = range(4)
-
-
-class Choice(msgspec.Struct, array_like=True):
-    """Shares of a step whose reward has not come: its context and arm, and what learning needs."""
-
-    x: bytes
-    one_hot: bytes = b""
-    u: bytes = b""
-    s: bytes = b""
-    g: bytes = b""
-    reward: bytes = b""
-
-    def __repr__(self) -> str:
-        return "<Choice>"
-
-
-class ServerMemory(Memory, tag="ppcb/1/server"):
-    """Keys and shares, none of which tells anything without the other server's.
-
-    `waiting` are the steps whose reward is still to come, the oldest first.
-    """
-
-    draw_key: bytes
-    pad_key: bytes = b""
-    input_keys: dict[str, bytes] = msgspec.field(default_factory=dict)
-    stage: int = BEGUN
-    waiting: list[Choice] = msgspec.field(default_factory=list)
-    vectors: bytes = b""
-    inverses: bytes = b""
 
 
 class ComputingServer:
@@ -117,7 +95,12 @@ class ComputingServer:
         self._recipes = Recipes(terms)
         self._rounds = self._opened_bytes = 0
         self._memory = (
-            ServerMemory(party=self._me, run=terms.run, draw_key=draw_key or new_key())
+            ServerMemory(
+                party=self._me,
+                run=terms.run,
+                draw_key=draw_key or new_key(),
+                blind_key=new_key() if self._first else b"",
+            )
             if snapshot is None
             else restored(ServerMemory, snapshot, self._me, terms.run)
         )
@@ -177,6 +160,11 @@ class ComputingServer:
         yield Send(self._other, Agreed(digest))
         agreed: Agreed = yield Receive(self._other, Agreed)
         check_agreed(agreed, digest, self._other)
+        if self._first:
+            yield Send(self._other, BlindKey(digest, memory.blind_key))
+        else:
+            blinding: BlindKey = yield Receive(self._other, BlindKey)
+            memory.blind_key = key_from(blinding, digest, self._other)
         dealt: PadKey = yield Receive("dealer", PadKey)
         memory.pad_key = key_from(dealt, digest, "dealer")
         agreed = yield Receive("actor", Agreed)
@@ -238,7 +226,9 @@ class ComputingServer:
     def _let_act(self, t: int) -> Steps[None]:
         """Lines 16 to 19: p' pulls the arm, and p'' shares what it paid."""
         memory, terms = self._memory, self._terms
-        yield Send("actor", OneHot(place_of(t), memory.waiting[-1].one_hot))
+        one_hot = np.frombuffer(memory.waiting[-1].one_hot, np.uint8)
+        blinded = one_hot ^ blind(memory.blind_key, t, terms.arms)
+        yield Send("actor", OneHot(place_of(t), blinded.tobytes()))
         if self._first:
             acted: Acted = yield Receive("actor", Acted)
             check_place(acted, place_of(t), "actor")

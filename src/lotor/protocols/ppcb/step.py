@@ -9,23 +9,17 @@ where A⁻¹, w and u are those of the pulled arm alone, picked by the one-hot v
 product is computed and not one for each arm. A⁻¹ is symmetric, and only its upper half is kept.
 """
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
-from numpy.typing import NDArray
 
 from lotor.core.errors import TooLongError
 from lotor.crypto.sharing import (
     TOURNAMENT,
-    Bits,
     Circuit,
     Engine,
     Masked,
     MaskedBits,
     Shared,
     SharedBits,
-    Words,
     all_of,
     bit_to_word,
     both,
@@ -49,99 +43,19 @@ from lotor.crypto.sharing import (
     truncate,
     victories,
 )
+from lotor.protocols.ppcb.shape import (
+    INNER_BITS,
+    Chance,
+    Gains,
+    Selected,
+    Shape,
+    Weights,
+    rotations,
+    triangle,
+)
 
 # How far the square of a context's length may exceed 1, for what fixed point rounds.
 SLACK = 2.0**-8
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What is public about every step.
-
-    `threshold` of 2^64 coins explore; `bits` are those behind the point.
-    """
-
-    arms: int
-    features: int
-    bits: int
-    threshold: int
-
-    @property
-    def rank_bits(self) -> int:
-        """Room below a score for what decides between equal ones."""
-        return (self.arms - 1).bit_length()
-
-    @property
-    def entries(self) -> int:
-        """Of the upper half of a symmetric matrix."""
-        return self.features * (self.features + 1) // 2
-
-
-@dataclass(slots=True)
-class Weights:
-    """A server's shares of what was learnt: w of each arm, and A⁻¹ (line 3)."""
-
-    vectors: Shared
-    inverses: Shared
-
-    @classmethod
-    def initial(cls, shape: Shape, ridge: float, *, first: bool) -> "Weights":
-        """Lines 1 and 2: A = ridge·I and w = 0, which is public."""
-        rows, columns, _ = triangle(shape.features)
-        unit = np.where(rows == columns, constant(1 / ridge, shape.bits), 0).astype(np.uint64)
-        inverses = np.tile(unit, (shape.arms, 1))
-        return cls(
-            Shared(np.zeros((shape.arms, shape.features), np.uint64), first=first),
-            Shared(inverses if first else np.zeros_like(inverses), first=first),
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Chance:
-    """What one server contributes to lines 8 and 12, unknown to the other and to the dealer."""
-
-    coin: Words
-    turn: Bits
-    ranks: Words
-
-    @classmethod
-    def none(cls, shape: Shape) -> "Chance":
-        return cls(
-            np.zeros(1, np.uint64), np.zeros(shape.arms, np.uint8), np.zeros(shape.arms, np.uint64)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """Of the arm that was chosen: u, its predicted reward s, and g = 1 / (1 + x·u)."""
-
-    u: Shared
-    s: Shared
-    g: Shared
-
-
-@dataclass(frozen=True, slots=True)
-class Gains:
-    """u, s and g of every arm, as masked values."""
-
-    u: Masked
-    s: Masked
-    g: Masked
-
-
-@lru_cache(maxsize=16)
-def triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of a matrix's upper half, and where each entry of the whole is in it."""
-    rows, columns = np.triu_indices(n)
-    whole = np.zeros((n, n), np.intp)
-    whole[rows, columns] = whole[columns, rows] = np.arange(len(rows))
-    return rows, columns, whole
-
-
-@lru_cache(maxsize=16)
-def rotations(k: int) -> NDArray[np.intp]:
-    """Row a has (a - i) mod k at i: whose turns add up to a."""
-    return np.subtract.outer(np.arange(k), np.arange(k)) % k
 
 
 def decide(
@@ -210,7 +124,7 @@ def learn(
         engine, moved(engine, k, lambda v: v[rows]), moved(engine, u, lambda v: v[columns])
     )
     step = multiply(engine, k, error)
-    change = yield from truncate(engine, Shared.concatenate([outer, step]), shape.bits)
+    change = yield from truncate(engine, Shared.concatenate([outer, step]), INNER_BITS)
     changes = multiply(engine, moved(engine, chosen, lambda v: v[:, None]), change)
     return Weights(
         weights.vectors + changes[:, shape.entries :],
@@ -225,7 +139,7 @@ def _opened(
         mask(engine, x), mask(engine, weights.vectors), mask(engine, weights.inverses)
     )
     _, _, whole = triangle(shape.features)
-    return context, vectors, moved(engine, halves, lambda v: v[:, whole])
+    return context, vectors, moved(engine, halves, lambda v: v.take(whole, axis=1))
 
 
 def _turns(engine: Engine, chance: Chance) -> Circuit[tuple[MaskedBits, MaskedBits]]:
@@ -258,7 +172,7 @@ def _choose(
     coin = Shared(chance.coin, first=engine.first)
     length = contract(engine, context, context)
     longest = constant(1 + SLACK, 2 * shape.bits)
-    compared = [differences(ranked), coin, coin - shape.threshold, -(length - longest)]
+    compared = [differences(ranked), coin, coin - shape.threshold % (1 << 64), -(length - longest)]
     less = yield from negative(engine, Shared.concatenate(compared))
     half, explores, too_long = yield from together(
         halved(engine, victories(less[:-3], len(ranked))),
@@ -291,6 +205,8 @@ def _below(
 
     `sign` is the coin's highest bit, `difference` that of the coin less the threshold.
     """
+    if threshold >> 64:  # all are
+        return engine.shared_bits(np.ones(1, np.uint8))
     if threshold >> 63:
         return ~(yield from both(engine, sign, ~difference))
     return (yield from both(engine, ~sign, difference))
@@ -299,7 +215,7 @@ def _below(
 def _sum_of(engine: Engine, turns: tuple[MaskedBits, MaskedBits], k: int) -> SharedBits:
     """The one-hot of the sum of two turns modulo k: their cyclic convolution."""
     others = rotations(k)
-    left = moved_bits(engine, turns[0], lambda v: np.tile(v, (k, 1)))
+    left = moved_bits(engine, turns[0], lambda v: v[None])
     right = moved_bits(engine, turns[1], lambda v: v[others])
     return conjunction(engine, left, right).reduce(axis=1)
 
@@ -312,7 +228,7 @@ def _gains(
         truncate(engine, scores[:, None], shape.bits), truncate(engine, directions, shape.bits)
     )
     leverage = contract(engine, u, context)[:, None]
-    g = yield from reciprocal(engine, leverage, shape.bits)
+    g = yield from reciprocal(engine, leverage, shape.bits, INNER_BITS + shape.bits)
     return Gains(u, s, g)
 
 

@@ -12,7 +12,8 @@ from lotor.crypto.sharing import TOURNAMENT
 from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
-from lotor.protocols.ppcb.step import Shape
+from lotor.protocols.ppcb.shape import INNER_BITS, Shape
+from lotor.protocols.ppcb.step import SLACK
 
 FIRST, SECOND = "server-0", "server-1"
 """The seats of the two servers."""
@@ -20,6 +21,13 @@ FIRST, SECOND = "server-0", "server-1"
 LEAST_BITS, MOST_BITS = 16, 24
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
+# So many steps of one arm may leave 1/n as the last eigenvalue of A⁻¹, and its rounding must not
+# reach that: n^1.5 stays near 2^INNER_BITS (a test runs as much of it as fewer bits allow).
+MOST_STEPS = 1 << 19
+# Bits of 1/ridge that must be there.
+RIDGE_BITS = 8
+# Bytes of contexts and choices whose reward is to come.
+MOST_WAITING = 1 << 20
 # Differences of scores are compared exactly below 2^63, in a tournament below 2^62; truncation
 # needs less than 2^62, and has no ranks.
 ROOM = 63
@@ -65,9 +73,7 @@ class Terms(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        # Of 2^64 coins at most all but one explore: no 64 bits hold a number beyond.
-        exploring = min(threshold(self.learner.epsilon), (1 << 64) - 1)
-        return Shape(self.arms, self.features, self.bits, exploring)
+        return Shape(self.arms, self.features, self.bits, threshold(self.learner.epsilon))
 
     @property
     def accountant(self) -> Accountant:
@@ -97,9 +103,14 @@ class Terms(msgspec.Struct, frozen=True):
 
     def check(self) -> None:
         """Refuse what no run can do, with the reason."""
-        policy = self.learner
-        if not 1 <= self.budget <= MAXIMAL_BUDGET:
-            raise InputError(f"a budget of {self.budget}: give from 1 to {MAXIMAL_BUDGET} steps")
+        self._check_size()
+        self._check_policy(self.learner)
+        self._check_length()
+        RewardScale(self.low, self.high)
+        self._check_room(self.learner.ridge)
+        self._check_messages()
+
+    def _check_size(self) -> None:
         if not 2 <= self.arms <= MOST_ARMS:
             raise InputError(f"{self.arms} arms: ppcb chooses between 2 and {MOST_ARMS}")
         if not self.owners or min(self.owners.values()) < 1:
@@ -108,16 +119,30 @@ class Terms(msgspec.Struct, frozen=True):
             raise InputError(f"{self.features} features: ppcb computes with up to {MOST_FEATURES}")
         if not LEAST_BITS <= self.bits <= MOST_BITS:
             raise InputError(f"{self.bits} bits: give from {LEAST_BITS} to {MOST_BITS}")
-        if not 0 <= self.delay <= self.budget:
-            raise InputError(f"a delay of {self.delay} steps: give from 0 up to the budget")
-        if policy.ridge < 1:
+
+    def _check_policy(self, policy: LinearEpsilonGreedy) -> None:
+        most = 1 << (self.bits - RIDGE_BITS)
+        if not 1 <= policy.ridge <= most:
             raise InputError(
-                f"ridge is {policy.ridge}: ppcb divides by 1 + x·A⁻¹x, which is proven to lie in "
-                "[1, 2] where ridge is at least 1"
+                f"ridge is {policy.ridge:g}: give from 1, so that 1 + x·A⁻¹x is proven to lie in "
+                f"[1, 2], to {most}, beyond which {self.bits} bits would learn nothing"
             )
-        RewardScale(self.low, self.high)
-        self._check_room(policy.ridge)
-        self._check_sizes()
+        if policy.recompute is not None:
+            raise InputError("ppcb never computes A⁻¹ anew: leave recompute out of the policy")
+
+    def _check_length(self) -> None:
+        if not 1 <= self.budget <= MAXIMAL_BUDGET:
+            raise InputError(f"a budget of {self.budget}: give from 1 to {MAXIMAL_BUDGET} steps")
+        if self.steps > MOST_STEPS:
+            raise InputError(
+                f"{self.steps} steps: beyond {MOST_STEPS} rounding might add up; order several runs"
+            )
+        most = min(self.budget, MOST_WAITING // (8 * self.features + self.arms))
+        if not 0 <= self.delay <= most:
+            raise InputError(
+                f"a delay of {self.delay} steps: give from 0 to {most}, within the budget and what "
+                "the servers can write down of steps whose reward is to come"
+            )
 
     def _check_room(self, ridge: float) -> None:
         """Scores must stay where comparing and truncating them is exact.
@@ -125,8 +150,10 @@ class Terms(msgspec.Struct, frozen=True):
         Rewards are in [0, 1] and contexts no longer than 1, so that |w| <= sqrt(n/ridge) / 2 after
         n rewards; a score has 2·bits behind the point and the ranks of the arms below these.
         """
-        longest = max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1
-        needed = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
+        longest = (max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1) * (1 + SLACK)
+        compared = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
+        truncated = INNER_BITS + self.bits + log2(longest)  # k (r - s), which has a bit less
+        needed = max(compared, truncated + 1)
         room = ROOM - 1 if self.arms >= TOURNAMENT else ROOM
         if needed >= room:
             raise InputError(
@@ -134,11 +161,13 @@ class Terms(msgspec.Struct, frozen=True):
                 f"fewer than {room} are there: take fewer bits behind the point than {self.bits}"
             )
 
-    def _check_sizes(self) -> None:
+    def _check_messages(self) -> None:
         """The longest messages are what is dealt: for line 21 two words for each arm and entry,
         for lines 8 to 15 a byte for each pair of turns, and what comparing takes."""
         shape = self.shape
         learning = 16 * (self.arms + 4) * (shape.entries + shape.features)
+        if self.delay:
+            learning += 64 * self.arms * shape.features
         choosing = self.arms * (self.arms + 64 * shape.features + 1000)
         dealt = max(learning, choosing)
         if dealt > LARGEST_MESSAGE:

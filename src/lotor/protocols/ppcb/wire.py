@@ -5,10 +5,12 @@ from struct import Struct
 import numpy as np
 
 from lotor.core.errors import ProtocolError
-from lotor.crypto.sharing import Pads, Words
+from lotor.crypto.sharing import Bits, Pads, Words
+from lotor.crypto.sharing.pads import aligned
 from lotor.protocols.ppcb.messages import (
     Acted,
     Agreed,
+    BlindKey,
     Corrections,
     Due,
     Features,
@@ -57,7 +59,9 @@ def check_size(shares: bytes, size: int, sender: str, t: int) -> None:
         )
 
 
-def check_agreed(message: Agreed | PadKey | InputKey, digest: bytes, sender: str) -> None:
+def check_agreed(
+    message: Agreed | PadKey | BlindKey | InputKey, digest: bytes, sender: str
+) -> None:
     """Refuse a party that keeps other terms, before it is given anything."""
     if message.digest != digest:
         raise ProtocolError(
@@ -66,7 +70,7 @@ def check_agreed(message: Agreed | PadKey | InputKey, digest: bytes, sender: str
         )
 
 
-def key_from(message: PadKey | InputKey, digest: bytes, sender: str) -> bytes:
+def key_from(message: PadKey | BlindKey | InputKey, digest: bytes, sender: str) -> bytes:
     check_agreed(message, digest, sender)
     if len(message.key) != KEY_BYTES:
         raise ProtocolError(f"{sender} sent a key of {len(message.key)} bytes, not {KEY_BYTES}")
@@ -76,6 +80,13 @@ def key_from(message: PadKey | InputKey, digest: bytes, sender: str) -> bytes:
 def input_mask(key: bytes, t: int, count: int) -> Words:
     """The first server's share of an input of step t, known to whoever brings it as well."""
     return Pads(key, 8 * count, t=t, attempt=ATTEMPT, circuit=0).words((count,))
+
+
+def blind(key: bytes, t: int, count: int) -> Bits:
+    """The bits that both servers put on their shares of a one-hot vector."""
+    pads = Pads(key, aligned(count), t=t, attempt=ATTEMPT, circuit=0)
+    bits: Bits = pads.bits((count,), np.dtype(np.uint8)) & np.uint8(1)
+    return bits
 
 
 def words_from(shares: bytes, count: int, sender: str, t: int) -> Words:
