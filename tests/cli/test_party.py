@@ -211,7 +211,7 @@ def test_a_pull_cut_off_by_a_crash_is_in_doubt_until_resolved(
     try:
         loopback.serve()
         process = town.start()
-        until((kit / "asked").exists)
+        until(lambda: (kit / "asked").exists() and (kit / "asked").read_text())
         loopback.kill("solo")
         loopback.serve("solo")
 

@@ -178,7 +178,7 @@ def test_any_formula_equals_its_twin(data: st.DataObject) -> None:
         i, j = data.draw(places), data.draw(places)
         kind = data.draw(st.sampled_from("+-*cr"))
         needs = max(secret[i].level, secret[j].level) + 1
-        if needs > 5 or (kind == "-" and i == j):
+        if needs > 5:
             continue
         if kind == "c":
             c = data.draw(st.floats(-2, 2).filter(lambda c: abs(c) > 1e-3))
@@ -192,6 +192,8 @@ def test_any_formula_equals_its_twin(data: st.DataObject) -> None:
             plain.append(plain[i] * plain[j] * 0.5 if needs < 5 else plain[i] * plain[j])
         else:
             sign = 1 if kind == "+" else -1
+            if np.max(np.abs(plain[i] + sign * plain[j])) < 1e-9:
+                continue  # SEAL refuses a result that depends on no secret
             secret.append(secret[i] + secret[j] if sign > 0 else secret[i] - secret[j])
             plain.append(plain[i] + sign * plain[j])
     size = 1 + float(np.max(np.abs(plain[-1])))
