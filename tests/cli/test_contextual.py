@@ -38,7 +38,7 @@ def test_compare_shows_costs_rounds_privacy_and_leakage() -> None:
         "authors' program",
         "112",
         "Table 1 of the paper",
-        "6 + log2 A",
+        "6 + log2 (A - 1)",
         "log(A/epsilon - A + 1), exact",
         "one step only",
         "Rényi, delta 1e-06",
