@@ -1,5 +1,6 @@
 """A small ring for tests: quick, and protecting nothing."""
 
+import math
 import warnings
 from dataclasses import dataclass
 from functools import cache
@@ -41,9 +42,40 @@ class Small:
 
 
 def parameters(levels: int, scale_bits: int = 40, degree: int = 1024) -> Parameters:
+    # One bit less, and some of these sets could not be read without loss, see `exact_below`.
+    first_bits = scale_bits + 13
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureParametersWarning)
-        return Parameters(levels, scale_bits, degree=degree, insecure="tests")
+        return Parameters(levels, scale_bits, 128, degree, first_bits, insecure="tests")
+
+
+def noise(parameters: Parameters, scale: float | None = None) -> float:
+    """What a new ciphertext, a rotation or a rescale is off by in no slot.
+
+    Each of them rounds the two halves of a ciphertext to whole numbers, with a variance of 1/12 in
+    each of the N coefficients, and the second half counts times the secret, which has 2N/3
+    coefficients 1 and -1. A slot is a sum over the N coefficients of both, hence a product of two
+    complex normal numbers: it exceeds t of its standard deviations with a chance of 2t K_1(2t),
+    which is 3e-17 for t = 20.
+    """
+    return 20 * noise_sd(parameters, scale)
+
+
+def noise_sd(parameters: Parameters, scale: float | None = None) -> float:
+    """The standard deviation of a slot, real and imaginary part together, see `noise`."""
+    degree = parameters.degree
+    return math.sqrt(degree * (1 + 2 * degree / 3) / 12) / (scale or min(parameters.scales))
+
+
+def exact_below(parameters: Parameters, level: int) -> float:
+    """Up to which size SEAL's decoder reads a coefficient without loss.
+
+    It reads -x as the modulus minus x, in words of 64 bits that it subtracts one by one as
+    doubles: where x exceeds the low word of the modulus it computes 2^64 - (2^64 - x), of which
+    the last 11 bits are lost.
+    """
+    modulus = math.prod(parameters.primes[: parameters.levels - level + 1])
+    return float(modulus % 2**64)
 
 
 @cache

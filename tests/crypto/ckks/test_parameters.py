@@ -7,7 +7,7 @@ from fractions import Fraction
 import gmpy2
 import pytest
 
-from crypto.ckks.small import parameters
+from crypto.ckks.small import exact_below, parameters
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import (
     LARGEST_MODULUS,
@@ -70,6 +70,20 @@ def test_products_land_exactly_on_the_next_scale(name: str) -> None:
     for level in range(chosen.levels):
         landed = Fraction(chosen.scales[level]) ** 2 / chosen.dropped_prime(level)
         assert abs(landed / Fraction(chosen.scales[level + 1]) - 1) < 1e-15
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        *map(named_parameters, PARAMETER_SETS),
+        *map(parameters_for, range(1, 21)),
+        *map(parameters, range(1, 13)),
+    ],
+    ids=lambda chosen: f"{chosen.levels} levels of {chosen.scale_bits} bits",
+)
+def test_values_up_to_a_thousand_are_read_without_loss_at_any_level(chosen: Parameters) -> None:
+    for level in range(chosen.levels):
+        assert exact_below(chosen, level) > 1000 * chosen.scales[level]
 
 
 def test_fingerprints_tell_parameters_apart_and_are_stable() -> None:
