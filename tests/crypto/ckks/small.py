@@ -17,6 +17,9 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Array
 
+FRESH_SD = math.sqrt(21 / 2)
+"""Of a fresh error's coefficient: SEAL draws it as the difference of two sums of 21 bits."""
+
 
 @dataclass(frozen=True)
 class Small:
@@ -50,9 +53,9 @@ def parameters(levels: int, scale_bits: int = 40, degree: int = 1024) -> Paramet
 
 
 def noise(parameters: Parameters, scale: float | None = None) -> float:
-    """What a new ciphertext, a rotation or a rescale is off by in no slot.
+    """What a new ciphertext or a rescale is off by in no slot.
 
-    Each of them rounds the two halves of a ciphertext to whole numbers, with a variance of 1/12 in
+    Both round the two halves of a ciphertext to whole numbers, with a variance of 1/12 in
     each of the N coefficients, and the second half counts times the secret, which has 2N/3
     coefficients 1 and -1. A slot is a sum over the N coefficients of both, hence a product of two
     complex normal numbers: it exceeds t of its standard deviations with a chance of 2t K_1(2t),

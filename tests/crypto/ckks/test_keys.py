@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypto.ckks.small import noise, noise_sd, parameters, small
+from crypto.ckks.small import FRESH_SD, noise, noise_sd, parameters, small
 from lotor.core.errors import InputError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     Ciphertext,
@@ -66,8 +66,8 @@ def test_noise_has_its_law() -> None:
         for way in (KIT.secret.public.encrypt, KIT.secret.encrypt)
     )
     assert np.sqrt(np.mean(np.abs(public) ** 2)) == pytest.approx(noise_sd(KIT.parameters), rel=0.1)
-    # Nothing is rounded here: SEAL draws each coefficient as the difference of two sums of 21 bits.
-    alone = np.sqrt(KIT.parameters.degree * (21 / 2 + 1 / 12)) / KIT.parameters.scales[0]
+    # With the secret key nothing is rounded but the values.
+    alone = np.sqrt(KIT.parameters.degree * (FRESH_SD**2 + 1 / 12)) / KIT.parameters.scales[0]
     assert np.sqrt(np.mean(np.abs(secret) ** 2)) == pytest.approx(alone, rel=0.1)
 
 

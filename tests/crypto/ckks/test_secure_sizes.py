@@ -1,8 +1,11 @@
 """Circuits at sizes that protect, for each named parameter set."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from crypto.ckks.noisy import noisy, part_of_bound, unwrapped
 from lotor.crypto.ckks import (
     PARAMETER_SETS,
     Encrypted,
@@ -33,19 +36,24 @@ def test_a_score_and_its_sign_at_full_depth(name: str) -> None:
     # Above what is left for the sign, as when a longer computation comes first.
     start = parameters.levels - comparison.levels - 2
 
-    def encrypted(values: np.typing.NDArray[np.float64]) -> Encrypted:
-        return Encrypted(server, secret.public.encrypt(values, start))
-
-    secret_p, secret_q = encrypted(p), encrypted(q)
     factor = comparison.factor / 8
-    score = dot(
-        [(encrypted(b * factor), secret_p), (encrypted(x * factor), secret_p * secret_q)]
-    ).sum_slots(4, stride)
-    expected = sum(np.roll(b * p + x * p * q, -stride * k) for k in range(4)) / 8
-    assert np.max(np.abs(secret.decrypt(score.ciphertext) / comparison.factor - expected)) < 1e-5
+    values = (p, q, b * factor, x * factor)
 
-    result = comparison.evaluate(score) + 0.5
+    def scored(p: Any, q: Any, b: Any, x: Any) -> Any:
+        total = dot([(b, p), (x, p * q)])
+        total = total if isinstance(total, Encrypted) else unwrapped(total)
+        return total.sum_slots(4, stride)
+
+    encrypted = (Encrypted(server, secret.public.encrypt(each, start)) for each in values)
+    score, bound = scored(*encrypted), scored(*noisy(parameters, *values, level=start))
+    expected = sum(np.roll(b * p + x * p * q, -stride * k) for k in range(4)) * factor
+    assert part_of_bound(secret.decrypt(score.ciphertext), expected, bound) < 1
+
+    result, bound = comparison.evaluate(score) + 0.5, comparison.evaluate(bound) + 0.5
     assert result.levels_left == 0
+    expected = comparison.evaluate(expected) + 0.5
+    assert part_of_bound(secret.decrypt(result.ciphertext), expected, bound) < 1
     sigma = 2.0**-16
     answer = secret.decrypt(flood(result.ciphertext, secret.public, sigma))
-    assert np.max(np.abs(answer - 0.5 - comparison.plain(expected))) < 1e-3
+    # A normal number is beyond nine deviations with a chance of 2e-19.
+    assert np.max(np.abs(answer - expected) - unwrapped(bound).bound()) < 9 * sigma
