@@ -57,12 +57,12 @@ def traced_once() -> Iterator[None]:
 
 
 @contextmanager
-def fixed_keys() -> Iterator[None]:
+def fixed_keys(salt: bytes = b"") -> Iterator[None]:
     """The keys that parties make are the same in each run, so that runs can be compared."""
     with pytest.MonkeyPatch.context() as patch:
         numbers = count()
         for module in (dealer, owner, receiver, server):
-            patch.setattr(module, "new_key", lambda: sha256(b"%d" % next(numbers)).digest())
+            patch.setattr(module, "new_key", lambda: sha256(salt + b"%d" % next(numbers)).digest())
         yield
 
 

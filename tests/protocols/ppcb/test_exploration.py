@@ -1,6 +1,7 @@
 """How often a run explores, which arms it then takes, and how equal scores are decided.
 
-Seeds decide all of it, so that these tests come out the same each time.
+Seeds decide all of it, and fixed keys the last digit of a score, so that these tests come out the
+same each time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ import pytest
 from scipy.stats import binomtest, chisquare
 
 import lotor
-from protocols.ppcb.stage import play, traced_once
+from protocols.ppcb.stage import fixed_keys, play, traced_once
 
 K = 3
 
@@ -18,6 +19,12 @@ K = 3
 @pytest.fixture(scope="module", autouse=True)
 def _traced() -> Iterator[None]:
     with traced_once():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _keyed() -> Iterator[None]:
+    with fixed_keys():
         yield
 
 

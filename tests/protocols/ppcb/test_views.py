@@ -23,7 +23,8 @@ from protocols.ppcb.stage import SERVERS, fixed_keys, play, some_arms, traced_on
 
 STEPS, K, D = 160, 3, 2
 UNIT = np.array([0.6, -0.8])
-# Of chance alone, one of all these tests fails in a million runs at most.
+# Keys are fixed, so that a pass stays one: with others, one of all these tests would fail by chance
+# in some hundred thousand runs.
 ALPHA = 1e-9
 
 Table = NDArray[np.uint8]
@@ -84,7 +85,7 @@ def observed(*, paying: bool, steps: int = STEPS) -> Seen:
     party = play(protocol, arms, budget=1).parties[SERVERS[0]]
     assert isinstance(party, server.ComputingServer)
     rounds = party._recipes.rounds
-    with pytest.MonkeyPatch.context() as patch:
+    with fixed_keys(b"paying" if paying else b"silent"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "joined", joined)
         outcome = play(protocol, arms, budget=steps)
     sent = sent_to(outcome, SERVERS[0]) | sent_to(outcome, SERVERS[1])

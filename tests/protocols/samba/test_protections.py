@@ -67,7 +67,8 @@ def test_the_mask_is_fresh_in_every_iteration_and_run(twice: tuple[Outcome, Outc
     first, second = ([values[0] for values in seen_by_comp(outcome)] for outcome in twice)
     # masked = alpha·2^40 + less than alpha, so that dividing by 2^40 gives alpha to 12 digits.
     alphas = [value / 2**40 for value in (*first, *second)]
-    assert len({round(alpha, -18) for alpha in alphas}) == 2 * TURNS
+    # Two of 400 draws agree to so many digits once in a million runs, and three pairs never.
+    assert len({round(alpha, -18) for alpha in alphas}) > 2 * TURNS - 3
     assert all(2**64 <= alpha < 2**96 * (1 + 2**-39) for alpha in alphas)
     assert np.mean(alphas) / 2**96 == pytest.approx(0.5, abs=0.1)
 
@@ -77,23 +78,25 @@ def test_the_permutation_is_fresh_in_every_iteration_and_run(
 ) -> None:
     first, second = (list(permutations(outcome)) for outcome in twice)
     assert len(first) == len(second) == TURNS
-    # 200 draws out of 720 permutations: 175 different ones on average, with a deviation of 4.
-    assert len(set(first)) > 150
-    assert sum(a == b for a, b in zip(first, second, strict=True)) < 8
+    # 200 draws out of 720 permutations: 175 different ones on average, with a deviation of 4, and
+    # 140 or fewer with a chance of 3e-14.
+    assert len(set(first)) > 140
+    # One in 720 is the same by chance: ten or more of 200 are with a chance of 5e-13.
+    assert sum(a == b for a, b in zip(first, second, strict=True)) < 10
     even, odd = first[::2], first[1::2]
-    assert sum(a == b for a, b in zip(even, odd, strict=True)) < 8
+    assert sum(a == b for a, b in zip(even, odd, strict=True)) < 10
 
 
 def test_the_selected_position_says_nothing_of_the_arm() -> None:
     """One arm wins nearly always, and stands anywhere when it does.
 
-    Chi-square with 5 degrees of freedom exceeds 51 once in 10^9 runs.
+    Chi-square with 5 degrees of freedom exceeds 60 with a chance of 1e-11.
     """
     outcome = run_once(lotor.EpsilonGreedy(0.0), [1.0] + [0.0] * (K - 1))
     assert outcome.arms.count(0) > BUDGET - 2 * K
     positions = Counter(values.index(max(values)) for values in seen_by_comp(outcome))
     expected = (BUDGET - K) / K
-    assert sum((positions[j] - expected) ** 2 / expected for j in range(K)) < 51
+    assert sum((positions[j] - expected) ** 2 / expected for j in range(K)) < 60
 
 
 def keys_of(outcome: Outcome) -> dict[str, bytes]:
