@@ -10,12 +10,11 @@ from lotor.cli.run_options import CLOUDS, CONTEXTUAL, FACTORS, RATINGS, SAMBA
 from lotor.cli.show import show_comparison, show_costs, show_leakage
 from lotor.cli.show_contextual import Counts, show_differences, show_rounds
 from lotor.cli.show_privacy import show_privacy
-from lotor.cli.study import Study, Wish
+from lotor.cli.study import Outcome, Study, Wish
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import ContextualArms
 from lotor.protocols.ppcb import PPCB, complexity
 from lotor.protocols.ppcb.leakage import MEASURED
-from lotor.runtime import Result
 
 
 def ppcb_study(wish: Wish) -> Study:
@@ -69,7 +68,8 @@ def _counts(ppcb: PPCB, arms: ContextualArms, budget: int) -> Counts:
     }
 
 
-def _show(out: Console, secure: Result, plain: Result, *, counts: Counts) -> None:
+def _show(out: Console, outcome: Outcome, *, counts: Counts) -> None:
+    secure, plain = outcome.secure, outcome.plain
     show_comparison(out, [(secure, plain)])
     show_differences(out, secure, plain)
     show_costs(out, secure)

@@ -52,8 +52,14 @@ def _root(
 def main() -> None:
     """Run the command; every expected failure is one line on stderr and an exit code."""
     warnings.simplefilter("default", UserWarning)
+    warnings.showwarning = _warn
     try:
         app()
     except LotorError as error:
         typer.echo(f"lotor: {error}", err=True)
         sys.exit(exit_codes.of(error))
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """One line on stderr, without the place in the program."""
+    typer.echo(f"lotor: warning: {message}", err=True)

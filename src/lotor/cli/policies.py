@@ -13,6 +13,7 @@ from lotor.cli.linear_options import LINEAR
 from lotor.policies import CATALOGUE, check_genericity, to_text
 from lotor.policies.contextual import CONTEXTUAL_CATALOGUE, contextual_to_text
 from lotor.policies.linear import LINEAR_CATALOGUE, linear_to_text
+from lotor.policies.optimistic import OPTIMISTIC_CATALOGUE, BatchedOFUL, optimistic_to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def policies_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """List the policies, their parameters and which protocols they fit."""
-    rows = [*_bandit_rows(), *_linear_rows(), *_contextual_rows()]
+    rows = [*_bandit_rows(), *_linear_rows(), *_contextual_rows(), *_optimistic_rows()]
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows]))
         return
@@ -66,6 +67,19 @@ def _contextual_rows() -> list[Row]:
     return [
         Row(contextual_to_text(kind()), ["ppcb", "plain"], why, _summary(kind))
         for kind in CONTEXTUAL_CATALOGUE.values()
+    ]
+
+
+def _optimistic_rows() -> list[Row]:
+    why = "it sees a context of each arm before each choice"
+    return [
+        Row(
+            optimistic_to_text(kind()),
+            ["helba", "plain"] if kind is BatchedOFUL else ["plain"],
+            why,
+            _summary(kind),
+        )
+        for kind in OPTIMISTIC_CATALOGUE.values()
     ]
 
 

@@ -7,7 +7,15 @@ from typing import TextIO
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon.announcement import Announcement
@@ -15,20 +23,45 @@ from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
 from lotor.runtime.run import Progress as Report
 
+# Rounds may take a minute each, and an estimate needs several.
+_ESTIMATE_SECONDS = 600
+
+
+class TimeLeft(TimeRemainingColumn):
+    """By the rounds so far; before there are any, by what was expected."""
+
+    def __init__(self, expected: float | None = None) -> None:
+        super().__init__()
+        self._expected = expected
+
+    def render(self, task: Task) -> Text:
+        if task.time_remaining is not None or self._expected is None:
+            return super().render(task)
+        minutes, seconds = divmod(int(max(self._expected - (task.elapsed or 0.0), 0.0)), 60)
+        hours, minutes = divmod(minutes, 60)
+        return Text(f"about {hours}:{minutes:02}:{seconds:02}", style="progress.remaining")
+
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Report]:
-    """A callback for `lotor.run(progress=…)` that draws a bar while the block runs."""
+def progress_bar(label: str, expected: float | None = None) -> Iterator[Report]:
+    """A callback for `lotor.run(progress=…)` that draws a bar while the block runs.
+
+    `expected` seconds, if that is known, are shown until there are rounds to go by.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("rounds"),
-        TimeRemainingColumn(),
+        TimeLeft(expected),
     )
     console = Console(stderr=True)
     with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        speed_estimate_period=_ESTIMATE_SECONDS,
     ) as bar:
         task = bar.add_task(label, total=None)
 

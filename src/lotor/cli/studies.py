@@ -7,6 +7,7 @@ from rich.console import Console
 
 import lotor
 from lotor.cli.contextual_studies import plain_contextual_study, ppcb_study
+from lotor.cli.helba_studies import helba_study, plain_optimistic_study
 from lotor.cli.linear_options import (
     DEFAULT_ARMS,
     LINEAR,
@@ -14,21 +15,21 @@ from lotor.cli.linear_options import (
     linear_from,
 )
 from lotor.cli.options import environment_from, refuse_given, samba_from
-from lotor.cli.run_options import CLOUDS, CONTEXTUAL, FACTORS, RATINGS, SAMBA
+from lotor.cli.run_options import CLOUDS, CONTEXTUAL, FACTORS, HELBA, RATINGS, SAMBA
 from lotor.cli.show import show_comparison, show_costs, show_leakage, show_operations
 from lotor.cli.show_linear import show_linear_operations
-from lotor.cli.study import Study, Wish
+from lotor.cli.study import Outcome, Study, Wish
 from lotor.environments import Environment
 from lotor.policies import from_text
 from lotor.policies.contextual import CONTEXTUAL_CATALOGUE
 from lotor.policies.linear import LINEAR_CATALOGUE, SpectralUCB, linear_from_text
+from lotor.policies.optimistic import OPTIMISTIC_CATALOGUE
 from lotor.protocols.linucb_ds import complexity as linear_complexity
 from lotor.protocols.linucb_ds.leakage import MEASURED as LINEAR_MEASURED
 from lotor.protocols.plain import Plain
 from lotor.protocols.plain_linear import PlainLinear
 from lotor.protocols.samba import complexity
 from lotor.protocols.samba.leakage import MEASURED
-from lotor.runtime import Result
 
 DEFAULT_POLICY, SAMBA_ARMS = "ucb", "movielens-like"
 BOTH_CLOUDS = " and ".join(f"`lotor run {name}`" for name in LINEAR)
@@ -37,15 +38,19 @@ BOTH_CLOUDS = " and ".join(f"`lotor run {name}`" for name in LINEAR)
 def study_of(protocol: str, wish: Wish) -> Study:
     """What `lotor run PROTOCOL` is to do."""
     policy = (wish.policy or DEFAULT_POLICY).partition(":")[0]
-    if protocol == "ppcb":
-        return ppcb_study(wish)
-    if protocol == "plain" and policy in CONTEXTUAL_CATALOGUE:
-        return plain_contextual_study(wish)
+    plain = protocol == "plain"
+    if protocol == "helba" or (plain and policy in OPTIMISTIC_CATALOGUE):
+        return plain_optimistic_study(wish) if plain else helba_study(wish)
+    refuse_given(wish.some(*HELBA, "noise_sd"), "to `lotor run helba` and contexts of each arm")
+    if protocol == "ppcb" or (plain and policy in CONTEXTUAL_CATALOGUE):
+        return plain_contextual_study(wish) if plain else ppcb_study(wish)
     refuse_given(wish.some(*CONTEXTUAL), "to `lotor run ppcb` and to policies that see contexts")
-    if protocol in LINEAR:
-        return _linear(protocol, wish)
-    if protocol == "samba":
-        return _samba(wish)
+    if plain:
+        return _plain(policy, wish)
+    return _linear(protocol, wish) if protocol in LINEAR else _samba(wish)
+
+
+def _plain(policy: str, wish: Wish) -> Study:
     secure = wish.some(*SAMBA, "key_bits", "workers")
     refuse_given(secure, "to secure protocols, and plain is none")
     if policy in LINEAR_CATALOGUE:
@@ -87,7 +92,8 @@ def _samba(wish: Wish) -> Study:
     )
 
 
-def _show_samba(out: Console, secure: Result, plain: Result, *, samba: lotor.Samba) -> None:
+def _show_samba(out: Console, outcome: Outcome, *, samba: lotor.Samba) -> None:
+    secure, plain = outcome.secure, outcome.plain
     show_comparison(out, [(secure, plain)])
     show_costs(out, secure)
     expected = complexity.operations(
@@ -123,8 +129,9 @@ def _linear(protocol: str, wish: Wish) -> Study:
 
 
 def _show_linear(
-    out: Console, secure: Result, plain: Result, *, expected: Mapping[str, Mapping[str, int]]
+    out: Console, outcome: Outcome, *, expected: Mapping[str, Mapping[str, int]]
 ) -> None:
+    secure, plain = outcome.secure, outcome.plain
     show_comparison(out, [(secure, plain)])
     show_costs(out, secure)
     show_linear_operations(out, secure, expected)

@@ -27,7 +27,27 @@ class Finding(Interface):
     def measured(self) -> str: ...
 
 
-Comparison = Callable[[Console, Result, Result], None]
+class Forecast(Interface):
+    """What a run will take, known before it."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it may take."""
+
+    def figures(self) -> Mapping[str, object]:
+        """All of it, for programs."""
+
+    def show(self, out: Console) -> None:
+        """The same for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run, the same in plain, and whatever else was run on the same draws."""
+
+    secure: Result
+    plain: Result
+    others: Mapping[str, Result]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +67,26 @@ class Wish:
 class Study:
     """A protocol, where its rewards come from, and how to show it beside plain.
 
-    `operations` are counts to hold the counted ones against, for JSON.
+    `operations` are counts to hold the counted ones against, for JSON; `others` are run beside it;
+    `judge` says whether its decisions may be what they are (else they must be plain's), and
+    `details` more about them, for JSON; `forecast` says beforehand what it will take.
     """
 
     protocol: Protocol
     environment: Environment
     plain: Protocol | None = None
-    show: Comparison | None = None
+    show: Callable[[Console, Outcome], None] | None = None
     leakage: Mapping[str, Finding] = field(default_factory=dict)
     operations: Mapping[str, Mapping[str, int] | Mapping[str, str]] = field(default_factory=dict)
+    others: Mapping[str, Protocol] = field(default_factory=dict)
+    judge: Callable[[Outcome], bool] | None = None
+    details: Callable[[Outcome], Mapping[str, object]] | None = None
+    forecast: Callable[[], Forecast] | None = None
+
+    def holds(self, outcome: Outcome) -> bool:
+        if self.judge is not None:
+            return self.judge(outcome)
+        return outcome.secure.agrees_with(outcome.plain)
 
 
 def simulate(
@@ -65,10 +96,11 @@ def simulate(
     seed: int | None,
     *,
     trajectory: bool = True,
+    expected: float | None = None,
 ) -> Result:
     """One run in this process, with a bar on a terminal."""
     try:
-        with progress_bar(protocol.name) as report:
+        with progress_bar(protocol.name, expected) as report:
             return lotor.run(
                 protocol,
                 environment,
@@ -88,15 +120,12 @@ def different_steps(one: list[int] | None, other: list[int] | None) -> list[int]
     return [t for t, (arm, its) in enumerate(pairs, 1) if arm != its]
 
 
-def report(
-    study: Study, secure: Result, plain: Result | None, *, trajectory: bool
-) -> dict[str, object]:
-    """All of it, for programs."""
-    if plain is None:
-        return _document(secure, trajectory=trajectory)
+def report(study: Study, outcome: Outcome, *, trajectory: bool) -> dict[str, object]:
+    """A comparison, for programs."""
+    secure, plain = outcome.secure, outcome.plain
     compared: dict[str, object] = {
-        "secure": _document(secure, trajectory=trajectory),
-        "plain": _document(plain, trajectory=trajectory),
+        "secure": document(secure, trajectory=trajectory),
+        "plain": document(plain, trajectory=trajectory),
         "same": secure.agrees_with(plain),
         "different_arms": len(different_steps(secure.arms, plain.arms)),
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
@@ -107,11 +136,14 @@ def report(
     }
     if study.operations:
         compared["operations"] = {"counted": secure.operations, **study.operations}
+    if study.details is not None:
+        compared |= study.details(outcome)
     return compared
 
 
-def _document(result: Result, *, trajectory: bool) -> dict[str, object]:
-    document: dict[str, object] = json.loads(result.to_json())
+def document(result: Result, *, trajectory: bool) -> dict[str, object]:
+    """One run, for programs."""
+    found: dict[str, object] = json.loads(result.to_json())
     if not trajectory:
-        document["arms"] = None
-    return document
+        found["arms"] = None
+    return found

@@ -1,7 +1,8 @@
 """What each operation costs on this machine, measured when asked for.
 
-Prices are taken at a few levels and in between they lie on straight lines, which is right to a few
-percent: an operation's price is about quadratic in the primes that are left, or linear.
+Prices are taken at a few levels, and in between they lie on straight lines: with five points that
+is right to a few percent, since an operation's price is linear or about quadratic in the primes
+that are left.
 """
 
 from collections.abc import Callable
@@ -28,13 +29,13 @@ class Prices:
         return float(np.interp(level, self.levels, self.seconds[operation]))
 
 
-def measured(parameters: Parameters, repeats: int = 3) -> Prices:
-    """Bare SEAL operations of this parameter set, each the fastest of `repeats`."""
+def measured(parameters: Parameters, repeats: int = 3, points: int = _POINTS) -> Prices:
+    """Bare SEAL operations at so many levels, each the fastest of `repeats`."""
     secret = SecretKey.generate(parameters)
     data = secret.evaluation_keys([1])
     keys = EvaluationKeys.from_bytes(data, parameters, secret.fingerprint)
     last = parameters.levels - 1
-    levels = tuple(int(level) for level in np.unique(np.linspace(0, last, _POINTS).round()))
+    levels = tuple(int(level) for level in np.unique(np.linspace(0, last, points).round()))
     rows: dict[str, list[float]] = {}
     for level in levels:
         for name, action in _actions(secret, keys, level, repeats).items():
