@@ -1,7 +1,7 @@
 """PPCB with every party a process: loopback TLS, every step durable.
 
 Linux only: its /proc says what a process has used. CPU and wall time count between two checkpoints
-of the first server, so that neither start nor end does.
+of the second server, so that neither start nor end does.
 """
 
 import sys
@@ -18,7 +18,7 @@ from rich.table import Table
 
 import lotor
 from lotor.core.errors import LotorError
-from lotor.protocols.ppcb.terms import FIRST
+from lotor.protocols.ppcb.terms import SECOND
 from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
 from lotor.runtime.daemon.serving import desk
 
@@ -66,9 +66,9 @@ class Daemons:
         return Taken(cpu, (ended - began) / (last - first))
 
     def _point(self, started: float, aim: int) -> tuple[int, float, dict[str, float]]:
-        """The first server's next step from this one on, the time, and the CPU used by then."""
+        """The second server's next step from this one on, the time, and the CPU used by then."""
         seen = None
-        with desk(self._made.kits[FIRST]) as at:
+        with desk(self._made.kits[SECOND]) as at:
             while True:
                 run = next((row.id for row in at.journal.runs() if row.created >= started), None)
                 t = at.journal.progress(run)[0] if run is not None else 0

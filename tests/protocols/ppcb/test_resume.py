@@ -113,12 +113,12 @@ def test_another_reward_or_context_would_open_something_else() -> None:
     """So that the tests above would notice."""
     _, watches = watched(SETTINGS["at once"], ARMS, budget=3)
     watch = watches[SERVERS[0]]
-    durable = [
-        number
-        for number, done in enumerate(watch.done)
-        if isinstance(done.effect, Checkpoint) and done.effect.durable
-    ]
-    party = rebuild(watch.party, watch.done[durable[0]].snapshot)
+    first = next(
+        done
+        for done in watch.done
+        if isinstance(done.effect, Checkpoint) and done.effect.round == 1
+    )
+    party = rebuild(watch.party, first.snapshot)
     assert isinstance(party, ComputingServer)
     party._memory.waiting[-1].x = bytes(8 * ARMS.d)
     steps = party.steps()

@@ -1,8 +1,9 @@
 """The two computing servers: everything is learnt here, on shares that tell nothing.
 
-A step is written down at three points, each before anything that depends on it is opened: its
-context, the chosen arm, and its reward. What is computed between is a function of these and of the
-pads, so that after a crash it is computed again, and the very same values are opened again.
+All that a step opens is a function of its inputs, of keys and of the dealer's pads, so that after a
+crash it is computed again, and the very same values are opened again. Inputs come to the second
+server: it writes them down before anything that depends on them is opened, the reward of a step
+together with the context of the next. The first server's shares of them are functions of keys.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,14 +46,7 @@ from lotor.protocols.ppcb.messages import (
 )
 from lotor.protocols.ppcb.owner import AHEAD
 from lotor.protocols.ppcb.recipes import Recipes, learn_late
-from lotor.protocols.ppcb.server_memory import (
-    BEGUN,
-    CHOSEN,
-    CONTEXT,
-    REWARDED,
-    Choice,
-    ServerMemory,
-)
+from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, Choice, ServerMemory
 from lotor.protocols.ppcb.shape import Chance, Selected, Weights
 from lotor.protocols.ppcb.step import choose, decide, learn
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
@@ -142,17 +136,24 @@ class ComputingServer:
         yield Checkpoint(self._snapshot, memory.t)
         if memory.t == 0:
             yield from self._set_up()
+            yield from self._take_context(1)
             memory.t = 1
+            yield self._inputs_written()
         for t in range(memory.t, self._last + 1):  # line 4
-            if memory.stage == BEGUN:
-                yield from self._take_context(t)
             if memory.stage == CONTEXT:
                 yield from self._choose(t)
-            if memory.stage == CHOSEN:
                 yield from self._let_act(t)
-            if memory.stage == REWARDED:
-                yield from self._learn(t)
-            memory.t, memory.stage = t + 1, BEGUN
+                yield from self._take_reward(t)
+                if t < self._last:
+                    yield from self._take_context(t + 1)
+                memory.t, memory.stage = t, REWARDED
+                yield self._inputs_written()
+            yield from self._learn(t)
+            memory.t, memory.stage = t + 1, CONTEXT
+
+    def _inputs_written(self) -> Checkpoint:
+        """What others have brought is on the disk before anything under a pad depends on it."""
+        return Checkpoint(self._snapshot, self._memory.t, durable=not self._first)
 
     def _set_up(self) -> Steps[None]:
         memory, terms = self._memory, self._terms
@@ -191,8 +192,6 @@ class ComputingServer:
             if t + AHEAD <= self._last:
                 yield Send(name, Next(place_of(t)))
         memory.waiting.append(Choice(np.concatenate(parts).tobytes()))
-        memory.t, memory.stage = t, CONTEXT
-        yield Checkpoint(self._snapshot, t, durable=True)
 
     def _choose(self, t: int) -> Steps[None]:
         """Lines 8 to 15."""
@@ -212,8 +211,6 @@ class ComputingServer:
                 part.share.tobytes() for part in (selected.u, selected.s, selected.g)
             )
         latest.one_hot = one_hot.share.tobytes()
-        self._memory.stage = CHOSEN
-        yield Checkpoint(self._snapshot, t, durable=True)
 
     def _chance(self, t: int) -> Chance:
         """Lines 8 and 12: this server's part of them."""
@@ -224,7 +221,7 @@ class ComputingServer:
         return Chance(np.array([draws.coin(t)], np.uint64), turn, ranks)
 
     def _let_act(self, t: int) -> Steps[None]:
-        """Lines 16 to 19: p' pulls the arm, and p'' shares what it paid."""
+        """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
         memory, terms = self._memory, self._terms
         one_hot = np.frombuffer(memory.waiting[-1].one_hot, np.uint8)
         blinded = one_hot ^ blind(memory.blind_key, t, terms.arms)
@@ -233,8 +230,11 @@ class ComputingServer:
             acted: Acted = yield Receive("actor", Acted)
             check_place(acted, place_of(t), "actor")
             yield Send("receiver", Due(place_of(t)))
-        memory.stage = REWARDED
-        if t <= terms.delay:
+
+    def _take_reward(self, t: int) -> Steps[None]:
+        """Line 19: of the oldest step that waits for one."""
+        memory = self._memory
+        if t <= self._terms.delay:
             return
         if self._first:
             share = input_mask(memory.input_keys["receiver"], t, 1)
@@ -243,7 +243,6 @@ class ComputingServer:
             check_place(reward, place_of(t), "receiver")
             share = words_from(reward.shares, 1, "receiver", t)
         memory.waiting[0].reward = share.tobytes()
-        yield Checkpoint(self._snapshot, t, durable=True)
 
     def _learn(self, t: int) -> Steps[None]:
         """Lines 20 to 23, for the oldest step whose reward has come."""

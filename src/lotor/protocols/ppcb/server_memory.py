@@ -4,8 +4,8 @@ import msgspec
 
 from lotor.protocols.memory import Memory
 
-# How far a step is: what has been written down of it.
-BEGUN, CONTEXT, CHOSEN, REWARDED = range(4)
+# How far a step is: its context is there, or its reward too, and the context of the next.
+CONTEXT, REWARDED = range(2)
 
 
 class Choice(msgspec.Struct, array_like=True):
@@ -32,7 +32,7 @@ class ServerMemory(Memory, tag="ppcb/1/server"):
     blind_key: bytes
     pad_key: bytes = b""
     input_keys: dict[str, bytes] = msgspec.field(default_factory=dict)
-    stage: int = BEGUN
+    stage: int = CONTEXT
     waiting: list[Choice] = msgspec.field(default_factory=list)
     vectors: bytes = b""
     inverses: bytes = b""
