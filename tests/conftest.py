@@ -1,7 +1,23 @@
 """Settings and helpers for all tests."""
 
+import os
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from lotor.runtime.daemon import loopback
 
 # Machines are noisy: a slow example is no failure.
 settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lotor")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_ports() -> Iterator[None]:
+    """Workers choose among ports of their own: one that is free may be another's in a moment."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loopback, "PORTS", loopback.PORTS[worker::workers])
+        yield

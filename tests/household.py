@@ -81,7 +81,7 @@ class Lodgers(Household):
         return cls(made.folder, made.members, {}, deployments, kits=made.kits)
 
 
-async def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 90.0) -> None:
     """Wait for something to become true."""
     async with asyncio.timeout(seconds):
         while not condition():

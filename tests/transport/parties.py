@@ -10,7 +10,8 @@ from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Authority, Certificate, PartyKey, Subject, Trust
 from lotor.transport import Address, Hello, Limits, NetworkTransport, Tls
 
-QUICK = Limits(handshake=2.0, backoff_first=0.01, backoff_last=0.05)
+# Quick to try again, but patient with a busy machine.
+QUICK = Limits(handshake=30.0, backoff_first=0.01, backoff_last=0.05)
 HELLO = Hello(wire=1, journal=1, version="0.2.0", clock=0.0, card=b"card")
 
 
@@ -109,7 +110,7 @@ class Party:
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Wait until `true()` holds; the test fails if that takes far too long."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             waiter = asyncio.Event()
             self._waiters.append(waiter)
             while not true():

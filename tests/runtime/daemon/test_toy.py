@@ -24,7 +24,8 @@ def pull(decision):
 
 
 def configs(wait: float = 60.0) -> dict[str, PartyConfig]:
-    bert, carl = (Address("127.0.0.1", free_port()) for _ in range(2))
+    bert = Address("127.0.0.1", free_port())
+    carl = Address("127.0.0.1", free_port([bert]))
     limits = LimitsTable(wait=wait)
     return {
         "anna": PartyConfig(
