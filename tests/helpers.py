@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_hex
 
 from lotor.core.effects import Decision
@@ -13,6 +14,7 @@ from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.messages import PermutedScores
 from lotor.protocols.samba.wire import Bindings
 from lotor.runtime.drive import Seat, drive
+from lotor.runtime.pulls import features
 from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport, Transport
 
@@ -62,7 +64,8 @@ def run_openly(
     def note(decision: Decision) -> None:
         arms[decision.round - 1] = decision.arm
 
-    seats = drive(parties, transport or MemoryTransport(), answer, recorder, note)
+    observe = partial(features, environment)
+    seats = drive(parties, transport or MemoryTransport(), answer, recorder, note, observe)
     for _, decision, _ in recorder.pulls:
         note(decision)
     return Outcome(run, parties, seats, recorder, arms)

@@ -87,11 +87,12 @@ class Observe(msgspec.Struct, frozen=True):
     """Ask for this party's own features of the context of a hidden decision.
 
     They are the columns lo..hi-1 of the whole context, a tuple of hi - lo numbers. Where a party
-    brings its own function, that returns just these.
+    brings its own function, that returns just these. As a vector they are no longer than `length`.
     """
 
     decision: Decision
     columns: tuple[int, int]
+    length: float = 1.0
 
 
 class Decided(msgspec.Struct, frozen=True):

@@ -137,6 +137,10 @@ class LinearContexts:
         rows: Floats = self.contexts[t - 1]
         return rows
 
+    def context(self, t: int) -> Floats:
+        """The contexts of round t one after the other, as one row of numbers."""
+        return self.contexts_at(t).ravel()
+
     def regret(self, arms: Sequence[int]) -> float:
         """What a trajectory has missed, in expectation: equation (1) of the paper."""
         return float(self.regrets(arms).sum())

@@ -55,7 +55,9 @@ def to_reward(decision: Decision, answer: object, scale: RewardScale) -> float:
     return reward
 
 
-def to_features(decision: Decision, answer: object, count: int) -> tuple[float, ...]:
+def to_features(
+    decision: Decision, answer: object, count: int, length: float = 1.0
+) -> tuple[float, ...]:
     """A party's own features of a context, checked; no error shows them."""
     try:
         values = tuple(map(to_number, answer))  # type: ignore[call-overload]
@@ -65,13 +67,13 @@ def to_features(decision: Decision, answer: object, count: int) -> tuple[float, 
         wrong = f"are not {count} numbers"
     elif not all(map(isfinite, values)):
         wrong = "are not all finite numbers"
-    elif hypot(*values) > UNIT_LENGTH:
-        wrong = "are longer than 1 as a vector"
+    elif hypot(*values) > length * UNIT_LENGTH:
+        wrong = f"are longer than {length:g} as a vector"
     else:
         return values
     raise PullError(
         f"{question(FEATURES, decision)} {wrong} (decision {decision.id}): mend the features "
-        "function; contexts are scaled to a length of at most 1 before they come here"
+        f"function; contexts are scaled to a length of at most {length:g} before they come here"
     )
 
 
@@ -85,7 +87,8 @@ def features(environment: object, asked: Observe) -> tuple[float, ...]:
             "one, such as ContextualArms"
         )
     low, high = asked.columns
-    return to_features(asked.decision, context(asked.decision.round)[low:high], high - low)
+    answer = context(asked.decision.round)[low:high]
+    return to_features(asked.decision, answer, high - low, asked.length)
 
 
 class Puller:

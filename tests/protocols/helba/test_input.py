@@ -93,17 +93,17 @@ def test_environments_that_break_a_bound() -> None:
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
-        ([[1.0, 2.0]], r"the shape \(1, 2\)"),
-        ([[1.0, 2.0], [np.nan, 0.0]], "not of finite numbers"),
-        ([[1.0, 2.0], [np.inf, 0.0]], "not of finite numbers"),
-        ([[1.0, 2.0], [9.0, 0.0]], "longer than L"),
+        ([1.0, 2.0], "2 numbers for the contexts of round 1, not 4"),
+        ([1.0, 2.0, np.nan, 0.0], "not of finite numbers"),
+        ([1.0, 2.0, np.inf, 0.0], "not of finite numbers"),
+        ([1.0, 2.0, 9.0, 0.0], "longer than L"),
     ],
 )
-def test_a_users_own_contexts(rows: list[list[float]], match: str) -> None:
+def test_a_users_own_contexts(rows: list[float], match: str) -> None:
     """A user that brings its own is checked in every round, and no value is named."""
     setting = setting_of(small(), rounds=3, arms=2, d=2)
     with pytest.raises(InputError, match=match) as error:
-        User._checked(_Holder(setting), np.array(rows), 1)  # type: ignore[arg-type]
+        User._checked(_Holder(setting), tuple(rows), 1)  # type: ignore[arg-type]
     assert "9.0" not in str(error.value)
 
 

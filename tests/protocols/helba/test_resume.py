@@ -7,62 +7,80 @@ import pytest
 
 import lotor
 from helpers import run_openly
-from lotor.core.effects import Checkpoint
+from lotor.core.effects import Checkpoint, Effect, Receive, Send, Steps
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.authority import Authority
+from lotor.protocols.helba.messages import Choice, Contexts
 from lotor.protocols.helba.server import Server, ServerMemory
-from lotor.protocols.helba.store import MemoryStore
 from lotor.protocols.helba.user import User
 from lotor.protocols.party import Party
+from lotor.protocols.store import MemoryStore
 from protocols.helba.stage import setting_of, small
 from restarting import Restarting
 
-PARTIES = ["user", "server", "authority"]
-TOY = lotor.LinearContexts.toy(5, seed=5)
+PARTIES = ["user", "server", "key-authority"]
+TOY = lotor.LinearContexts.toy(9, seed=5)
 BATCHED = small(BatchedOFUL(eta=0.5), stages=3)
 
 
-def rebuild(party: Party, snapshot: bytes, stores: dict[str, MemoryStore]) -> Party:
+def rebuild(party: Party, snapshot: bytes) -> Party:
     """The same party after a crash: a new one from its snapshot and its store."""
-    if isinstance(party, User):
-        args = (party._identity, party._setting, party._contexts, stores["user"])
-        return User(*args, snapshot=snapshot)
     if isinstance(party, Server):
         return Server(party._setting, party._store, snapshot=snapshot)
-    assert isinstance(party, Authority)
-    return Authority(party._identity, party._setting, stores["authority"], snapshot=snapshot)
+    assert isinstance(party, User | Authority)
+    return type(party)(party._identity, party._setting, party._store, snapshot=snapshot)
 
 
 def restarting(every: int, wrapped: list[Restarting]) -> Callable[[str, Party], Party]:
-    def wrap(name: str, party: Party) -> Party:
-        stores = {}
-        if isinstance(party, User):
-            assert isinstance(party._store, MemoryStore)
-            stores["user"] = party._store
-        if isinstance(party, Authority):
-            stores["authority"] = MemoryStore()
-            stores["authority"].keep(party._secret.to_bytes())
-            party._memory.key = next(iter(stores["authority"]._kept))
-        wrapped.append(Restarting(party, lambda data: rebuild(party, data, stores), every))
+    def wrap(_: str, party: Party) -> Party:
+        wrapped.append(Restarting(party, lambda data: rebuild(party, data), every))
         return wrapped[-1]
 
     return wrap
 
 
-@pytest.mark.parametrize("every", [1, 2, 3])
-def test_restarted_equals_uninterrupted(every: int) -> None:
-    """From the very first effect on, and within batches."""
-    smooth = run_openly(BATCHED, TOY, budget=5, seed=6)
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that every upload has several, and sums are rewritten often."""
+    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
+    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+
+
+@pytest.mark.parametrize(
+    ("windows", "every", "budget"), [("large", 1, 2), ("small", 1, 2), ("large", 3, 4)]
+)
+def test_restarted_equals_uninterrupted(
+    windows: str, every: int, budget: int, request: pytest.FixtureRequest
+) -> None:
+    """From the very first effect on, within batches and within uploads."""
+    compare(windows, every, budget, request)
+
+
+@pytest.mark.slow
+def test_restarted_equals_uninterrupted_over_several_batches(
+    request: pytest.FixtureRequest,
+) -> None:
+    compare("small", 7, 9, request)
+
+
+def compare(windows: str, every: int, budget: int, request: pytest.FixtureRequest) -> None:
+    if windows == "small":
+        request.getfixturevalue("small_windows")
+    smooth = run_openly(BATCHED, TOY, budget=budget, seed=6)
     wrapped: list[Restarting] = []
-    broken = run_openly(BATCHED, TOY, budget=5, seed=6, wrap=restarting(every, wrapped))
+    broken = run_openly(BATCHED, TOY, budget=budget, seed=6, wrap=restarting(every, wrapped))
     assert all(party.restarts > 0 for party in wrapped)
     assert broken.arms == smooth.arms
     assert broken.seats["user"].output == smooth.seats["user"].output
+    kinds = [type(seen.message) for seen in broken.recorder.exchanges]
+    assert kinds == [type(seen.message) for seen in smooth.recorder.exchanges]
 
 
 class Noting:
-    """Keeps the snapshots of a party."""
+    """Keeps the snapshots of a party, with what it did and was handed after each."""
 
     def __init__(self, party: Party, snapshots: list[bytes]) -> None:
         self._party = party
@@ -71,7 +89,7 @@ class Noting:
     def operations(self) -> dict[str, int]:
         return dict(self._party.operations())
 
-    def steps(self):  # type: ignore[no-untyped-def]
+    def steps(self) -> Steps[object]:
         steps, value = self._party.steps(), None
         while True:
             try:
@@ -83,32 +101,138 @@ class Noting:
             value = yield effect
 
 
-def test_a_servers_snapshot_has_ciphertexts_and_names_of_keys_only() -> None:
+def noted(budget: int = 9) -> tuple[dict[str, list[bytes]], dict[str, Party]]:
+    """The snapshots of all parties in a run, and the parties."""
     kept: dict[str, list[bytes]] = {name: [] for name in PARTIES}
-    outcome = run_openly(
-        BATCHED, TOY, budget=5, seed=6, wrap=lambda name, party: Noting(party, kept[name])
-    )
-    assert len(outcome.arms) == 5
+    parties: dict[str, Party] = {}
+
+    def wrap(name: str, party: Party) -> Party:
+        parties[name] = party
+        return Noting(party, kept[name])
+
+    outcome = run_openly(BATCHED, TOY, budget=budget, seed=6, wrap=wrap)
+    assert len(outcome.arms) == budget
+    return kept, parties
+
+
+def test_a_servers_snapshots_and_store_have_ciphertexts_and_public_keys_only(
+    small_windows: None,
+) -> None:
+    kept, parties = noted()
+    server = parties["server"]
+    assert isinstance(server, Server)
+    assert isinstance(server._store, MemoryStore)
     memories = [msgspec.msgpack.decode(data, type=ServerMemory) for data in kept["server"]]
-    estimates = [bool(memory.estimate) for memory in memories]
-    # Before set-up, before rounds 1 to 5: new estimates are due before 1, 2 and 3 and 5.
-    assert estimates == [False, False, False, False, True, False]
-    last = memories[-1]
-    assert len(last.sums) == 5
-    public = {"party", "run", "t", "fingerprint", "public", "evaluation", "start"}
-    assert set(msgspec.structs.asdict(last)) == public | {"sums", "estimate"}
-    assert all(data.startswith(b"LCks") for data in (*last.sums, *last.estimate))
+    public = {"party", "run", "t", "announced", "start"}
+    named = {"keys", "received", "written"}
+    assert set(msgspec.structs.asdict(memories[-1])) == public | named | {"choice"}
+    assert all(m.choice.startswith(b"LCks") for m in memories if m.choice)
+    keys = set(memories[-1].keys)
+    for name, data in server._store._kept.items():
+        assert data.startswith(b"LCks\x01\x04") or name in keys  # a ciphertext
+    user, whole = parties["user"], b"".join([*kept["server"], *server._store._kept.values()])
+    assert isinstance(user, User)
+    assert user._key.to_bytes()[-2000:-1000] not in whole
+    assert user._memory.sealing_key not in whole
+
+
+def test_a_snapshot_is_short_and_old_ciphertexts_are_let_go(small_windows: None) -> None:
+    kept, parties = noted()
+    server = parties["server"]
+    assert isinstance(server, Server)
+    assert isinstance(server._store, MemoryStore)
+    last = msgspec.msgpack.decode(kept["server"][-1], type=ServerMemory)
+    assert all(len(data) - len(last.choice) < 10_000 for data in kept["server"])
+    assert set(server._store._kept) == set(last.names())
+    # Sums are rewritten at the start of a batch, and in the middle of a long one.
+    assert len(last.written.log) <= 4
+    logs = [msgspec.msgpack.decode(data, type=ServerMemory).written.log for data in kept["server"]]
+    assert max(map(len, logs)) <= 4
+
+
+def test_the_secret_key_is_not_at_the_authority(small_windows: None) -> None:
+    kept, parties = noted(2)
+    authority, user = parties["key-authority"], parties["user"]
+    assert isinstance(authority, Authority)
+    assert isinstance(user, User)
+    assert isinstance(authority._store, MemoryStore)
+    secret = user._key.to_bytes()[-2000:-1000]
+    assert secret not in b"".join([*kept["key-authority"], *authority._store._kept.values()])
+
+
+def choice_of(server: Server, handed: list[object]) -> tuple[bytes, list[Effect]]:
+    """The next choice that a restored server sends, and what it asked for until then."""
+    steps, values = server.steps(), iter(handed)
+    asked: list[Effect] = []
+    effect = next(steps)
+    while not (isinstance(effect, Send) and isinstance(effect.message, Choice)):
+        asked.append(effect)
+        effect = steps.send(next(values) if isinstance(effect, Receive) else None)
+    steps.close()
+    return effect.message.ciphertext, asked
+
+
+def test_a_choice_is_never_computed_twice() -> None:
+    """Fresh noise on one answer, again and again, would let the user average it away."""
+    kept, parties = noted(3)
+    server = parties["server"]
+    assert isinstance(server, Server)
+    memories = [msgspec.msgpack.decode(data, type=ServerMemory) for data in kept["server"]]
+    answered = [
+        data for data, memory in zip(kept["server"], memories, strict=True) if memory.choice
+    ]
+    assert len(answered) == 3
+    # The last is still in the store.
+    for _ in range(2):
+        again = rebuild(server, answered[-1])
+        assert isinstance(again, Server)
+        sent, asked = choice_of(again, [])
+        assert sent == memories[-1].choice
+        assert not any(isinstance(effect, Receive) for effect in asked)
+        assert again.operations()["ckks_floods"] == 0
+
+
+def test_nothing_is_sent_between_an_answer_and_its_checkpoint() -> None:
+    """What was computed before a crash and not written down was not sent, either."""
+    effects: list[object] = []
+
+    class Watching(Noting):
+        def steps(self) -> Steps[object]:
+            steps, value = self._party.steps(), None
+            while True:
+                try:
+                    effect = steps.send(value)
+                except StopIteration as end:
+                    return end.value
+                effects.append(effect)
+                value = yield effect
+
+    run_openly(
+        BATCHED,
+        TOY,
+        budget=3,
+        seed=6,
+        wrap=lambda name, party: Watching(party, []) if name == "server" else party,
+    )
+    for place, effect in enumerate(effects):
+        if isinstance(effect, Send) and isinstance(effect.message, Choice):
+            before = effects[place - 1]
+            assert isinstance(before, Checkpoint)
+            assert before.durable
+            received = effects[place - 2]
+            assert isinstance(received, Receive)
+            assert received.kind is Contexts
 
 
 def test_a_snapshot_without_its_store_or_of_another_run_is_refused() -> None:
-    kept: dict[str, list[bytes]] = {name: [] for name in PARTIES}
-    run_openly(BATCHED, TOY, budget=2, seed=6, wrap=lambda n, party: Noting(party, kept[n]))
+    kept, parties = noted(2)
+    server = parties["server"]
+    assert isinstance(server, Server)
     setting = setting_of(BATCHED, rounds=2, arms=2, d=2)
     with pytest.raises(InputError, match="restore each party from its own"):
         Server(setting, MemoryStore(), snapshot=kept["server"][-1])
-    memory = msgspec.msgpack.decode(kept["server"][-1], type=ServerMemory)
-    memory.run = "run"
-    with pytest.raises(JournalError, match="is not in this store"):
-        Server(setting, MemoryStore(), snapshot=memory.dump())
     with pytest.raises(FormatError):
         Server(setting, MemoryStore(), snapshot=kept["server"][-1][:-9])
+    alone = Server(server._setting, MemoryStore(), snapshot=kept["server"][-1])
+    with pytest.raises(JournalError, match="is not in this store"):
+        next(alone.steps())

@@ -35,16 +35,32 @@ FIELDS = [
     (messages.Offer, "public"),
     (messages.Offer, "signature"),
     (messages.ServerKeys, "digest"),
-    (messages.ServerKeys, "public"),
-    (messages.ServerKeys, "evaluation"),
-    (messages.SealedKey, "sealed"),
+    (messages.KeyPart, "place"),
+    (messages.KeyPart, "data"),
     (messages.SealedKey, "signature"),
+    (messages.SealedKeyPart, "place"),
+    (messages.SealedKeyPart, "data"),
     (messages.Contexts, "place"),
-    (messages.Contexts, "ciphertexts"),
+    (messages.Contexts, "data"),
     (messages.Choice, "place"),
     (messages.Choice, "ciphertext"),
     (messages.Update, "place"),
-    (messages.Update, "ciphertexts"),
+    (messages.Update, "data"),
+    (messages.Taken, "place"),
+]
+NUMBERS = [
+    (messages.ServerKeys, "public", "authority sent keys of another length"),
+    (messages.ServerKeys, "evaluation", "authority sent keys of another length"),
+    (messages.KeyPart, "index", "where number 0 of 1 is due"),
+    (messages.SealedKeyPart, "index", "where number 0 of 1 is due"),
+    (messages.Contexts, "index", "user sent Contexts number 1 where number 0 of 5 is due"),
+    (messages.Update, "index", "user sent Update number 1 where number 0 of 5 is due"),
+    (messages.Taken, "count", "server took other parts of Update than the first 5"),
+]
+SIZES = [
+    (messages.ServerKeys, "public"),
+    (messages.ServerKeys, "evaluation"),
+    (messages.SealedKey, "size"),
 ]
 
 
@@ -52,31 +68,60 @@ FIELDS = [
 @pytest.mark.parametrize(("kind", "field"), FIELDS)
 def test_altered_fields(kind: type[Message], field: str, change: Callable[[bytes], bytes]) -> None:
     def altered(message: Message, _: dict[type, list[Message]]) -> Message:
-        value = getattr(message, field)
-        new = [change(value[0]), *value[1:]] if isinstance(value, list) else change(value)
-        return msgspec.structs.replace(message, **{field: new})
+        return msgspec.structs.replace(message, **{field: change(getattr(message, field))})
 
     with pytest.raises(LotorError, match=r"user|authority|server"):
         run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, altered, after=0))
 
 
-@pytest.mark.parametrize("kind", [messages.Contexts, messages.Choice, messages.Update])
-def test_an_earlier_message_again(kind: type[Message]) -> None:
+@pytest.mark.parametrize(("kind", "field", "match"), NUMBERS)
+def test_altered_numbers(kind: type[Message], field: str, match: str) -> None:
+    def altered(message: Message, _: object) -> Message:
+        return msgspec.structs.replace(message, **{field: getattr(message, field) + 1})
+
+    with pytest.raises(LotorError, match=match):
+        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, altered, after=0))
+
+
+@pytest.mark.parametrize("size", [0, -1, 1 << 40])
+@pytest.mark.parametrize(("kind", "field"), SIZES)
+def test_impossible_sizes(kind: type[Message], field: str, size: int) -> None:
+    """Nobody waits for more than there can be."""
+
+    def altered(message: Message, _: object) -> Message:
+        return msgspec.structs.replace(message, **{field: size})
+
+    with pytest.raises(LotorError, match=f"authority announced .* of {size} bytes"):
+        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, altered, after=0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "after"), [(messages.Contexts, 5), (messages.Choice, 1), (messages.Update, 5)]
+)
+def test_an_earlier_message_again(kind: type[Message], after: int) -> None:
     def earlier(_: Message, passed: dict[type, list[Message]]) -> Message:
         return passed[kind][0]
 
     with pytest.raises(LotorError, match="another round"):
-        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, earlier, after=1))
+        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, earlier, after=after))
+
+
+@pytest.mark.parametrize("kind", [messages.KeyPart, messages.Contexts, messages.Update])
+def test_parts_that_are_too_long(kind: type[Message]) -> None:
+    def longer(message: Message, _: object) -> Message:
+        return msgspec.structs.replace(message, data=bytes((8 << 20) + 1))
+
+    with pytest.raises(LotorError, match=r"(user|authority) sent .* bytes where \d+ are the most"):
+        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, longer, after=0))
 
 
 @pytest.mark.parametrize("kind", [messages.Contexts, messages.Update])
-def test_too_few_ciphertexts(kind: type[Message]) -> None:
-    def fewer(message: Message, _: object) -> Message:
-        listed = message.ciphertexts[:-1]  # type: ignore[attr-defined]
-        return msgspec.structs.replace(message, ciphertexts=listed)
+def test_a_part_twice(kind: type[Message]) -> None:
+    def again(_: Message, passed: dict[type, list[Message]]) -> Message:
+        return passed[kind][0]
 
-    with pytest.raises(LotorError, match="4 ciphertexts in round 1 where 5 are due"):
-        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, fewer, after=0))
+    with pytest.raises(LotorError, match="number 0 where number 1 of 5 is due"):
+        run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, again, after=1))
 
 
 def test_contexts_in_the_place_of_an_update() -> None:
@@ -86,11 +131,11 @@ def test_contexts_in_the_place_of_an_update() -> None:
     class Swapping(Mallory):
         def send(self, sender: str, to: str, payload: bytes) -> None:
             if msgspec.msgpack.decode(payload)[0] == messages.WIRE + "contexts":
-                found.extend(msgspec.msgpack.decode(payload, type=messages.Contexts).ciphertexts)
+                found.append(msgspec.msgpack.decode(payload, type=messages.Contexts).data)
             super().send(sender, to, payload)
 
     def swapped(message: Message, _: object) -> Message:
-        return msgspec.structs.replace(message, ciphertexts=found[:5])
+        return msgspec.structs.replace(message, data=found[0])
 
     with pytest.raises(LotorError, match="another level or scale than round 1 needs"):
         run_openly(HELBA, TOY, budget=3, transport=Swapping(messages.Update, swapped, after=0))

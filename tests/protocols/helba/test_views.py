@@ -13,11 +13,10 @@ from lotor.crypto.ckks import Ciphertext
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.circuit import Sums, differences, estimate
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
-from lotor.protocols.helba.wire import SECRET_KEY
+from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 TOY = lotor.LinearContexts.toy(4, seed=5)
@@ -30,20 +29,21 @@ def test_the_server_is_sent_ciphertexts_and_public_data_only() -> None:
     assert kinds == {
         messages.Offer,
         messages.ServerKeys,
+        messages.KeyPart,
         messages.SealedKey,
+        messages.SealedKeyPart,
         messages.Contexts,
         messages.Update,
     }
-    user, authority = outcome.parties["user"], outcome.parties["authority"]
+    user = outcome.parties["user"]
     assert isinstance(user, User)
-    assert isinstance(authority, Authority)
-    secret = authority._secret.to_bytes()
+    secret = user._key.to_bytes()
     for seen in outcome.recorder.received("server"):
         # The part of a frame that is the key itself, not its public beginning.
         assert secret[-2000:-1000] not in seen.payload
         if isinstance(seen.message, messages.Contexts | messages.Update):
-            for data in seen.message.ciphertexts:
-                Ciphertext.from_bytes(data, user._setting.parameters, user._key.fingerprint)
+            data, parameters = seen.message.data, user._setting.parameters
+            Ciphertext.from_bytes(data, parameters, user._key.fingerprint)
 
 
 def test_sizes_do_not_depend_on_values() -> None:
@@ -53,10 +53,9 @@ def test_sizes_do_not_depend_on_values() -> None:
         arms = lotor.LinearContexts(contexts, [0.1, 0.1], noise_sd=0.1)
         seen = run_openly(HELBA, arms, budget=2, seed=1).recorder.received("server")
         return [
-            len(data)
+            len(one.message.data)
             for one in seen
             if isinstance(one.message, messages.Contexts | messages.Update)
-            for data in one.message.ciphertexts
         ]
 
     nothing, much = sizes(np.zeros((2, 2, 2))), sizes(np.full((2, 2, 2), 3.5))
@@ -66,18 +65,18 @@ def test_sizes_do_not_depend_on_values() -> None:
 
 def test_the_sealed_key_opens_for_the_user_alone() -> None:
     outcome = run_openly(HELBA, TOY, budget=1, seed=1)
-    (sealed,) = [
-        seen.message
+    sealed = b"".join(
+        seen.message.data
         for seen in outcome.recorder.received("user")
-        if isinstance(seen.message, messages.SealedKey)
-    ]
+        if isinstance(seen.message, messages.SealedKeyPart)
+    )
     user = outcome.parties["user"]
     assert isinstance(user, User)
     digest = user._setting.terms.digest
-    bound = place(outcome.run.id, SECRET_KEY, "authority", "user") + digest
+    bound = place(outcome.run.id, SECRET_KEY, KEY_AUTHORITY, "user") + digest
     with pytest.raises(CryptoError):
-        SealingKey().open(sealed.sealed, bound)
-    opened = SealingKey(user._memory.sealing_key).open(sealed.sealed, bound)
+        SealingKey().open(sealed, bound)
+    opened = SealingKey(user._memory.sealing_key).open(sealed, bound)
     assert opened == user._store.fetch(user._memory.key)
 
 
@@ -95,7 +94,8 @@ def test_nothing_secret_is_in_a_repr() -> None:
 def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     outcome = run_openly(HELBA, TOY, budget=3, seed=1)
     received = [type(seen.message) for seen in outcome.recorder.received("user")]
-    assert received == [messages.SealedKey, *[messages.Choice] * 3]
+    sealed, round_ = [messages.SealedKey, messages.SealedKeyPart], [messages.Choice, messages.Taken]
+    assert received == [*sealed, *round_, *round_, messages.Choice]
     user = outcome.parties["user"]
     assert isinstance(user, User)
     residues = []

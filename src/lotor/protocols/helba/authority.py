@@ -1,6 +1,8 @@
 """The key authority: makes the keys, hands them out, and takes no further part."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.ckks import SecretKey
@@ -8,35 +10,58 @@ from lotor.crypto.sealing import seal
 from lotor.crypto.signing import Identity, place
 from lotor.protocols.helba.messages import Offer, SealedKey, ServerKeys
 from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.store import Store
-from lotor.protocols.helba.wire import SEALING_KEY, SECRET_KEY, check_digest
+from lotor.protocols.helba.uploads import cut, upload
+from lotor.protocols.helba.wire import (
+    SEALING_KEY,
+    SECRET_KEY,
+    check_digest,
+    keys_shape,
+    sealed_shape,
+)
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.store import Store
 
 
 class AuthorityMemory(Memory, tag="helba/1/authority"):
-    """The name of the secret key in its store."""
+    """What it hands out, by name; of the secret key it keeps nothing but that, sealed."""
 
-    key: str
+    fingerprint: str = ""
+    public: int = 0
+    keys: str = ""
+    sealed: str = ""
+    signature: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Both keys of the server in one string, `public` bytes of it the first, and the user's."""
+
+    fingerprint: str
+    public: int
+    keys: bytes = field(repr=False)
+    sealed: bytes = field(repr=False)
+    signature: bytes
 
 
 class Authority:
     """Line 1: to the server the keys that compute, to the user the one that reads."""
+
+    slow: ClassVar[bool] = True
 
     def __init__(
         self, identity: Identity, setting: Setting, store: Store, *, snapshot: bytes | None = None
     ) -> None:
         self._identity = identity
         self._setting = setting
+        self._store = store
         self._seals = 0
+        self._made: _Made | None = None
         run = setting.terms.run
-        if snapshot is None:
-            self._secret = SecretKey.generate(setting.parameters)
-            kept = store.keep(self._secret.to_bytes())
-            self._memory = AuthorityMemory(party=identity.name, run=run, key=kept)
-        else:
-            self._memory = restored(AuthorityMemory, snapshot, identity.name, run)
-            kept_key = store.fetch(self._memory.key)
-            self._secret = SecretKey.from_bytes(kept_key, setting.parameters)
+        self._memory = (
+            AuthorityMemory(party=identity.name, run=run)
+            if snapshot is None
+            else restored(AuthorityMemory, snapshot, identity.name, run)
+        )
 
     def operations(self) -> Mapping[str, int]:
         return {
@@ -46,30 +71,61 @@ class Authority:
         }
 
     def steps(self) -> Steps[None]:
-        yield Checkpoint(self._memory.dump, durable=True)
-        digest, secret = self._setting.terms.digest, self._secret
-        offer: Offer = yield Receive("server", Offer)
-        check_digest(offer, digest, "server")
-        self._identity.verify(
-            digest + offer.public,
-            offer.signature,
-            sender="user",
-            run=self._memory.run,
-            purpose=SEALING_KEY,
-            recipient=self._identity.name,
-        )
-        evaluation = secret.evaluation_keys(self._setting.comparing.rotations)
-        public = secret.public.to_bytes()
-        yield Send("server", ServerKeys(digest, secret.fingerprint, public, evaluation))
-        yield Send("server", self._sealed(offer.public))
+        memory, digest = self._memory, self._setting.terms.digest
+        if memory.fingerprint:
+            self._made = self._fetched()
+        yield Checkpoint(self._snapshot)
+        if self._made is None:
+            offer: Offer = yield Receive("server", Offer)
+            check_digest(offer, digest, "server")
+            self._identity.verify(
+                digest + offer.public,
+                offer.signature,
+                sender="user",
+                run=memory.run,
+                purpose=SEALING_KEY,
+                recipient=self._identity.name,
+            )
+            self._made = self._make(offer.public)
+            # Other keys after a restart would not fit the parts that have left.
+            yield Checkpoint(self._snapshot, durable=True)
+        made = self._made
+        keys = ServerKeys(digest, made.fingerprint, made.public, len(made.keys) - made.public)
+        yield Send("server", keys)
+        yield from upload("server", keys_shape(self._setting, keys), cut(made.keys))
+        sealed = SealedKey(len(made.sealed), made.signature)
+        yield Send("server", sealed)
+        yield from upload("server", sealed_shape(sealed, self._identity.name), cut(made.sealed))
 
-    def _sealed(self, recipient: bytes) -> SealedKey:
-        """The secret key for the user alone, although the server carries it."""
+    def _make(self, recipient: bytes) -> _Made:
+        """The keys of a run; the secret one for the user alone, although the server carries it."""
         run, digest = self._memory.run, self._setting.terms.digest
+        secret = SecretKey.generate(self._setting.parameters)
+        public = secret.public.to_bytes()
+        evaluation = secret.evaluation_keys(self._setting.comparing.rotations)
         bound = place(run, SECRET_KEY, self._identity.name, "user")
-        sealed = seal(self._secret.to_bytes(), recipient, bound + digest)
+        sealed = seal(secret.to_bytes(), recipient, bound + digest)
         self._seals += 1
         signature = self._identity.sign(
             digest + sealed, run=run, purpose=SECRET_KEY, recipient="user"
         )
-        return SealedKey(sealed, signature)
+        return _Made(secret.fingerprint, len(public), public + evaluation, sealed, signature)
+
+    def _fetched(self) -> _Made:
+        memory, fetch = self._memory, self._store.fetch
+        return _Made(
+            memory.fingerprint,
+            memory.public,
+            fetch(memory.keys),
+            fetch(memory.sealed),
+            memory.signature,
+        )
+
+    def _snapshot(self) -> bytes:
+        memory, made = self._memory, self._made
+        if made is not None and not memory.fingerprint:
+            memory.keys = self._store.keep(made.keys)
+            memory.sealed = self._store.keep(made.sealed)
+            memory.fingerprint, memory.public = made.fingerprint, made.public
+            memory.signature = made.signature
+        return memory.dump()

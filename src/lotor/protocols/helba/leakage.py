@@ -2,7 +2,7 @@
 
 from lotor.protocols.finding import Finding
 
-USER, SERVER, AUTHORITY, NETWORK = "user", "server", "authority", "network"
+USER, SERVER, AUTHORITY, NETWORK = "user", "server", "key-authority", "network"
 
 
 MEASURED: dict[str, Finding] = {

@@ -1,7 +1,8 @@
 """HELBA's messages, with the lines of Algorithm 4 that they carry out.
 
-`place` is the round that a message belongs to, in a fixed width. Ciphertexts have one length for a
-given run up to what SEAL's compression saves on random numbers, which tells nothing.
+`place` is the round that a message belongs to, in a fixed width, 0 before the first. Ciphertexts
+have one length for a given run up to what SEAL's compression saves on random numbers, which tells
+nothing. What is long travels as several `Part`s: see uploads.py.
 """
 
 from lotor.core.effects import Message
@@ -16,6 +17,24 @@ class Covered(Message, frozen=True):
         return f"<{type(self).__name__}>"
 
 
+class Part(Covered, frozen=True):
+    """Number `index`, from 0, of what travels in several messages."""
+
+    place: bytes
+    index: int
+    data: bytes
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.index}>"
+
+
+class Taken(Message, frozen=True, tag=WIRE + "taken"):
+    """The first `count` parts are on the receiver's disk: the sender may go on."""
+
+    place: bytes
+    count: int
+
+
 class Offer(Message, frozen=True, tag=WIRE + "offer"):
     """User to server, passed on to the authority: to which key the secret key may be sealed.
 
@@ -27,27 +46,32 @@ class Offer(Message, frozen=True, tag=WIRE + "offer"):
     signature: bytes
 
 
-class ServerKeys(Covered, frozen=True, tag=WIRE + "server-keys"):
-    """Authority to server: what encrypts and what computes on ciphertexts, and reads nothing."""
+class ServerKeys(Message, frozen=True, tag=WIRE + "server-keys"):
+    """Authority to server: how many bytes of which keys follow as parts."""
 
     digest: bytes
     fingerprint: str
-    public: bytes
-    evaluation: bytes
+    public: int
+    evaluation: int
+
+
+class KeyPart(Part, frozen=True, tag=WIRE + "key-part"):
+    """What encrypts, then what computes on ciphertexts; neither reads them."""
 
 
 class SealedKey(Covered, frozen=True, tag=WIRE + "sealed-key"):
-    """Authority to server, passed on to the user: the secret key, sealed to the user and signed."""
+    """Authority to server, passed on to the user: how long the sealed key is, and its signature."""
 
-    sealed: bytes
+    size: int
     signature: bytes
 
 
-class Contexts(Covered, frozen=True, tag=WIRE + "contexts"):
-    """Line 5, user to server: all contexts of a round, as differences of pairs, encrypted."""
+class SealedKeyPart(Part, frozen=True, tag=WIRE + "sealed-key-part"):
+    """The secret key, sealed to the user."""
 
-    place: bytes
-    ciphertexts: list[bytes]
+
+class Contexts(Part, frozen=True, tag=WIRE + "contexts"):
+    """Line 5, user to server: one ciphertext of a round's contexts, as differences of pairs."""
 
 
 class Choice(Covered, frozen=True, tag=WIRE + "choice"):
@@ -57,8 +81,5 @@ class Choice(Covered, frozen=True, tag=WIRE + "choice"):
     ciphertext: bytes
 
 
-class Update(Covered, frozen=True, tag=WIRE + "update"):
-    """Line 12, user to server: x x^T and r x of the arm that was pulled, encrypted."""
-
-    place: bytes
-    ciphertexts: list[bytes]
+class Update(Part, frozen=True, tag=WIRE + "update"):
+    """Line 12, user to server: one ciphertext of x x^T and r x of the arm that was pulled."""

@@ -16,11 +16,12 @@ from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.server import Server
 from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.store import MemoryStore
 from lotor.protocols.helba.terms import Terms, helba_policy
 from lotor.protocols.helba.user import User
+from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain_contexts import PlainContexts, linear_contexts
+from lotor.protocols.store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,11 @@ class Helba:
         arms = linear_contexts(run, self.policy)
         self._check_means(arms.means[: run.budget])
         setting = self.setting(run.id, budget=run.budget, arms=run.k, d=arms.d, scale=run.scale)
-        identities = trusting_identities(["user", "authority"])
+        identities = trusting_identities(["user", KEY_AUTHORITY])
         return {
-            "user": User(identities["user"], setting, arms.contexts_at, MemoryStore()),
+            "user": User(identities["user"], setting, MemoryStore()),
             "server": Server(setting, MemoryStore()),
-            "authority": Authority(identities["authority"], setting, MemoryStore()),
+            KEY_AUTHORITY: Authority(identities[KEY_AUTHORITY], setting, MemoryStore()),
         }
 
     def _check_means(self, means: Floats) -> None:

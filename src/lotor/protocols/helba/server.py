@@ -1,7 +1,10 @@
 """The server: learns and chooses on ciphertexts, and never has the key that reads them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import msgspec
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import CryptoError, ProtocolError
@@ -14,51 +17,64 @@ from lotor.crypto.ckks import (
     flood,
 )
 from lotor.protocols.helba.circuit import Estimate, Sums, choose, estimate
-from lotor.protocols.helba.messages import (
-    Choice,
-    Contexts,
-    Offer,
-    SealedKey,
-    ServerKeys,
-    Update,
-)
+from lotor.protocols.helba.learning import Learning, Written
+from lotor.protocols.helba.messages import Choice, Offer, SealedKey, ServerKeys, Taken
 from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.store import Store
-from lotor.protocols.helba.wire import check_digest, check_place, ciphertexts_from, place_of
+from lotor.protocols.helba.uploads import Shape, download, pass_on
+from lotor.protocols.helba.wire import (
+    KEY_AUTHORITY,
+    check_digest,
+    ciphertexts_from,
+    contexts_shape,
+    keys_shape,
+    place_of,
+    sealed_shape,
+    update_shape,
+)
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.store import Store
 
 
 class ServerMemory(Memory, tag="helba/1/server"):
-    """Ciphertexts, and the names of public keys in its store; nothing here reads them.
+    """Names of ciphertexts and public keys in its store, and an answer; nothing here reads them.
 
-    `estimate` is empty where a new one is due first of all.
+    `announced` are the keys that the authority has, `received` parts of what is on its way;
+    `choice` is the answer of round t once it was computed.
     """
 
-    fingerprint: str = ""
-    public: str = ""
-    evaluation: str = ""
+    announced: ServerKeys | None = None
+    keys: tuple[str, ...] = ()
+    received: tuple[str, ...] = ()
+    written: Written = msgspec.field(default_factory=Written)
     start: int = 1
-    sums: tuple[bytes, ...] = ()
-    estimate: tuple[bytes, ...] = ()
+    choice: bytes = b""
+
+    def names(self) -> Iterator[str]:
+        yield from self.keys
+        yield from self.received
+        yield from self.written.names()
 
 
 class Server:
     """Lines 6 to 10 and 13 to 15 of Algorithm 4."""
 
+    slow: ClassVar[bool] = True
+
     def __init__(self, setting: Setting, store: Store, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         self._store = store
         self._keys: _Keys | None = None
-        self._sums: Sums[Encrypted] | None = None
+        self._learning: Learning | None = None
         self._estimate: Estimate[Encrypted] | None = None
+        # What is on its way to this server, so far.
+        self._parts: list[bytes] = []
         self._floods = 0
         run = setting.terms.run
-        if snapshot is None:
-            self._memory = ServerMemory(party="server", run=run)
-        else:
-            self._memory = restored(ServerMemory, snapshot, "server", run)
-            if self._memory.t:
-                self._restore()
+        self._memory = (
+            ServerMemory(party="server", run=run)
+            if snapshot is None
+            else restored(ServerMemory, snapshot, "server", run)
+        )
 
     def operations(self) -> Mapping[str, int]:
         counted: Counter[str] = Counter({"ckks_floods": self._floods})
@@ -67,72 +83,116 @@ class Server:
         return dict(counted)
 
     def steps(self) -> Steps[None]:
-        memory, setting = self._memory, self._setting
-        terms = setting.terms
+        memory = self._memory
+        self._restore()
         if memory.t == 0:
             yield Checkpoint(self._snapshot)
             yield from self._set_up()
             memory.t = 1
-        for t in range(memory.t, terms.budget + 1):
-            memory.t = t
-            yield Checkpoint(self._snapshot, t)
-            self._renew(t)
-            contexts: Contexts = yield Receive("user", Contexts)
-            check_place(contexts, t, "user")
-            answer = self._answer(contexts, t)
-            yield Send("user", Choice(place_of(t), answer.to_bytes()))  # line 10
-            if t < terms.budget:
-                update: Update = yield Receive("user", Update)
-                check_place(update, t, "user")
-                self._learn(update, t)
+        while memory.t <= self._setting.terms.budget:
+            self._begin(memory.t)
+            yield self._written()
+            self._let_go()
+            yield from self._round(memory.t)
+            memory.choice = b""
+            memory.t += 1
 
     def _set_up(self) -> Steps[None]:
         """Pass the user's offer on, and the sealed key back; keep what computes."""
         memory, setting, digest = self._memory, self._setting, self._setting.terms.digest
-        offer: Offer = yield Receive("user", Offer)
-        check_digest(offer, digest, "user")
-        yield Send("authority", offer)
-        keys: ServerKeys = yield Receive("authority", ServerKeys)
-        check_digest(keys, digest, "authority")
-        try:
-            self._keys = _Keys(setting, keys.fingerprint, keys.public, keys.evaluation)
-        except CryptoError as error:
-            raise ProtocolError(f"authority sent unusable CKKS keys: {error}") from None
-        sealed: SealedKey = yield Receive("authority", SealedKey)
+        if memory.announced is None:
+            offer: Offer = yield Receive("user", Offer)
+            check_digest(offer, digest, "user")
+            yield Send(KEY_AUTHORITY, offer)
+            keys: ServerKeys = yield Receive(KEY_AUTHORITY, ServerKeys)
+            check_digest(keys, digest, KEY_AUTHORITY)
+            memory.announced = keys
+        shape = keys_shape(setting, memory.announced)
+        if len(self._parts) < shape.count:
+            yield from download(KEY_AUTHORITY, shape, self._parts, self._written())
+            yield self._written()
+        memory.keys, memory.received = memory.received, ()
+        self._keys = self._loaded_keys(memory.announced, self._parts)
+        sealed: SealedKey = yield Receive(KEY_AUTHORITY, SealedKey)
+        shape = sealed_shape(sealed, KEY_AUTHORITY)
         yield Send("user", sealed)
-        memory.fingerprint = keys.fingerprint
-        memory.public = self._store.keep(keys.public)
-        memory.evaluation = self._store.keep(keys.evaluation)
+        yield from pass_on(KEY_AUTHORITY, "user", shape)
         first = [self._keys.encrypted(value) for value in setting.packing.ridge()]
-        self._sums = Sums.of(first, setting.terms.d)
+        self._learning = Learning(Sums.of(first, setting.terms.d))
 
-    def _renew(self, t: int) -> None:
-        """A new estimate, where the public schedule has one before round t."""
+    def _begin(self, t: int) -> None:
+        """A new batch, where the public schedule has one before round t."""
         memory, bounds = self._memory, self._setting.bounds
         memory.start = bounds.start(t, memory.start)
-        if memory.start == t or self._estimate is None:
-            self._estimate = estimate(self._known_sums, bounds, memory.start)
+        if memory.start == t and not self._begun:
+            self._known.begin_batch()
 
-    def _answer(self, contexts: Contexts, t: int) -> Ciphertext:
-        setting, keys = self._setting, self._known_keys
-        levels = setting.levels
-        tables = self._loaded(
-            contexts.ciphertexts, levels.contexts, levels.scales(setting.terms.d), t
-        )
+    @property
+    def _begun(self) -> bool:
+        """Whether something of this round came before the snapshot that it goes on from."""
+        return bool(self._parts or self._memory.choice)
+
+    def _round(self, t: int) -> Steps[None]:
+        memory, setting, parts = self._memory, self._setting, self._parts
+        if t > 1 and not self._begun:
+            yield Send("user", Taken(place_of(t - 1), update_shape(setting, t - 1).count))
+        if not memory.choice:
+            learnt = self._renewed()
+            yield from self._download(contexts_shape(setting, t))
+            memory.choice = self._answer(learnt, t).to_bytes()
+            self._clear()
+            # The same answer with other noise would let the user average the noise away.
+            yield self._written()
+            self._let_go()
+        if not parts:
+            yield Send("user", Choice(place_of(t), memory.choice))  # line 10
+        if t < setting.terms.budget:
+            yield from self._download(update_shape(setting, t))
+            self._learn(t)
+            self._clear()
+
+    def _download(self, shape: Shape) -> Steps[None]:
+        yield from download("user", shape, self._parts, self._written())
+
+    def _written(self) -> Checkpoint:
+        return Checkpoint(self._snapshot, self._memory.t, durable=True)
+
+    def _let_go(self) -> None:
+        """Of what the checkpoint that is on the disk now does not name."""
+        self._known.written_down()
+        self._store.retain(set(self._memory.names()))
+
+    def _clear(self) -> None:
+        self._parts.clear()
+        self._memory.received = ()
+
+    def _renewed(self) -> Estimate[Encrypted]:
+        """The batch's estimate, computed when it is first needed (line 15)."""
+        learning = self._known
+        if learning.before is not None:
+            self._estimate = estimate(learning.before, self._setting.bounds, self._memory.start)
+            learning.before = None
         if self._estimate is None:
             raise CryptoError("this server has no estimate yet: let it run from its first step")
-        b = choose(self._estimate, tables, setting.comparing)
-        self._floods += 1
-        return flood(b.ciphertext, keys.public, setting.terms.noise)
+        return self._estimate
 
-    def _learn(self, update: Update, t: int) -> None:
-        sums = self._known_sums
+    def _answer(self, learnt: Estimate[Encrypted], t: int) -> Ciphertext:
+        """Lines 6 to 10, with noise."""
+        setting = self._setting
+        levels = setting.levels
+        tables = self._loaded(self._parts, levels.contexts, levels.scales(setting.terms.d), t)
+        b = choose(learnt, tables, setting.comparing)
+        self._floods += 1
+        return flood(b.ciphertext, self._known_keys.public, setting.terms.noise)
+
+    def _learn(self, t: int) -> None:
+        """Lines 13 and 14."""
         scale = self._setting.parameters.scales[0]
-        listed = self._loaded(update.ciphertexts, 0, [scale] * len(sums.listed()), t)
-        self._sums = sums.plus(listed)
+        loaded = self._loaded(self._parts, 0, [scale] * len(self._parts), t)
+        self._known.add(self._parts, loaded)
 
     def _loaded(
-        self, listed: list[bytes], level: int, scales: list[float], t: int
+        self, listed: Sequence[bytes], level: int, scales: Sequence[float], t: int
     ) -> list[Encrypted]:
         keys = self._known_keys
         loaded = ciphertexts_from(
@@ -152,36 +212,52 @@ class Server:
         return self._keys
 
     @property
-    def _known_sums(self) -> Sums[Encrypted]:
-        if self._sums is None:
+    def _known(self) -> Learning:
+        if self._learning is None:
             raise CryptoError("this server has no sums yet: let it run from its first step")
-        return self._sums
+        return self._learning
 
     def _snapshot(self) -> bytes:
-        memory = self._memory
-        if self._sums is not None:
-            memory.sums = tuple(entry.ciphertext.to_bytes() for entry in self._sums.listed())
-            # A due estimate is computed from the sums again.
-            due = self._setting.bounds.start(memory.t, memory.start) == memory.t
-            kept = [] if due or self._estimate is None else self._estimate.listed()
-            memory.estimate = tuple(entry.ciphertext.to_bytes() for entry in kept)
+        """Puts into the store what it names, so that nothing is written where nobody asks."""
+        memory, store = self._memory, self._store
+        missing = self._parts[len(memory.received) :]
+        memory.received = (*memory.received, *(store.keep(data) for data in missing))
+        if self._learning is not None:
+            bounds = self._setting.bounds
+            self._learning.write(memory.written, store, bounds, t=memory.t, start=memory.start)
         return memory.dump()
 
     def _restore(self) -> None:
-        memory, setting, store = self._memory, self._setting, self._store
-        public, evaluation = store.fetch(memory.public), store.fetch(memory.evaluation)
-        keys = self._keys = _Keys(setting, memory.fingerprint, public, evaluation)
+        memory, store = self._memory, self._store
+        self._parts = [store.fetch(name) for name in memory.received]
+        if memory.t == 0 or memory.announced is None:
+            return
+        keys = [store.fetch(name) for name in memory.keys]
+        loaded = self._keys = self._loaded_keys(memory.announced, keys)
+        parameters, key = self._setting.parameters, memory.announced.fingerprint
 
-        def loaded(listed: tuple[bytes, ...]) -> list[Encrypted]:
-            frames = (
-                Ciphertext.from_bytes(data, setting.parameters, memory.fingerprint)
-                for data in listed
+        def load(listed: Sequence[bytes]) -> list[Encrypted]:
+            frames = (Ciphertext.from_bytes(data, parameters, key) for data in listed)
+            return [Encrypted(loaded.evaluator, ciphertext) for ciphertext in frames]
+
+        d = self._setting.terms.d
+        self._learning = Learning.restored(memory.written, memory.start, store, load, d)
+
+    def _loaded_keys(self, announced: ServerKeys, parts: list[bytes]) -> "_Keys":
+        """The keys in these parts, which are given up: no long copies stay around."""
+        joined = b"".join(parts)
+        parts.clear()
+        if len(joined) != announced.public + announced.evaluation:
+            raise ProtocolError(
+                f"{KEY_AUTHORITY} sent keys of another length than it announced: it is out of "
+                "step, or runs another version"
             )
-            return [Encrypted(keys.evaluator, ciphertext) for ciphertext in frames]
-
-        self._sums = Sums.of(loaded(memory.sums), setting.terms.d)
-        if memory.estimate:
-            self._estimate = Estimate.of(loaded(memory.estimate), setting.terms.d)
+        public, evaluation = joined[: announced.public], joined[announced.public :]
+        del joined
+        try:
+            return _Keys(self._setting, announced.fingerprint, public, evaluation)
+        except CryptoError as error:
+            raise ProtocolError(f"{KEY_AUTHORITY} sent unusable CKKS keys: {error}") from None
 
 
 class _Keys:

@@ -1,27 +1,33 @@
 """The user: alone sees contexts, arms and rewards; what leaves it is encrypted."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.effects import Checkpoint, Decision, Observe, Pull, Receive, Send, Steps
 from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
 from lotor.protocols.helba.bounds import check_squares
-from lotor.protocols.helba.messages import Choice, Contexts, Offer, SealedKey, Update
+from lotor.protocols.helba.messages import Choice, Offer, SealedKey
 from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.store import Store
+from lotor.protocols.helba.uploads import download, taken, upload
 from lotor.protocols.helba.wire import (
+    KEY_AUTHORITY,
     SEALING_KEY,
     SECRET_KEY,
     check_place,
     ciphertext_from,
-    place_of,
+    contexts_shape,
+    sealed_shape,
+    update_shape,
 )
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.store import Store
 
 # An answer lies between 0 and 1, and noise and the comparison's own error are far smaller.
 _FURTHEST = 1.0
@@ -40,18 +46,13 @@ class UserMemory(Memory, tag="helba/1/user"):
 class User:
     """Lines 5, 11 and 12 of Algorithm 4, for the rounds of one user after another."""
 
+    slow: ClassVar[bool] = True
+
     def __init__(
-        self,
-        identity: Identity,
-        setting: Setting,
-        contexts: Callable[[int], Floats],
-        store: Store,
-        *,
-        snapshot: bytes | None = None,
+        self, identity: Identity, setting: Setting, store: Store, *, snapshot: bytes | None = None
     ) -> None:
         self._identity = identity
         self._setting = setting
-        self._contexts = contexts
         self._store = store
         self._secret: SecretKey | None = None
         self._encryptions = self._decryptions = 0
@@ -61,8 +62,6 @@ class User:
             self._memory = UserMemory(party=identity.name, run=run, sealing_key=sealing_key)
         else:
             self._memory = restored(UserMemory, snapshot, identity.name, run)
-            if self._memory.key:
-                self._secret = self._loaded(store.fetch(self._memory.key))
 
     def operations(self) -> Mapping[str, int]:
         return {
@@ -75,50 +74,62 @@ class User:
     def steps(self) -> Steps[float]:
         memory, setting = self._memory, self._setting
         terms, scale = setting.terms, setting.terms.scale
+        if memory.key:
+            self._secret = self._loaded(self._store.fetch(memory.key))
         if memory.t == 0:
             yield Checkpoint(memory.dump)
-            yield Send("server", self._offer())
-            sealed: SealedKey = yield Receive("server", SealedKey)
-            self._secret = self._opened(sealed)
+            yield from self._set_up()
             memory.t = 1
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield Checkpoint(memory.dump, t)
             memory.start = setting.bounds.start(t, memory.start)
-            x = self._checked(self._contexts(t), t)
-            yield Send("server", Contexts(place_of(t), self._encrypted_contexts(x, t)))  # line 5
+            x = self._checked((yield self._question(t)), t)
+            shape = contexts_shape(setting, t)
+            yield from upload("server", shape, self._encrypted_contexts(x, t))  # line 5
             choice: Choice = yield Receive("server", Choice)
             check_place(choice, t, "server")
             arm = self._arm(choice, t)
             reward = scale.to_fixed((yield Pull(Decision.of_step(terms.run, t, arm))))  # line 11
             memory.total += reward
             if t < terms.budget:
+                shape = update_shape(setting, t)
                 # In the user's unit: a shifted reward would not be linear in the context.
-                values = self._encrypted_update(x[arm], scale.total(reward, 1), t)
-                yield Send("server", Update(place_of(t), values))  # line 12
+                parts = self._encrypted_update(x[arm], scale.total(reward, 1), t)
+                yield from upload("server", shape, parts)  # line 12
+                yield from taken("server", shape, shape.count)
         return scale.total(memory.total, terms.budget)
+
+    def _set_up(self) -> Steps[None]:
+        """Ask for the secret key, and open it."""
+        yield Send("server", self._offer())
+        sealed: SealedKey = yield Receive("server", SealedKey)
+        parts: list[bytes] = []
+        written = Checkpoint(self._memory.dump, durable=True)
+        yield from download("server", sealed_shape(sealed, "server"), parts, written)
+        self._secret = self._opened(b"".join(parts), sealed.signature)
 
     def _offer(self) -> Offer:
         public = SealingKey(self._memory.sealing_key).public
         digest = self._setting.terms.digest
         signature = self._identity.sign(
-            digest + public, run=self._memory.run, purpose=SEALING_KEY, recipient="authority"
+            digest + public, run=self._memory.run, purpose=SEALING_KEY, recipient=KEY_AUTHORITY
         )
         return Offer(digest, public, signature)
 
-    def _opened(self, message: SealedKey) -> SecretKey:
+    def _opened(self, sealed: bytes, signature: bytes) -> SecretKey:
         """The secret key, if the authority sealed it to this user under these terms."""
         memory, digest = self._memory, self._setting.terms.digest
         self._identity.verify(
-            digest + message.sealed,
-            message.signature,
-            sender="authority",
+            digest + sealed,
+            signature,
+            sender=KEY_AUTHORITY,
             run=memory.run,
             purpose=SECRET_KEY,
             recipient=self._identity.name,
         )
-        bound = place(memory.run, SECRET_KEY, "authority", self._identity.name)
-        opened = SealingKey(memory.sealing_key).open(message.sealed, bound + digest)
+        bound = place(memory.run, SECRET_KEY, KEY_AUTHORITY, self._identity.name)
+        opened = SealingKey(memory.sealing_key).open(sealed, bound + digest)
         secret = self._loaded(opened)
         memory.key = self._store.keep(opened)
         return secret
@@ -132,32 +143,39 @@ class User:
             raise CryptoError("this user has no secret key yet: let it run from its first step")
         return self._secret
 
-    def _checked(self, x: Floats, t: int) -> Floats:
+    def _question(self, t: int) -> Observe:
+        """Ask for all arms' contexts of round t, one after the other."""
         terms = self._setting.terms
-        if x.shape != (terms.arms, terms.d):
+        longest = sqrt(terms.arms) * terms.learner.L
+        decision = Decision.hidden(terms.run, t)
+        return Observe(decision, (0, terms.arms * terms.d), longest)
+
+    def _checked(self, numbers: tuple[float, ...], t: int) -> Floats:
+        terms = self._setting.terms
+        if len(numbers) != terms.arms * terms.d:
             raise InputError(
-                f"the contexts of round {t} have the shape {x.shape}, not ({terms.arms}, "
-                f"{terms.d}): bring one of {terms.d} numbers for each of {terms.arms} arms"
+                f"there are {len(numbers)} numbers for the contexts of round {t}, not "
+                f"{terms.arms * terms.d}: bring one context of {terms.d} numbers for each of "
+                f"{terms.arms} arms, one after the other"
             )
+        x: Floats = np.array(numbers).reshape(terms.arms, terms.d)
         terms.learner.check_contexts(x)
         return x
 
-    def _encrypted_contexts(self, x: Floats, t: int) -> list[bytes]:
+    def _encrypted_contexts(self, x: Floats, t: int) -> Iterator[bytes]:
         setting = self._setting
         slots = setting.packing.contexts(x[np.newaxis], t, self._memory.start)
         level, scales = setting.levels.contexts, setting.levels.scales(setting.terms.d)
-        self._encryptions += len(slots)
-        return [
-            self._key.encrypt_to_bytes(values, level, scale)
-            for values, scale in zip(slots, scales, strict=True)
-        ]
+        for values, scale in zip(slots, scales, strict=True):
+            self._encryptions += 1
+            yield self._key.encrypt_to_bytes(values, level, scale)
 
-    def _encrypted_update(self, x: Floats, reward: float, t: int) -> list[bytes]:
+    def _encrypted_update(self, x: Floats, reward: float, t: int) -> Iterator[bytes]:
         self._memory.squares += float(x @ x)
         check_squares(self._memory.squares, self._setting.bounds, t)
-        slots = self._setting.packing.update(x[np.newaxis], np.array([reward]))
-        self._encryptions += len(slots)
-        return [self._key.encrypt_to_bytes(values) for values in slots]
+        for values in self._setting.packing.update(x[np.newaxis], np.array([reward])):
+            self._encryptions += 1
+            yield self._key.encrypt_to_bytes(values)
 
     def _arm(self, choice: Choice, t: int) -> int:
         """The arm of the largest b; with a gap above the resolution it is the best one."""

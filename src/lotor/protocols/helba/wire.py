@@ -6,9 +6,25 @@ from typing import Final
 
 from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
-from lotor.protocols.helba.messages import Choice, Contexts, Offer, ServerKeys, Update
+from lotor.protocols.helba.messages import (
+    Choice,
+    Contexts,
+    KeyPart,
+    Offer,
+    SealedKey,
+    SealedKeyPart,
+    ServerKeys,
+    Update,
+)
+from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.uploads import WINDOW_BYTES, Shape, cut_shape
 
 _PLACE = Struct(">Q")
+# What a frame, and SEAL's own, add to the numbers of a ciphertext.
+_FRAME_BYTES: Final = 4096
+
+KEY_AUTHORITY: Final = "key-authority"
+"""Not the authority of the federation, which signs certificates."""
 
 SEALING_KEY: Final = "sealing key"
 SECRET_KEY: Final = "CKKS secret key"  # a purpose, not a secret  # noqa: S105
@@ -18,7 +34,7 @@ def place_of(t: int) -> bytes:
     return _PLACE.pack(t)
 
 
-def check_place(message: Contexts | Choice | Update, t: int, sender: str) -> None:
+def check_place(message: Choice, t: int, sender: str) -> None:
     """Refuse what belongs to another round."""
     if message.place != place_of(t):
         raise ProtocolError(
@@ -33,6 +49,47 @@ def check_digest(message: Offer | ServerKeys, digest: bytes, sender: str) -> Non
         raise ProtocolError(
             f"{sender} keeps other terms than this party: they were told different things; start "
             "a new run"
+        )
+
+
+def contexts_shape(setting: Setting, t: int) -> Shape:
+    return _ciphertexts(setting, Contexts, t, setting.levels.contexts)
+
+
+def update_shape(setting: Setting, t: int) -> Shape:
+    return _ciphertexts(setting, Update, t, 0)
+
+
+def _ciphertexts(setting: Setting, kind: type[Contexts | Update], t: int, level: int) -> Shape:
+    longest = setting.parameters.ciphertext_bytes(level, seeded=True) + _FRAME_BYTES
+    count = len(setting.levels.scales(setting.terms.d))
+    return Shape(kind, place_of(t), count, longest)
+
+
+def keys_shape(setting: Setting, keys: ServerKeys) -> Shape:
+    """Of both keys one after the other; refuses what no keys of this run can be."""
+    parameters = setting.parameters
+    switching = 1 + len(setting.comparing.rotations)
+    most = switching * parameters.switching_key_bytes() + 32 * parameters.degree + _FRAME_BYTES
+    for name, size, largest in (
+        ("public key", keys.public, parameters.ciphertext_bytes(-1) + _FRAME_BYTES),
+        ("evaluation keys", keys.evaluation, most),
+    ):
+        _check_size(f"{KEY_AUTHORITY} announced {name}", size, largest)
+    return cut_shape(KeyPart, place_of(0), keys.public + keys.evaluation)
+
+
+def sealed_shape(key: SealedKey, sender: str) -> Shape:
+    """Refuses what is more than one window, so that nobody needs to wait in between."""
+    _check_size(f"{sender} announced a sealed key", key.size, WINDOW_BYTES)
+    return cut_shape(SealedKeyPart, place_of(0), key.size)
+
+
+def _check_size(what: str, size: int, largest: int) -> None:
+    if not 0 < size <= largest:
+        raise ProtocolError(
+            f"{what} of {size} bytes, which is nothing or more than the {largest} that there can "
+            "be: let all parties run the same version"
         )
 
 
@@ -58,11 +115,6 @@ def ciphertexts_from(
     t: int,
 ) -> list[Ciphertext]:
     """The user's ciphertexts of round t, each at the level and scale where it is needed."""
-    if len(listed) != len(scales):
-        raise ProtocolError(
-            f"user sent {len(listed)} ciphertexts in round {t} where {len(scales)} are due: it "
-            "computes another form; let all parties run the same version"
-        )
     loaded = [ciphertext_from(data, parameters, key, "user", t) for data in listed]
     if any(c.level != level or c.scale != s for c, s in zip(loaded, scales, strict=True)):
         raise ProtocolError(

@@ -93,7 +93,7 @@ class Answering:
             raise self._in_doubt(asked, decision, why)
         while True:
             try:
-                answer = await asker.ask(decision)
+                answer = _fitting(asked.effect, await asker.ask(decision))
             except PullError as error:
                 if not self._host.repeatable:
                     raise self._in_doubt(asked, decision, str(error)) from None
@@ -143,7 +143,7 @@ class Answering:
         if isinstance(effect, Act) and verdict.lost:
             return None
         if isinstance(effect, Observe) and verdict.features is not None:
-            return to_features(effect.decision, verdict.features, _wanted(effect))
+            return _fitting(effect, verdict.features)
         raise InputError(
             f"decision {verdict.decision} cannot be resolved so: give `{_WAYS_OUT[type(effect)]}`"
         )
@@ -169,6 +169,13 @@ class Answering:
 
 class _InDoubtError(Exception):
     """A person must decide."""
+
+
+def _fitting(effect: Pull | Act | Observe, answer: Answer) -> Answer:
+    """The answer, or a PullError where features are too many, too few or too long."""
+    if not isinstance(effect, Observe):
+        return answer
+    return to_features(effect.decision, answer, _wanted(effect), effect.length)
 
 
 def _wanted(effect: Observe) -> int:

@@ -1,6 +1,7 @@
 """What a party brings to its runs: functions that answer for it, or a model of its arms."""
 
 from functools import partial
+from math import inf
 
 from lotor.core.effects import Act, Decision, Observe, Pull
 from lotor.core.errors import ConfigError
@@ -88,8 +89,8 @@ def reward_in(scale: RewardScale) -> Check:
 
 
 def so_many_features(count: int) -> Check:
-    """Finite numbers that are no longer than 1 as a vector."""
-    return partial(to_features, count=count)
+    """Finite numbers; how long they may be is for who asks to say."""
+    return partial(to_features, count=count, length=inf)
 
 
 def nothing(decision: Decision, answer: object) -> None:

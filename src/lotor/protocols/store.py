@@ -1,5 +1,6 @@
-"""Where a party keeps its large keys, so that its snapshots name them and do not carry them."""
+"""Where a party keeps what is too large for a snapshot: the snapshot names it."""
 
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Protocol
 
@@ -9,7 +10,8 @@ from lotor.core.errors import JournalError
 class Store(Protocol):
     """Private to its party. What is kept is on the disk before `keep` returns, where there is one.
 
-    Evaluation keys take more than 100 MB, and a snapshot is written at each boundary.
+    A name that a snapshot has must be kept before the snapshot is written down, and may be let go
+    of once a later snapshot without it is.
     """
 
     def keep(self, data: bytes) -> str:
@@ -20,6 +22,10 @@ class Store(Protocol):
         """What was kept under a name; it is refused if it was altered or is gone."""
         ...
 
+    def retain(self, names: Collection[str]) -> None:
+        """Let go of everything but these."""
+        ...
+
 
 class MemoryStore:
     """For parties within one process."""
@@ -28,7 +34,7 @@ class MemoryStore:
         self._kept: dict[str, bytes] = {}
 
     def __repr__(self) -> str:
-        return f"<MemoryStore of {len(self._kept)} keys>"
+        return f"<MemoryStore of {len(self._kept)} items>"
 
     def keep(self, data: bytes) -> str:
         name = content_name(data)
@@ -38,10 +44,13 @@ class MemoryStore:
     def fetch(self, name: str) -> bytes:
         if name not in self._kept:
             raise JournalError(
-                f"key {name} is not in this store: the snapshot belongs to another party or run; "
+                f"{name} is not in this store: the snapshot belongs to another party or run; "
                 "restore the party with its own store"
             )
         return self._kept[name]
+
+    def retain(self, names: Collection[str]) -> None:
+        self._kept = {name: data for name, data in self._kept.items() if name in names}
 
 
 def content_name(data: bytes) -> str:
