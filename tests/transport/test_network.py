@@ -151,12 +151,14 @@ def test_two_that_dial_each_other_settle_on_one_connection(federation: Federatio
             return a.net.sessions("b"), b.net.sessions("a")
 
         async with running(a, b):
-            await exchange(a, b)
+            await a.connected("b")
+            await b.connected("a")
+            # What is sent before they settle may be lost with a connection that is given up.
             before = None
             async with asyncio.timeout(90):
-                while before != sessions():
+                while before != sessions() or not (a.net.connected("b") and b.net.connected("a")):
                     before = sessions()
-                    await asyncio.sleep(0.5)  # many times the longest pause between attempts
+                    await asyncio.sleep(1)  # many times the longest pause between attempts
             await exchange(a, b)
 
     asyncio.run(scenario())
