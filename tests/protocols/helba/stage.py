@@ -61,7 +61,7 @@ class Decided:
 
 def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]:
     """Follows the trajectory with the exact policy."""
-    policy, bounds = setting.terms.learner, setting.bounds
+    policy = setting.terms.learner
     plan = Plan(setting)
     models: list[OptimisticModel] = []
     for done in rounds:
@@ -72,7 +72,7 @@ def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]
             assert batch.start == done.start
             log_determinant = batch.log_growth + setting.terms.d * np.log(policy.ridge)
             value = plan.value_resolution(done.t, done.start)
-            resolution = bounds.gap(value, done.t, done.start, log_determinant)
+            resolution = setting.form.gap(value, done.t, done.start, log_determinant)
             second, first = np.sort(indices)[-2:]
             yield Decided(
                 done.t,

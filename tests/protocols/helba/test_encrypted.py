@@ -8,7 +8,7 @@ import pytest
 import lotor
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import Sums, differences, estimate
+from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.complexity import per_round, per_update, whole_run
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.repetitions import InClear, UnderEncryption, repeat
@@ -41,7 +41,7 @@ def test_decisions_and_counts(arms: int, d: int, stages: int) -> None:
 
 def value_error(setting: Setting, t: int) -> float:
     """The largest error of a difference in round t, relative to its bound."""
-    terms, packing, bounds = setting.terms, setting.packing, setting.bounds
+    terms, packing, form = setting.terms, setting.packing, setting.form
     draw = np.random.default_rng(t)
     lanes = 8
     length = terms.learner.L / np.sqrt(terms.d)
@@ -54,11 +54,12 @@ def value_error(setting: Setting, t: int) -> float:
         plain, encrypted = plain.plus(slots), encrypted.plus(hidden.update(slots))
     x = draw.uniform(-length, length, (lanes, terms.arms, terms.d))
     tables = packing.contexts(x, t, t)
-    exact = differences(estimate(plain, bounds, t), tables)
-    found = differences(estimate(encrypted, bounds, t), hidden.contexts(tables))
+    exact = form.differences(form.renewed(plain, t, clear), tables, t, t)
+    renewed = form.renewed(encrypted, t, hidden)
+    found = form.differences(renewed, hidden.contexts(tables), t, t)
     assert isinstance(found, Encrypted)
     decrypted = hidden.decrypt(found)
-    return float(np.abs(decrypted - exact).max() / setting.comparing.polynomial.factor)
+    return float(np.abs(decrypted - exact).max() / setting.form.polynomial.factor)
 
 
 @pytest.mark.parametrize("t", [2, 6])

@@ -13,7 +13,7 @@ from lotor.crypto.ckks import Ciphertext
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.circuit import Sums, differences, estimate
+from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
@@ -121,7 +121,7 @@ def readable(stages: int, answers: int) -> float:
     environments = [some_contexts(s, rounds=rounds, arms=2, d=2) for s in range(repetitions)]
     done = repeat(setting, environments, range(repetitions), InClear(setting))
     values = np.array([one.value for one in beside_exact(setting, done)])
-    polynomial = setting.comparing.polynomial
+    polynomial = setting.form.polynomial
     grid = np.linspace(0, 1, 1 << 16)
     heights = polynomial.plain(grid)
     top = int(np.argmax(heights >= 0.5))
@@ -152,6 +152,7 @@ def test_differences_are_what_the_answers_come_from() -> None:
     clear = InClear(setting)
     sums = Sums.of([clear.first(value) for value in setting.packing.ridge()], 2)
     tables = setting.packing.contexts(first.contexts, 1, 1)
-    values = differences(estimate(sums, setting.bounds, 1), tables)
-    expected = setting.comparing.polynomial.evaluate(values)[0] + 0.5
+    form = setting.form
+    values = form.differences(form.estimate(sums, 1), tables, 1, 1)
+    expected = setting.form.polynomial.evaluate(values)[0] + 0.5
     assert first.b[0, 0] == pytest.approx(expected)

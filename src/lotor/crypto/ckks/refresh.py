@@ -3,15 +3,18 @@
 The server adds a large random mask, the key holder encrypts what it decrypts again at level 0,
 and the server takes the mask off. The mask covers all complex slots, and it is a sum of parts of
 falling size: SEAL encodes with doubles, so that one large part alone would leave the low digits of
-what it hides in clear. For the same reason the key holder reads the sum in two parts.
+what it hides in clear. For the same reason the key holder reads the sum in two parts. It is drawn
+from a key (AES-256 in counter mode), so that a server which must remember it keeps 32 bytes.
 """
 
 import math
-import os
+import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NoReturn
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
@@ -21,6 +24,7 @@ from lotor.crypto.ckks.context import Context
 from lotor.crypto.ckks.keys import PublicKey, SecretKey
 
 SMALLEST_MASK_BITS: Final = 40
+MASK_KEY_BYTES: Final = 32
 # A double holds 53 bits. Each part is 2^40 times as wide as the steps of the one before, so that
 # those steps cannot be seen, and the steps of the last are finer than the noise of a ciphertext.
 _PARTS: Final = (1.0, 2.0**-13, 2.0**-26, 2.0**-39)
@@ -28,12 +32,26 @@ _PARTS: Final = (1.0, 2.0**-13, 2.0**-26, 2.0**-39)
 Slots = NDArray[np.complex128]
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Mask:
-    """What a server added to one ciphertext; it is used once."""
+    """What a server added to one ciphertext; its key is secret and used once."""
 
-    parts: tuple[Slots, ...]
+    key: bytes
+    width: float
     scale: float
+    slots: int
+
+    def __post_init__(self) -> None:
+        if len(self.key) != MASK_KEY_BYTES:
+            raise InputError(f"the key of a mask has {MASK_KEY_BYTES} bytes, not {len(self.key)}")
+
+    @cached_property
+    def parts(self) -> tuple[Slots, ...]:
+        """Complex numbers in all slots, each part finer than the one before."""
+        cipher = Cipher(algorithms.AES256(self.key), modes.CTR(bytes(16))).encryptor()
+        return tuple(
+            _uniform(cipher.update(bytes(16 * self.slots)), self.width * part) for part in _PARTS
+        )
 
     def __repr__(self) -> str:
         return "<Mask>"
@@ -56,7 +74,7 @@ def add_mask(
     width = bound * 2.0**bits
     _check_room(ciphertext, width)
     slots = context.parameters.slots
-    mask = Mask(tuple(_uniform(slots, width * part) for part in _PARTS), scale)
+    mask = Mask(secrets.token_bytes(MASK_KEY_BYTES), width, scale, slots)
     total = seal().Ciphertext()
     with refusals:
         context.evaluator.add(ciphertext.seal, public.encrypt_zero(level, scale).seal, total)
@@ -109,8 +127,9 @@ def _plus(context: Context, a: SealCiphertext, plain: SealPlaintext) -> SealCiph
     return out
 
 
-def _uniform(count: int, width: float) -> Slots:
-    """Real and imaginary parts between -width and width, from the operating system."""
-    words = np.frombuffer(os.urandom(16 * count), dtype=np.int64) >> 11
+def _uniform(stream: bytes, width: float) -> Slots:
+    """Real and imaginary parts between -width and width, from random bytes."""
+    words = np.frombuffer(stream, dtype="<i8") >> 11
     parts = width * (words + 0.5) * 2.0**-52
+    count = len(parts) // 2
     return np.asarray(parts[:count] + 1j * parts[count:], dtype=np.complex128)

@@ -102,7 +102,7 @@ class Authority:
         run, digest = self._memory.run, self._setting.terms.digest
         secret = SecretKey.generate(self._setting.parameters)
         public = secret.public.to_bytes()
-        evaluation = secret.evaluation_keys(self._setting.comparing.rotations)
+        evaluation = secret.evaluation_keys(self._setting.form.rotations)
         bound = place(run, SECRET_KEY, self._identity.name, "user")
         sealed = seal(secret.to_bytes(), recipient, bound + digest)
         self._seals += 1

@@ -10,7 +10,7 @@ which is the difference of their indices, times det V > 0 where X is the adjugat
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from lotor.crypto.ckks import (
     Parameters,
@@ -19,11 +19,9 @@ from lotor.crypto.ckks import (
     dot,
     inverse,
     upper_places,
-    winners,
 )
 from lotor.crypto.ckks.formulas import Number
 from lotor.protocols.helba.bounds import Bounds
-from lotor.protocols.helba.comparing import Comparing
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +87,11 @@ def differences(of: Estimate[Number], contexts: Sequence[Number]) -> Number:
     return dot(list(zip(of.listed(), contexts, strict=True)))
 
 
-def choose(of: Estimate[Number], contexts: Sequence[Number], comparing: Comparing) -> Number:
-    """b, near 1 for the arm of the largest index and near 0 for the others (lines 8 to 10)."""
-    values = differences(of, contexts)
-    return winners(values, comparing.layout, comparing.polynomial, comparing.slots)
+class Spot(NamedTuple):
+    """Where a ciphertext is needed: its level, and its scale."""
+
+    level: int
+    scale: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +117,10 @@ class Levels:
     def scales(self, d: int) -> list[float]:
         """For each ciphertext of a round's contexts."""
         return [self.x_scale] * len(upper_places(d)) + [self.h_scale] * d
+
+    def spots(self, d: int) -> list[Spot]:
+        """For each ciphertext of a round's contexts."""
+        return [Spot(self.contexts, scale) for scale in self.scales(d)]
 
 
 def _inverse_scale(bounds: Bounds, parameters: Parameters) -> float:

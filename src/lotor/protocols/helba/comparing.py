@@ -1,9 +1,19 @@
 """How arms are compared: the polynomial that stands for a sign, and where the pairs are."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from lotor.core.errors import InputError
-from lotor.crypto.ckks import PairLayout, SignPolynomial, levels_of_argmax, sign_polynomial
+from lotor.crypto.ckks import (
+    LARGEST_MODULUS,
+    PairLayout,
+    SignPolynomial,
+    levels_of_argmax,
+    sign_polynomial,
+)
+
+MOST_SLOTS: Final = max(LARGEST_MODULUS) // 2
+"""Of the largest ring, which every secure run takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def judged(
         second, first = np.sort(indices)[-2:]
         log_determinant = batch.log_growth + terms.d * float(np.log(policy.ridge))
         value = plan.value_resolution(t, batch.start)
-        resolution = setting.bounds.gap(value, t, batch.start, log_determinant)
+        resolution = setting.form.gap(value, t, batch.start, log_determinant)
         found.append(Judged(t, arm, int(indices.argmax()), float(first - second), resolution))
         reward = scale.to_fixed(pull(Decision.of_step(terms.run, t, arm)))
         model.update(x[arm], scale.total(reward, 1))

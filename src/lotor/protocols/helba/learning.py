@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from lotor.crypto.ckks import Encrypted
-from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.circuit import Sums
+from lotor.protocols.helba.growth import Growth
 from lotor.protocols.store import Store
 
 REWRITE_ROUNDS = 32
@@ -73,7 +73,7 @@ class Learning:
         """All rounds so far are what the next estimate is computed from."""
         self.before = self.sums
 
-    def write(self, written: Written, store: Store, bounds: Bounds, *, t: int, start: int) -> None:
+    def write(self, written: Written, store: Store, bounds: Growth, *, t: int, start: int) -> None:
         """Put into the store what is not there yet, before round t is over."""
         if self._fresh:
             written.log = (*written.log, tuple(store.keep(data) for data in self._fresh))
@@ -85,7 +85,7 @@ class Learning:
         elif len(written.log) >= REWRITE_ROUNDS and (written.later or written.first == start):
             written.later, written.log, written.first = self._kept(store), (), t
 
-    def _base_is_due(self, written: Written, bounds: Bounds, t: int) -> bool:
+    def _base_is_due(self, written: Written, bounds: Growth, t: int) -> bool:
         """Before a long batch, too: in the middle of one it is too late."""
         batch_is_long = bounds.start(t + REWRITE_ROUNDS, t) == t
         return bool(written.later) or len(written.log) >= REWRITE_ROUNDS or batch_is_long

@@ -1,5 +1,6 @@
 """What the user puts into slots before it encrypts, and what it reads from them."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,17 +9,47 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import upper_places
 from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.comparing import Comparing
+from lotor.protocols.helba.growth import Growth
+
+
+class Slots(ABC):
+    """For one or several repetitions, which are the first index of every array."""
+
+    bounds: Growth
+
+    @abstractmethod
+    def contexts(self, x: Floats, t: int, start: int) -> list[Floats]:
+        """All of a round, of shape (repetitions, arms, d)."""
+
+    @abstractmethod
+    def read(self, slots: Floats, repetitions: int) -> Floats:
+        """b of each arm, from what was decrypted."""
+
+    @abstractmethod
+    def everywhere(self, values: Floats) -> Floats:
+        """A number for each repetition, in all slots of that."""
+
+    def update(self, x: Floats, reward: Floats) -> list[Floats]:
+        """Of the pulled arms' contexts (repetitions, d) and rewards: x x^T, then r x."""
+        v, g = self.bounds.v_factor, self.bounds.g_factor
+        squares = [x[:, i] * x[:, j] * v for i, j in upper_places(self.bounds.d)]
+        return [self.everywhere(values) for values in (*squares, *(x * reward[:, None] * g).T)]
+
+    def ridge(self) -> list[float]:
+        """V and g before the first round, public."""
+        d, diagonal = self.bounds.d, self.bounds.policy.ridge * self.bounds.v_factor
+        return [diagonal if i == j else 0.0 for i, j in upper_places(d)] + [0.0] * d
 
 
 @dataclass(frozen=True)
-class Packing:
-    """For one or several repetitions, which are the first index of every array."""
+class Packing(Slots):
+    """For the index without a root: slots are pairs of arms."""
 
     bounds: Bounds
     comparing: Comparing
 
     def contexts(self, x: Floats, t: int, start: int) -> list[Floats]:
-        """Of shape (repetitions, arms, d): q·(x_k x_k^T - x_o x_o^T), then x_k - x_o."""
+        """For each pair q·(x_k x_k^T - x_o x_o^T), then x_k - x_o."""
         quadratic, linear = self.bounds.factors(t, start)
         factor = self.comparing.polynomial.factor
         place = self.comparing.layout.place
@@ -31,23 +62,10 @@ class Packing:
             slots.append(place(scaled[:, :, None] - scaled[:, None, :]))
         return slots
 
-    def update(self, x: Floats, reward: Floats) -> list[Floats]:
-        """Of the pulled arms' contexts (repetitions, d) and rewards: x x^T, then r x."""
-        v, g = self.bounds.v_factor, self.bounds.g_factor
-        squares = [x[:, i] * x[:, j] * v for i, j in upper_places(self.bounds.d)]
-        return [self._everywhere(values) for values in (*squares, *(x * reward[:, None] * g).T)]
-
-    def ridge(self) -> list[float]:
-        """V and g before the first round, public."""
-        d, diagonal = self.bounds.d, self.bounds.policy.ridge * self.bounds.v_factor
-        return [diagonal if i == j else 0.0 for i, j in upper_places(d)] + [0.0] * d
-
     def read(self, slots: Floats, repetitions: int) -> Floats:
-        """b of each arm, from what was decrypted."""
         return self.comparing.layout.read(slots, repetitions)
 
-    def _everywhere(self, values: Floats) -> Floats:
-        """A number for each repetition, in all slots of that."""
+    def everywhere(self, values: Floats) -> Floats:
         layout = self.comparing.layout
         columns = np.zeros(layout.columns)
         columns[: len(values) * layout.arms] = np.repeat(values, layout.arms)

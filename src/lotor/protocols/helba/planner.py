@@ -13,11 +13,11 @@ True
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 from typing import Final
 
-from lotor.protocols.helba.bounds import clear_error
-from lotor.protocols.helba.complexity import Counts, per_round, per_update
+from lotor.protocols.helba.complexity import per_round, per_switch, per_update
+from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.growth import clear_error
 from lotor.protocols.helba.primitives import Prices
 from lotor.protocols.helba.setting import Setting
 
@@ -52,9 +52,11 @@ class Plan:
     @property
     def round_bytes_up(self) -> int:
         """From user to server in a round: contexts, and what is learnt from."""
-        parameters, level = self.setting.parameters, self.setting.levels.contexts
-        contexts = parameters.ciphertext_bytes(level, seeded=True)
-        return self.entries * (contexts + parameters.ciphertext_bytes(seeded=True))
+        parameters = self.setting.parameters
+        contexts = sum(
+            parameters.ciphertext_bytes(spot.level, seeded=True) for spot in self.setting.form.spots
+        )
+        return contexts + self.entries * parameters.ciphertext_bytes(seeded=True)
 
     @property
     def round_bytes_down(self) -> int:
@@ -67,7 +69,7 @@ class Plan:
 
     @property
     def _switching_keys(self) -> int:
-        return 1 + len(self.setting.comparing.rotations)
+        return 1 + len(self.setting.form.rotations)
 
     @property
     def server_memory_bytes(self) -> int:
@@ -85,7 +87,7 @@ class Plan:
     @cached_property
     def decided(self) -> float:
         """The smallest part of the largest possible difference that noise leaves decided."""
-        terms, comparison = self.setting.terms, self.setting.comparing.polynomial
+        terms, comparison = self.setting.terms, self.setting.form.polynomial
         return comparison.resolution(clear_error(terms.arms, terms.noise))
 
     def value_resolution(self, t: int, start: int) -> float:
@@ -93,48 +95,40 @@ class Plan:
         return self.decided + self.arithmetic_error(t, start)
 
     def arithmetic_error(self, t: int, start: int) -> float:
-        """How far encrypted differences are from exact ones at most, beside the largest.
-
-        An error of V, g, X or h is doubled with them and multiplied by what contexts are.
-        """
-        parameters, bounds = self.setting.parameters, self.setting.bounds
-        longest = bounds.policy.L
-        quadratic, linear = bounds.factors(t, start)
-        grown = 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
-        doublings = max(bounds.v_doublings(start), bounds.g_doublings(start))
-        error = parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
-        return float(error if bounds.by_adjugate else error + bounds.newton.error)
+        """How far computed differences are from exact ones at most, beside the largest."""
+        return self.setting.form.arithmetic_error(t, start)
 
     def resolution(self, t: int, log_determinant: float | None = None) -> float:
         """The smallest gap between the two largest indices of round t that is decided right.
 
         Where no inverse is computed it depends on ln det V of the batch, which nobody knows during
         a run: without one, contexts are taken to be as long as allowed and in all directions alike,
-        and the gap grows as det V falls behind that.
+        and the gap grows as det V falls behind that. Batches are those of the public schedule.
         """
         bounds, start = self.setting.bounds, 1
         for s in range(2, t + 1):
             start = bounds.start(s, start)
-        if log_determinant is None:
-            log_determinant = bounds.balanced(start)
-        return bounds.gap(self.value_resolution(t, start), t, start, log_determinant)
+        value = self.value_resolution(t, start)
+        return self.setting.form.gap(value, t, start, log_determinant)
+
+    def switch_resolution(self) -> float | None:
+        """How far tr must be from C for condition (8) to be decided right, if it is asked."""
+        return self.setting.form.switch_resolution()
 
     def seconds(self, prices: Prices) -> Mapping[str, float]:
         """CPU seconds of a round, a new estimate and the whole run, at measured prices."""
         setting = self.setting
-        server = _priced(per_round(setting), prices)
-        update = _priced(per_update(setting), prices)
-        user = self.entries * (
-            prices.of("encrypt", setting.levels.contexts) + prices.of("encrypt", 0)
-        )
-        loading = self.entries * (prices.of("load", setting.levels.contexts) + prices.of("load", 0))
-        each = server + loading + user
-        whole = setting.terms.budget * each + self.updates() * update
+        spots = [spot.level for spot in setting.form.spots] + [0] * self.entries
+        server = _priced(per_round(setting), prices) + _priced(per_switch(setting), prices)
+        server += sum(prices.of("load", level) for level in spots)
+        user = sum(prices.of("encrypt", level) for level in spots)
+        starts = setting.bounds.starts()
+        updates = [_priced(per_update(setting, start), prices) for start in starts]
         return {
-            "server_round": server + loading,
+            "server_round": server,
             "user_round": user,
-            "update": update,
-            "run": whole,
+            "update": max(updates),
+            "run": setting.terms.budget * (server + user) + sum(updates),
         }
 
     def summary(self) -> Mapping[str, float | int]:

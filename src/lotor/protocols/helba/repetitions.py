@@ -6,7 +6,7 @@ same loop runs in the clear, by the circuit's twin on arrays.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic
 
 import numpy as np
 
@@ -19,42 +19,27 @@ from lotor.crypto.ckks import (
     EvaluationKeys,
     Evaluator,
     SecretKey,
+    SymmetricMatrix,
+    add_mask,
+    encrypt_again,
     flood,
+    take_mask_off,
 )
 from lotor.crypto.ckks.formulas import Array, Number
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.bounds import check_squares
-from lotor.protocols.helba.circuit import Sums, choose, estimate
+from lotor.protocols.helba.arithmetic import Arithmetic
+from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.growth import check_squares
 from lotor.protocols.helba.setting import Setting
-
-
-class Arithmetic(Protocol[Number]):
-    """How what is in slots becomes numbers of a circuit, and is read again."""
-
-    def first(self, value: float) -> Number:
-        """A public number in all slots."""
-        ...
-
-    def contexts(self, slots: Sequence[Floats]) -> list[Number]:
-        """A round's contexts."""
-        ...
-
-    def update(self, slots: Sequence[Floats]) -> list[Number]:
-        """What a round adds to V and g."""
-        ...
-
-    def read(self, answer: Number) -> Floats:
-        """What the user sees of an answer."""
-        ...
 
 
 class InClear:
     """The twin: no encryption, and no noise."""
 
     def __init__(self, setting: Setting) -> None:
-        self._slots = setting.comparing.slots
+        self._slots = setting.parameters.slots
 
-    def first(self, value: float) -> Array:
+    def first(self, value: float, level: int = 0) -> Array:  # noqa: ARG002
         return np.full(self._slots, value)
 
     def contexts(self, slots: Sequence[Floats]) -> list[Array]:
@@ -66,6 +51,13 @@ class InClear:
     def read(self, answer: Array) -> Floats:
         return answer
 
+    def refreshed(
+        self,
+        numbers: Sequence[Array],
+        spots: Sequence[Spot],  # noqa: ARG002
+    ) -> list[Array]:
+        return list(numbers)
+
 
 class UnderEncryption:
     """The user's key and the server's, in one hand: for simulations only."""
@@ -73,18 +65,17 @@ class UnderEncryption:
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         self._secret = SecretKey.generate(setting.parameters)
-        evaluation = self._secret.evaluation_keys(setting.comparing.rotations)
+        evaluation = self._secret.evaluation_keys(setting.form.rotations)
         keys = EvaluationKeys.from_bytes(evaluation, setting.parameters, self._secret.fingerprint)
         self.evaluator = Evaluator(keys)
 
-    def first(self, value: float) -> Encrypted:
-        return self._taken(self._secret.public.encrypt(value))
+    def first(self, value: float, level: int = 0) -> Encrypted:
+        return self._taken(self._secret.public.encrypt(value, level))
 
     def contexts(self, slots: Sequence[Floats]) -> list[Encrypted]:
-        levels, d = self._setting.levels, self._setting.terms.d
         return [
-            self._taken(self._secret.encrypt(values, levels.contexts, scale))
-            for values, scale in zip(slots, levels.scales(d), strict=True)
+            self._taken(self._secret.encrypt(values, spot.level, spot.scale))
+            for values, spot in zip(slots, self._setting.form.spots, strict=True)
         ]
 
     def update(self, slots: Sequence[Floats]) -> list[Encrypted]:
@@ -94,12 +85,29 @@ class UnderEncryption:
         noisy = flood(answer.ciphertext, self._secret.public, self._setting.terms.noise)
         return self._secret.decrypt(noisy)
 
+    def refreshed(self, numbers: Sequence[Encrypted], spots: Sequence[Spot]) -> list[Encrypted]:
+        fresh = []
+        for number, spot in zip(numbers, spots, strict=True):
+            masked, mask = add_mask(number.ciphertext, self._secret.public, 1.0)
+            again = encrypt_again(self._secret, masked, spot.level)
+            fresh.append(self._taken(take_mask_off(again, mask)))
+        return fresh
+
     def decrypt(self, number: Encrypted) -> Floats:
         """What is in its slots, without noise: for tests of a circuit."""
         return self._secret.decrypt(number.ciphertext)
 
     def _taken(self, ciphertext: Ciphertext) -> Encrypted:
         return Encrypted(self.evaluator, ciphertext)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[Number]):
+    """Rounds that share one estimate; `v` is V of all rounds before."""
+
+    start: int
+    v: SymmetricMatrix[Number]
+    learnt: Estimate[Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +133,15 @@ def repeat(
     _check(setting, environments)
     pulls = [arms.start(seed) for arms, seed in zip(environments, seeds, strict=True)]
     sums = Sums.of([arithmetic.first(value) for value in packing.ridge()], terms.d)
-    start, learnt = 1, estimate(sums, bounds, 1)
+    batch = Batch(1, sums.v, setting.form.renewed(sums, 1, arithmetic))
     squares = np.zeros(len(environments))
     for t in range(1, terms.budget + 1):
-        begun = bounds.start(t, start)
-        if begun != start:
-            start, learnt = begun, estimate(sums, bounds, begun)
+        if t > 1 and _ends(setting, batch, sums, t, arithmetic):
+            batch = Batch(t, sums.v, setting.form.renewed(sums, t, arithmetic))
+        start = batch.start
         x = np.stack([arms.contexts_at(t) for arms in environments])
         tables = arithmetic.contexts(packing.contexts(x, t, start))
-        answer = arithmetic.read(choose(learnt, tables, setting.comparing))
+        answer = arithmetic.read(setting.form.choose(batch.learnt, tables, t, start))
         b = packing.read(answer, len(environments))
         arms = [int(arm) for arm in b.argmax(axis=1)]
         rewards = [
@@ -146,9 +154,28 @@ def repeat(
         sums = sums.plus(arithmetic.update(packing.update(pulled, np.array(rewards))))
 
 
+def _ends(
+    setting: Setting,
+    batch: Batch[Number],
+    sums: Sums[Number],
+    t: int,
+    arithmetic: Arithmetic[Number],
+) -> bool:
+    """Whether a new batch starts with round t."""
+    if setting.bounds.start(t, batch.start) == t:
+        return True
+    since = sums.v.map(lambda place, entry: entry - batch.v[place])
+    return setting.form.ends(batch.learnt, since, arithmetic)
+
+
 def _check(setting: Setting, environments: Sequence[LinearContexts]) -> None:
     terms = setting.terms
-    setting.comparing.check(len(environments))
+    setting.form.check_repetitions(len(environments))
+    if terms.learner.C is not None and len(environments) > 1:
+        raise InputError(
+            "by condition (8) each repetition ends its batches at rounds of its own: take C=None, "
+            "or one repetition"
+        )
     for arms in environments:
         if (arms.k, arms.d) != (terms.arms, terms.d) or arms.rounds < terms.budget:
             raise InputError(

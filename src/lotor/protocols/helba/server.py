@@ -16,7 +16,7 @@ from lotor.crypto.ckks import (
     PublicKey,
     flood,
 )
-from lotor.protocols.helba.circuit import Estimate, Sums, choose, estimate
+from lotor.protocols.helba.circuit import Estimate, Spot, Sums
 from lotor.protocols.helba.learning import Learning, Written
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey, ServerKeys, Taken
 from lotor.protocols.helba.setting import Setting
@@ -170,7 +170,7 @@ class Server:
         """The batch's estimate, computed when it is first needed (line 15)."""
         learning = self._known
         if learning.before is not None:
-            self._estimate = estimate(learning.before, self._setting.bounds, self._memory.start)
+            self._estimate = self._setting.form.estimate(learning.before, self._memory.start)
             learning.before = None
         if self._estimate is None:
             raise CryptoError("this server has no estimate yet: let it run from its first step")
@@ -179,30 +179,20 @@ class Server:
     def _answer(self, learnt: Estimate[Encrypted], t: int) -> Ciphertext:
         """Lines 6 to 10, with noise."""
         setting = self._setting
-        levels = setting.levels
-        tables = self._loaded(self._parts, levels.contexts, levels.scales(setting.terms.d), t)
-        b = choose(learnt, tables, setting.comparing)
+        tables = self._loaded(self._parts, setting.form.spots, t)
+        b = setting.form.choose(learnt, tables, t, self._memory.start)
         self._floods += 1
         return flood(b.ciphertext, self._known_keys.public, setting.terms.noise)
 
     def _learn(self, t: int) -> None:
         """Lines 13 and 14."""
-        scale = self._setting.parameters.scales[0]
-        loaded = self._loaded(self._parts, 0, [scale] * len(self._parts), t)
+        top = Spot(0, self._setting.parameters.scales[0])
+        loaded = self._loaded(self._parts, [top] * len(self._parts), t)
         self._known.add(self._parts, loaded)
 
-    def _loaded(
-        self, listed: Sequence[bytes], level: int, scales: Sequence[float], t: int
-    ) -> list[Encrypted]:
-        keys = self._known_keys
-        loaded = ciphertexts_from(
-            listed,
-            self._setting.parameters,
-            keys.public.fingerprint,
-            level=level,
-            scales=scales,
-            t=t,
-        )
+    def _loaded(self, listed: Sequence[bytes], spots: Sequence[Spot], t: int) -> list[Encrypted]:
+        keys, parameters = self._known_keys, self._setting.parameters
+        loaded = ciphertexts_from(listed, parameters, keys.public.fingerprint, spots, t)
         return [Encrypted(keys.evaluator, ciphertext) for ciphertext in loaded]
 
     @property
@@ -267,7 +257,7 @@ class _Keys:
         parameters = setting.parameters
         self.public = PublicKey.from_bytes(public, parameters, fingerprint=key)
         loaded = EvaluationKeys.from_bytes(evaluation, parameters, key)
-        for step in setting.comparing.rotations:
+        for step in setting.form.rotations:
             loaded.check_rotation(step)
         self.evaluator = Evaluator(loaded)
 

@@ -11,18 +11,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from lotor.core.errors import InputError
-from lotor.crypto.ckks import LARGEST_MODULUS, InsecureParametersWarning, Parameters
-from lotor.protocols.helba.bounds import Bounds
-from lotor.protocols.helba.circuit import Levels
-from lotor.protocols.helba.comparing import Comparing
-from lotor.protocols.helba.packing import Packing
+from lotor.crypto.ckks import InsecureParametersWarning, Parameters
+from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.growth import Growth
+from lotor.protocols.helba.packing import Slots
+from lotor.protocols.helba.quadratic import Quadratic
+from lotor.protocols.helba.root_form import Root
+from lotor.protocols.helba.sizes import LEAST_SCALE_BITS, scale_bits_for
 from lotor.protocols.helba.terms import LEAST_STAGES, Terms
 
-SPECIAL_BITS: Final = 60
-LEAST_SCALE_BITS, MOST_SCALE_BITS = 38, 50
-_LARGEST_DEGREE: Final = max(LARGEST_MODULUS)
-# X·g and the product with contexts.
-_SCORE_LEVELS: Final = 2
+FORMS: Final[dict[str, type[Form]]] = {"optimistic-quadratic": Quadratic, "sqrt": Root}
+"""How each index of the policy is computed."""
 # What changes first where a run does not fit, and how far down.
 _CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
 
@@ -43,10 +42,6 @@ class Setting:
         return cls(terms)
 
     @cached_property
-    def bounds(self) -> Bounds:
-        return Bounds.of(self.terms)
-
-    @cached_property
     def parameters(self) -> Parameters:
         terms = self.terms
         sizes = (levels_of(terms), scale_bits(terms), terms.security)
@@ -58,34 +53,26 @@ class Setting:
             return Parameters(*sizes, degree=terms.insecure_degree, insecure="insecure_degree")
 
     @cached_property
-    def comparing(self) -> Comparing:
-        return Comparing(self.terms.arms, self.terms.stages, self.parameters.slots)
+    def form(self) -> Form:
+        return FORMS[self.terms.learner.index](self.terms, self.parameters)
 
-    @cached_property
-    def packing(self) -> Packing:
-        return Packing(self.bounds, self.comparing)
+    @property
+    def bounds(self) -> Growth:
+        return self.form.bounds
 
-    @cached_property
-    def levels(self) -> Levels:
-        return Levels.of(self.bounds, self.parameters)
+    @property
+    def packing(self) -> Slots:
+        return self.form.packing
 
 
 def levels_of(terms: Terms) -> int:
-    """How many levels the terms need: inverse, score, comparison, and the product over pairs."""
-    comparing = Comparing(terms.arms, terms.stages, _LARGEST_DEGREE // 2)
-    return Bounds.of(terms).inverse_levels() + _SCORE_LEVELS + comparing.levels
+    """How many levels the terms need."""
+    return FORMS[terms.learner.index].levels_for(terms)
 
 
 def scale_bits(terms: Terms) -> int:
     """The largest primes with which they fit at the security that is asked for."""
-    levels = levels_of(terms)
-    if terms.security not in LARGEST_MODULUS[_LARGEST_DEGREE]:
-        raise InputError(f"security={terms.security}: choose 128, 192 or 256")
-    room = LARGEST_MODULUS[_LARGEST_DEGREE][terms.security] - SPECIAL_BITS
-    for bits in range(MOST_SCALE_BITS, 0, -1):
-        if min(bits + 12, SPECIAL_BITS) + levels * bits <= room:
-            return bits
-    return 0
+    return scale_bits_for(levels_of(terms), terms.security)
 
 
 def _refusal(terms: Terms) -> str:

@@ -87,15 +87,10 @@ def helba_policy(policy: object) -> BatchedOFUL:
     """A policy that helba computes, or an error that says which does."""
     if not isinstance(policy, BatchedOFUL):
         raise InputError(f"Helba takes BatchedOFUL() as its policy, not {policy!r}")
-    if policy.index != "optimistic-quadratic":
+    if policy.index == "optimistic-quadratic" and policy.C is not None:
         raise InputError(
-            f"index={policy.index!r} needs a root, for which the levels do not reach: take "
-            "index='optimistic-quadratic', which bounds the root from above"
-        )
-    if policy.C is not None:
-        raise InputError(
-            f"C={policy.C:g}: condition (8) depends on contexts, which the server does not see: "
-            "take C=None and a schedule by eta alone"
+            f"C={policy.C:g}: condition (8) needs the inverse of V, which the index without a root "
+            "does not compute: take C=None and a schedule by eta alone, or index='sqrt'"
         )
     return policy
 

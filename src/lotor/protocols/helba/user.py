@@ -6,13 +6,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Decision, Observe, Pull, Receive, Send, Steps
+from lotor.core.effects import (
+    HIDDEN,
+    Checkpoint,
+    Decision,
+    Observe,
+    Pull,
+    Receive,
+    Send,
+    Steps,
+)
 from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.bounds import check_squares
+from lotor.protocols.helba.growth import check_squares
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.uploads import download, taken, upload
@@ -147,7 +156,8 @@ class User:
         """Ask for all arms' contexts of round t, one after the other."""
         terms = self._setting.terms
         longest = sqrt(terms.arms) * terms.learner.L
-        decision = Decision.hidden(terms.run, t)
+        # Of another name than the pull, so that an operator can tell which of both is in doubt.
+        decision = Decision(terms.run, t, HIDDEN, f"{terms.run}/contexts/{t}")
         return Observe(decision, (0, terms.arms * terms.d), longest)
 
     def _checked(self, numbers: tuple[float, ...], t: int) -> Floats:
@@ -165,10 +175,9 @@ class User:
     def _encrypted_contexts(self, x: Floats, t: int) -> Iterator[bytes]:
         setting = self._setting
         slots = setting.packing.contexts(x[np.newaxis], t, self._memory.start)
-        level, scales = setting.levels.contexts, setting.levels.scales(setting.terms.d)
-        for values, scale in zip(slots, scales, strict=True):
+        for values, spot in zip(slots, setting.form.spots, strict=True):
             self._encryptions += 1
-            yield self._key.encrypt_to_bytes(values, level, scale)
+            yield self._key.encrypt_to_bytes(values, spot.level, spot.scale)
 
     def _encrypted_update(self, x: Floats, reward: float, t: int) -> Iterator[bytes]:
         self._memory.squares += float(x @ x)

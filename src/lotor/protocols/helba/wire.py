@@ -6,6 +6,7 @@ from typing import Final
 
 from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
+from lotor.protocols.helba.circuit import Spot
 from lotor.protocols.helba.messages import (
     Choice,
     Contexts,
@@ -53,7 +54,7 @@ def check_digest(message: Offer | ServerKeys, digest: bytes, sender: str) -> Non
 
 
 def contexts_shape(setting: Setting, t: int) -> Shape:
-    return _ciphertexts(setting, Contexts, t, setting.levels.contexts)
+    return _ciphertexts(setting, Contexts, t, min(spot.level for spot in setting.form.spots))
 
 
 def update_shape(setting: Setting, t: int) -> Shape:
@@ -62,14 +63,13 @@ def update_shape(setting: Setting, t: int) -> Shape:
 
 def _ciphertexts(setting: Setting, kind: type[Contexts | Update], t: int, level: int) -> Shape:
     longest = setting.parameters.ciphertext_bytes(level, seeded=True) + _FRAME_BYTES
-    count = len(setting.levels.scales(setting.terms.d))
-    return Shape(kind, place_of(t), count, longest)
+    return Shape(kind, place_of(t), len(setting.form.spots), longest)
 
 
 def keys_shape(setting: Setting, keys: ServerKeys) -> Shape:
     """Of both keys one after the other; refuses what no keys of this run can be."""
     parameters = setting.parameters
-    switching = 1 + len(setting.comparing.rotations)
+    switching = 1 + len(setting.form.rotations)
     most = switching * parameters.switching_key_bytes() + 32 * parameters.degree + _FRAME_BYTES
     for name, size, largest in (
         ("public key", keys.public, parameters.ciphertext_bytes(-1) + _FRAME_BYTES),
@@ -106,17 +106,11 @@ def ciphertext_from(
 
 
 def ciphertexts_from(
-    listed: Sequence[bytes],
-    parameters: Parameters,
-    key: str,
-    *,
-    level: int,
-    scales: Sequence[float],
-    t: int,
+    listed: Sequence[bytes], parameters: Parameters, key: str, spots: Sequence[Spot], t: int
 ) -> list[Ciphertext]:
     """The user's ciphertexts of round t, each at the level and scale where it is needed."""
     loaded = [ciphertext_from(data, parameters, key, "user", t) for data in listed]
-    if any(c.level != level or c.scale != s for c, s in zip(loaded, scales, strict=True)):
+    if any((c.level, c.scale) != spot for c, spot in zip(loaded, spots, strict=True)):
         raise ProtocolError(
             f"user sent ciphertexts of another level or scale than round {t} needs: it computes "
             "another form; let all parties run the same version"

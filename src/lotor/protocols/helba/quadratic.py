@@ -1,0 +1,115 @@
+"""The form without a root: the server is alone with its ciphertexts from beginning to end."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from math import sqrt
+from typing import Final
+
+from lotor.crypto.ckks import SignPolynomial, upper_places, winners
+from lotor.crypto.ckks.formulas import Number
+from lotor.protocols.helba import counts as counting
+from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.circuit import Estimate, Levels, Spot, Sums, differences, estimate
+from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
+from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.packing import Packing
+from lotor.protocols.helba.terms import Terms
+
+# X·g and the product with contexts.
+_SCORE_LEVELS: Final = 2
+
+
+class Quadratic(Form):
+    """index="optimistic-quadratic"."""
+
+    @classmethod
+    def levels_for(cls, terms: Terms) -> int:
+        """Inverse, score, comparison, and the product over pairs."""
+        comparing = Comparing(terms.arms, terms.stages, MOST_SLOTS)
+        return Bounds.of(terms).inverse_levels() + _SCORE_LEVELS + comparing.levels
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        return Bounds.of(self.terms)
+
+    @cached_property
+    def comparing(self) -> Comparing:
+        return Comparing(self.terms.arms, self.terms.stages, self.parameters.slots)
+
+    @cached_property
+    def packing(self) -> Packing:
+        return Packing(self.bounds, self.comparing)
+
+    @cached_property
+    def levels(self) -> Levels:
+        return Levels.of(self.bounds, self.parameters)
+
+    @property
+    def polynomial(self) -> SignPolynomial:
+        return self.comparing.polynomial
+
+    @property
+    def rotations(self) -> list[int]:
+        return self.comparing.rotations
+
+    @property
+    def spots(self) -> list[Spot]:
+        return self.levels.spots(self.terms.d)
+
+    def check_repetitions(self, repetitions: int) -> None:
+        self.comparing.check(repetitions)
+
+    def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
+        return estimate(sums, self.bounds, start)
+
+    def differences(
+        self,
+        of: Estimate[Number],
+        contexts: Sequence[Number],
+        t: int,  # noqa: ARG002
+        start: int,  # noqa: ARG002
+    ) -> Number:
+        return differences(of, contexts)
+
+    def winners(self, differences: Number) -> Number:
+        comparing = self.comparing
+        return winners(differences, comparing.layout, comparing.polynomial, comparing.slots)
+
+    def arithmetic_error(self, t: int, start: int) -> float:
+        """An error of V, g, X or h is doubled with them and multiplied by what contexts are."""
+        parameters, bounds = self.parameters, self.bounds
+        longest = bounds.policy.L
+        quadratic, linear = bounds.factors(t, start)
+        grown = 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
+        doublings = max(bounds.v_doublings(start), bounds.g_doublings(start))
+        error = parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
+        return float(error if bounds.by_adjugate else error + bounds.newton.error)
+
+    def gap(self, value: float, t: int, start: int, log_determinant: float | None = None) -> float:
+        """Without ln det V, contexts are taken to be as long as allowed in all directions alike."""
+        if log_determinant is None:
+            log_determinant = self.bounds.balanced(start)
+        return self.bounds.gap(value, t, start, log_determinant)
+
+    def per_round(self) -> Counts:
+        """The score of all pairs, their comparison, the product over each arm's pairs."""
+        counts: Counts = Counter()
+        d, level = self.terms.d, self.levels.contexts
+        counting.products(counts, len(upper_places(d)) + d, level)
+        level = counting.comparison(counts, self.polynomial, level + 1)
+        counting.pairs_product(counts, len(self.rotations), level)
+        return counts
+
+    def per_update(self, start: int) -> Counts:  # noqa: ARG002
+        """X from V, and h = X g."""
+        counts: Counts = Counter()
+        d, levels = self.terms.d, self.levels.inverse
+        if self.bounds.by_adjugate:
+            counting.adjugate(counts, d)
+        else:
+            counting.newton(counts, d, levels)
+        for _ in range(d):
+            counting.products(counts, d, levels)
+        return counts

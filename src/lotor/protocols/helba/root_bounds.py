@@ -1,0 +1,92 @@
+"""The public numbers of the paper's index: nothing that is computed leaves its range.
+
+The refreshed estimate is X = ridge·V^-1 and h = w/W with W >= |w|: no entry is beyond ±1.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor, log2, sqrt
+from typing import Final
+
+from lotor.crypto.ckks import NewtonPlan, newton_plan
+from lotor.protocols.helba.growth import Growth
+
+# Below what any root or comparison tells apart; the last step squares it.
+_NEWTON_ERROR: Final = 2.0**-14
+# More than plans with different numbers of steps differ by.
+_ROOM: Final = 1 - 2.0**-10
+# More than the comparisons of earlier rounds may have been wrong by.
+_SWITCH_ROOM: Final = 1 + 2.0**-6
+
+
+@dataclass(frozen=True)
+class RootBounds(Growth):
+    """By which factors encrypted numbers are scaled, with index="sqrt"."""
+
+    def newton(self, start: int) -> NewtonPlan:
+        """How V of all rounds before `start` is inverted: the smaller it is, the fewer steps.
+
+        Doubling V leaves it up to twice as small as it could be.
+        """
+        return newton_plan(self.policy.ridge / (2 * self.trace(start - 1)), _NEWTON_ERROR)
+
+    def most_newton_levels(self) -> int:
+        """How many levels the last batch's inverse takes."""
+        return self.newton(self.budget).levels
+
+    @cached_property
+    def v_factor(self) -> float:
+        """What x x^T is multiplied by before it is encrypted."""
+        # `largest` grows slower than the root of the trace, so that V never has to be halved.
+        return _ROOM * self.newton(self.budget).largest / self.trace(self.budget - 1)
+
+    def v_doublings(self, start: int) -> int:
+        """How often the server doubles V, which is small in early rounds."""
+        largest = self.newton(start).largest
+        return floor(log2(largest / (self.v_factor * self.trace(start - 1))))
+
+    def v_scale(self, start: int) -> float:
+        """What V is multiplied by when it is inverted."""
+        return self.v_factor * 2.0 ** self.v_doublings(start)
+
+    def x_unit(self, start: int) -> float:
+        """What turns the inverse of the scaled V into ridge·V^-1."""
+        return self.policy.ridge * self.v_scale(start)
+
+    def h_unit(self, start: int) -> float:
+        """What turns the product of that inverse with the scaled g into w/W."""
+        g = self.g_factor * 2.0 ** self.g_doublings(start)
+        return self.v_scale(start) / (g * self.weights(start))
+
+    def weights(self, start: int) -> float:
+        """W: at least the length of w of all rounds before `start`."""
+        policy, n = self.policy, max(start - 1, 1)
+        return min(policy.S + self.noise(n) / sqrt(policy.ridge), self.fit(n) / sqrt(policy.ridge))
+
+    def longest(self, start: int) -> float:
+        """At least z + eps: the range of the root."""
+        return self.policy.L**2 / self.policy.ridge + self.policy.slack(start)
+
+    def difference(self, t: int, start: int, root_error: float) -> float:
+        """At least the difference of two indices, the root being inexact by up to `root_error`.
+
+        With a = |x| and b = |y| under V^-1, both at most L/sqrt(ridge), |<x - y, w>| is at most its
+        expectation plus (a + b)·radius, and at most (a + b)·|V^-1/2 g|; the roots add beta (a - b).
+        """
+        policy, n, beta = self.policy, start - 1, self.beta(t, start)
+        longest = policy.L / sqrt(policy.ridge)
+
+        def most(radius: float) -> float:
+            return longest * max(beta + radius, 2 * radius)
+
+        indices = min(2 * self.mean + most(self.radius(n)), most(self.fit(n))) if n else most(0.0)
+        return indices + 2 * beta * root_error
+
+    @property
+    def switch(self) -> float:
+        """At least |tr - C| for the right side tr of condition (8).
+
+        A batch goes on only while tr < C, and a round adds at most L²/ridge.
+        """
+        policy = self.policy
+        return _SWITCH_ROOM * max(policy.C or 0.0, policy.L**2 / policy.ridge)

@@ -1,0 +1,250 @@
+"""The form with the paper's index: each new estimate is refreshed by the user once."""
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from math import sqrt
+from typing import Final
+
+import numpy as np
+
+from lotor.crypto.ckks import (
+    ChebyshevSeries,
+    SignPolynomial,
+    SymmetricMatrix,
+    upper_places,
+    winners,
+)
+from lotor.crypto.ckks.formulas import Number
+from lotor.protocols.helba import counts as counting
+from lotor.protocols.helba.arithmetic import Arithmetic
+from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
+from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.mirrored import MirroredPairs
+from lotor.protocols.helba.root_bounds import RootBounds
+from lotor.protocols.helba.root_circuit import (
+    differences,
+    doubt,
+    estimate,
+    scaled_root,
+    unit_root,
+)
+from lotor.protocols.helba.root_counts import moved, series_counts
+from lotor.protocols.helba.root_packing import RootPacking
+from lotor.protocols.helba.sizes import fits
+from lotor.protocols.helba.terms import Terms
+
+ROOT_DEGREES: Final = (63, 31, 15)
+"""Of the polynomial for the root: the largest whose levels fit."""
+# h = X g, bringing both to one level, and the prime that leaves room for a mask.
+_REFRESH_LEVELS: Final = 3
+
+
+class Root(Form):
+    """index="sqrt"."""
+
+    @classmethod
+    def levels_for(cls, terms: Terms) -> int:
+        return _levels(terms, root_degree(terms))
+
+    @cached_property
+    def bounds(self) -> RootBounds:
+        return RootBounds.of(self.terms)
+
+    @cached_property
+    def pairs(self) -> MirroredPairs:
+        return MirroredPairs(self.terms.arms, self.parameters.slots)
+
+    @cached_property
+    def polynomial(self) -> SignPolynomial:
+        return Comparing(self.terms.arms, self.terms.stages, MOST_SLOTS).polynomial
+
+    @cached_property
+    def packing(self) -> RootPacking:
+        return RootPacking(self.bounds, self.pairs, self.polynomial, self.unit_root.error)
+
+    @cached_property
+    def unit_root(self) -> ChebyshevSeries:
+        return unit_root(root_degree(self.terms))
+
+    @property
+    def rotations(self) -> list[int]:
+        return self.pairs.rotations
+
+    @cached_property
+    def x_spot(self) -> Spot:
+        """Of X and of each arm's x x^T: as late as the rest of a round allows."""
+        after = 1 + self.unit_root.levels + self.polynomial.levels + self.pairs.levels
+        return self._spot(self.parameters.levels - after)
+
+    @cached_property
+    def h_spot(self) -> Spot:
+        """Of h and of differences x - y: where the roots are one level later."""
+        return self._spot(self.x_spot.level + self.unit_root.levels)
+
+    @cached_property
+    def switch_spot(self) -> Spot:
+        """Of what condition (8) is computed from."""
+        return self._spot(self.parameters.levels - 1 - self.polynomial.levels)
+
+    @property
+    def mask_level(self) -> int:
+        """Where an estimate is masked: the last whose modulus has room."""
+        return self.parameters.levels - 1
+
+    def _spot(self, level: int) -> Spot:
+        return Spot(level, self.parameters.scales[level])
+
+    @property
+    def spots(self) -> list[Spot]:
+        d = self.terms.d
+        return [self.x_spot] * len(upper_places(d)) + [self.h_spot] * d
+
+    def check_repetitions(self, repetitions: int) -> None:
+        self.pairs.check(repetitions)
+
+    def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
+        """At the level of masks, with the scales that it has where it is needed."""
+        x, h = (Spot(self.mask_level, spot.scale) for spot in (self.x_spot, self.h_spot))
+        return estimate(sums, self.bounds, start, x, h)
+
+    def renewed(
+        self, sums: Sums[Number], start: int, arithmetic: Arithmetic[Number]
+    ) -> Estimate[Number]:
+        """The first is public; others go through the user."""
+        if start == 1:
+            public = zip(self.packing.first_estimate(), self.spots, strict=True)
+            numbers = [arithmetic.first(value, spot.level) for value, spot in public]
+        else:
+            numbers = arithmetic.refreshed(self.estimate(sums, start).listed(), self.spots)
+        return Estimate.of(numbers, self.terms.d)
+
+    def ends(
+        self,
+        of: Estimate[Number],
+        batch: SymmetricMatrix[Number],
+        arithmetic: Arithmetic[Number],
+    ) -> bool:
+        if self.bounds.policy.C is None:
+            return False
+        coin = new_coin()
+        answer = arithmetic.read(self.doubt(of, batch, coin))
+        return self.undone(answer.item(0) > 0, coin)
+
+    def differences(
+        self, of: Estimate[Number], contexts: Sequence[Number], t: int, start: int
+    ) -> Number:
+        bounds = self.bounds
+        unit = bounds.beta(t, start) * self.packing.unit(t, start)
+        root = scaled_root(bounds, self.unit_root.degree, start, unit)
+        offset = 2 * bounds.policy.slack(start) / bounds.longest(start) - 1
+        return differences(of, contexts, self.pairs, root, offset)
+
+    def winners(self, differences: Number) -> Number:
+        """With more than two arms, nothing but the answers."""
+        pairs = self.pairs
+        b = winners(differences, pairs.layout, self.polynomial, pairs.slots)
+        return b if pairs.arms == 2 else b * pairs.answers()
+
+    def doubt(self, of: Estimate[Number], batch: SymmetricMatrix[Number], coin: int) -> Number:
+        """Whether a batch ends by condition (8): ±1/2 times the coin, in the first slot."""
+        slots = np.zeros(self.parameters.slots)
+        slots[0] = coin
+        return doubt(of.x, batch, self.bounds, self.polynomial, slots, self.switch_spot)
+
+    @staticmethod
+    def undone(bit: bool, coin: int) -> bool:
+        """Whether a batch ends, from what the user saw."""
+        return bit == (coin > 0)
+
+    def arithmetic_error(self, t: int, start: int) -> float:
+        """The root's own error first of all; then the inverse's, and noise that both widen."""
+        parameters, bounds, policy = self.parameters, self.bounds, self.bounds.policy
+        largest = self.packing.difference(t, start)
+        high, beta = bounds.longest(start), bounds.beta(t, start)
+        noise = parameters.degree * 2.0**-parameters.scale_bits
+        # Of X and h, relative: noise of V beside its smallest eigenvalue.
+        inverse = bounds.newton(start).error + noise / (policy.ridge * bounds.v_factor)
+        estimated = 2 * policy.L * bounds.weights(start) + beta * sqrt(high)
+        # Of z, absolute: where the polynomial is steepest it has about its degree as a slope.
+        steep = 2 * beta * sqrt(high) * self.unit_root.degree * noise
+        roots = 2 * beta * sqrt(high) * self.unit_root.error
+        return (roots + steep + inverse * estimated) / largest + noise
+
+    def gap(
+        self,
+        value: float,
+        t: int,
+        start: int,
+        log_determinant: float | None = None,  # noqa: ARG002
+    ) -> float:
+        """The same for every det V, since V is inverted."""
+        return value * self.packing.difference(t, start)
+
+    def switch_resolution(self) -> float | None:
+        """With noise below the answer by six deviations."""
+        bounds, policy = self.bounds, self.bounds.policy
+        if policy.C is None:
+            return None
+        decided = self.polynomial.resolution(1 - 2 * 6 * self.terms.noise)
+        noise = self.parameters.degree * 2.0**-self.parameters.scale_bits
+        grown = noise / (policy.ridge * bounds.v_factor)
+        inverse = bounds.newton(self.terms.budget).error + grown
+        return bounds.switch * (decided + noise + grown) + (policy.C + bounds.switch) * inverse
+
+    def per_round(self) -> Counts:
+        counts: Counts = Counter()
+        d, first, end = self.terms.d, self.x_spot.level, self.h_spot.level + 1
+        counting.products(counts, len(upper_places(d)), first)
+        counts.update(series_counts(self.unit_root, first + 1))
+        counts["rotate", end] += 1
+        counting.products(counts, d, end - 1)
+        level = counting.comparison(counts, self.polynomial, end)
+        level = counting.pairs_product(counts, len(self.pairs.layout.rotations), level)
+        if self.terms.arms > 2:
+            moved(counts, 1, level + 1)
+        return counts
+
+    def per_update(self, start: int) -> Counts:
+        """Nothing for the first, which is public."""
+        counts: Counts = Counter()
+        d, levels = self.terms.d, self.bounds.newton(start).levels
+        entries = len(upper_places(d))
+        if start > 1:
+            counting.newton(counts, d, levels)
+            for _ in range(d):
+                counting.products(counts, d, levels)
+            moved(counts, entries + d, self.mask_level)
+        return counts
+
+    def per_switch(self) -> Counts:
+        counts: Counts = Counter()
+        if self.bounds.policy.C is None:
+            return counts
+        entries, level = len(upper_places(self.terms.d)), self.switch_spot.level
+        moved(counts, 2 * entries, level)
+        counting.products(counts, entries, level)
+        counting.comparison(counts, self.polynomial, level + 1)
+        return counts
+
+
+def new_coin() -> int:
+    """1 or -1, from the operating system."""
+    return 1 - 2 * secrets.randbelow(2)
+
+
+def root_degree(terms: Terms) -> int:
+    """The largest degree of the root's polynomial that fits; the smallest if none does."""
+    fitting = (n for n in ROOT_DEGREES if fits(_levels(terms, n), terms.security))
+    return next(fitting, ROOT_DEGREES[-1])
+
+
+def _levels(terms: Terms, degree: int) -> int:
+    """Of a round or of a new estimate, whichever is deeper."""
+    pairs = MirroredPairs(terms.arms, MOST_SLOTS)
+    polynomial = Comparing(terms.arms, terms.stages, MOST_SLOTS).polynomial
+    choice = 1 + (degree + 1).bit_length() - 1 + polynomial.levels + pairs.levels
+    return max(choice, RootBounds.of(terms).most_newton_levels() + _REFRESH_LEVELS)
