@@ -41,6 +41,7 @@ class NetworkTransport:
         limits: Limits | None = None,
     ) -> None:
         self._me = Self(me, tls, hello, limits if limits is not None else Limits())
+        self._name = me.name
         self._listen = listen
         self._dial = dict(dial)
         self._admit = admit
@@ -93,7 +94,8 @@ class NetworkTransport:
 
     def send(self, sender: str, to: str, payload: bytes) -> None:
         """Deliver after everything sent before; dropped if `to` is not connected."""
-        self._check_own(sender)
+        if sender != self._name:
+            raise self._not_me(sender)
         if len(payload) > self._me.limits.max_frame:
             raise TransportError(
                 f"a frame of {len(payload)} bytes to {to} is above max_frame "
@@ -105,7 +107,8 @@ class NetworkTransport:
 
     def receive(self, receiver: str, sender: str) -> bytes | None:
         """The next frame from `sender`, or None when there is none yet."""
-        self._check_own(receiver)
+        if receiver != self._name:
+            raise self._not_me(receiver)
         peer = self._peers.get(sender)
         return peer.pop() if peer is not None else None
 
@@ -117,6 +120,11 @@ class NetworkTransport:
         """How often this peer has connected since the start."""
         known = self._peers.get(peer)
         return known.sessions if known is not None else 0
+
+    def session(self, peer: str) -> int:
+        """The number of the connection that is up, or 0 where none is."""
+        known = self._peers.get(peer)
+        return known.sessions if known is not None and known.connected() else 0
 
     def hello_of(self, peer: str) -> Hello | None:
         """What the peer said when it connected last."""
@@ -173,11 +181,8 @@ class NetworkTransport:
             self._peers[name] = Peer(name, self._started, self._me.limits.unread)
         return self._peers[name]
 
-    def _check_own(self, name: str) -> None:
-        if name != self._me.subject.name:
-            raise TransportError(
-                f"this process is {self._me.subject.name} and cannot send or receive as {name}"
-            )
+    def _not_me(self, name: str) -> TransportError:
+        return TransportError(f"this process is {self._name} and cannot send or receive as {name}")
 
     def _on_made(self, connection: Connection) -> None:
         self._connections.add(connection)

@@ -26,6 +26,8 @@ class Certificate:
             self.not_before: datetime = certificate.not_valid_before_utc
             self.not_after: datetime = certificate.not_valid_after_utc
             self._der = certificate.public_bytes(Encoding.DER)
+        # The public key, 32 bytes: it stays when a certificate is renewed.
+        self.key_bytes: bytes = self.public_key.public_bytes_raw()
         self.x509 = certificate
 
     def __repr__(self) -> str:
@@ -60,11 +62,6 @@ class Certificate:
     def fingerprint(self) -> str:
         """SHA-256 of the whole certificate, in blocks of four digits."""
         return fingerprint(self._der)
-
-    @property
-    def key_bytes(self) -> bytes:
-        """The public key, 32 bytes: it stays when a certificate is renewed."""
-        return self.public_key.public_bytes_raw()
 
 
 def read_bundle(pem: bytes) -> tuple[Certificate, bytes]:
