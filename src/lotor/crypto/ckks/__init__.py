@@ -24,6 +24,7 @@ approximate numbers, ASIACRYPT 2017; B. Li and D. Micciancio, On the security of
 encryption on approximate numbers, EUROCRYPT 2021.
 """
 
+from lotor.crypto.ckks.adjugate import ADJUGATE_LEVELS, adjugate
 from lotor.crypto.ckks.argmax import PairLayout, levels_of_argmax, winners
 from lotor.crypto.ckks.chebyshev import ChebyshevSeries, fit, square_root
 from lotor.crypto.ckks.ciphertext import Ciphertext
@@ -34,10 +35,8 @@ from lotor.crypto.ckks.formulas import Encrypted, dot
 from lotor.crypto.ckks.jobs import Jobs
 from lotor.crypto.ckks.keys import EvaluationKeys, PublicKey, SecretKey
 from lotor.crypto.ckks.matrices import (
-    ADJUGATE_LEVELS,
     NewtonPlan,
     SymmetricMatrix,
-    adjugate,
     inverse,
     newton_plan,
     upper_places,

@@ -1,10 +1,9 @@
-"""Symmetric matrices whose entries are ciphertexts: products, inverse, adjugate.
+"""Symmetric matrices whose entries are ciphertexts: products and inverse.
 
 Only entries (i, j) with i <= j are kept. Each is a ciphertext of its own whose slots are
 independent problems, or an array: formulas are the same.
 """
 
-import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -109,59 +108,3 @@ def inverse(n: SymmetricMatrix[Number], plan: NewtonPlan) -> SymmetricMatrix[Num
     if result is None:
         raise InputError("a plan without steps inverts nothing: make one with newton_plan")
     return result
-
-
-ADJUGATE_LEVELS = {2: 0, 3: 1, 4: 2, 5: 2}
-"""The sizes whose adjugate is known, and the levels it takes."""
-
-
-def adjugate(v: SymmetricMatrix[Number]) -> SymmetricMatrix[Number]:
-    """det(v)·(1/v), by cofactors: no division, and a sign that the determinant does not change."""
-    if v.size not in ADJUGATE_LEVELS:
-        raise InputError(
-            f"the adjugate of a {v.size}x{v.size} matrix is not built in, only of sizes 2 to 5: "
-            "take the inverse by Newton's iteration"
-        )
-    for entry in v.entries.values():
-        require_levels(entry, ADJUGATE_LEVELS[v.size])
-    if v.size == 2:
-        return SymmetricMatrix(2, {(0, 0): v[1, 1], (0, 1): -v[0, 1], (1, 1): v[0, 0]})
-    minors = _Minors(v)
-    entries = {}
-    for i, j in upper_places(v.size):
-        rows = tuple(k for k in range(v.size) if k != i)
-        columns = tuple(k for k in range(v.size) if k != j)
-        # The adjugate is the transposed matrix of cofactors, which is symmetric here.
-        entries[i, j] = minors.determinant(rows, columns, sign=(-1) ** (i + j))
-    return SymmetricMatrix(v.size, entries)
-
-
-class _Minors(Generic[Number]):
-    """Determinants of parts of a matrix; those of size 2 are kept, each is needed several times."""
-
-    def __init__(self, v: SymmetricMatrix[Number]) -> None:
-        self._v: SymmetricMatrix[Number] = v
-        self._small: dict[tuple[tuple[int, ...], tuple[int, ...]], Number] = {}
-
-    def determinant(self, rows: tuple[int, ...], columns: tuple[int, ...], sign: int = 1) -> Number:
-        """The determinant of these rows and columns, by Laplace's rule."""
-        if len(rows) == 2:
-            (a, b), (c, d) = rows, columns
-            v = self._v
-            return dot([(v[a, c], v[b, d]), (v[a, d], v[b, c])], [sign, -sign])
-        taken = 1 if len(rows) == 3 else 2
-        pairs, signs = [], []
-        for places in itertools.combinations(range(len(columns)), taken):
-            chosen = tuple(columns[p] for p in places)
-            others = tuple(c for c in columns if c not in chosen)
-            left = self._v[rows[0], chosen[0]] if taken == 1 else self._minor(rows[:2], chosen)
-            pairs.append((left, self._minor(rows[taken:], others)))
-            signs.append(sign * (-1) ** (sum(places) + sum(range(taken))))
-        return dot(pairs, signs)
-
-    def _minor(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> Number:
-        # The matrix is symmetric: rows and columns may change places.
-        key = min((rows, columns), (columns, rows))
-        if key not in self._small:
-            self._small[key] = self.determinant(*key)
-        return self._small[key]

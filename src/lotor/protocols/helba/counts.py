@@ -5,10 +5,10 @@ ciphertexts, a square included.
 """
 
 from collections import Counter
-from itertools import combinations
 from typing import TypeAlias
 
 from lotor.crypto.ckks import SignPolynomial, upper_places
+from lotor.crypto.ckks.adjugate import minors_for
 from lotor.crypto.ckks.sign import STAGE_LEVELS
 
 Counts: TypeAlias = Counter[tuple[str, int]]
@@ -52,24 +52,11 @@ def adjugate(counts: Counts, d: int) -> None:
         for _ in range(entries):
             products(counts, 2, 0)
     if d in (4, 5):
-        for _ in range(_minors(d)):
+        for _ in minors_for(d, upper_places(d)):
             products(counts, 2, 0)
         # Cofactors of size 3 by a row, of size 4 by pairs of rows.
         for _ in range(entries):
             products(counts, 3 if d == 4 else 6, 1)
-
-
-def _minors(d: int) -> int:
-    """How many different minors of size 2 the cofactors of a symmetric matrix need."""
-    needed: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
-    taken = 1 if d == 4 else 2
-    for i, j in upper_places(d):
-        rows = tuple(k for k in range(d) if k != i)
-        columns = tuple(k for k in range(d) if k != j)
-        for chosen in combinations(columns, 2):
-            parts = [rows[taken:]] if taken == 1 else [rows[:2], rows[2:]]
-            needed.update(min((part, chosen), (chosen, part)) for part in parts)
-    return len(needed)
 
 
 def newton(counts: Counts, d: int, levels: int) -> None:
