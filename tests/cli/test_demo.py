@@ -6,15 +6,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from lotor.cli.demo_run import DemoRun, Outcome
 from lotor.cli.demo_trials import HOSPITALS, TRIALS
+from lotor.cli.demo_view import DemoView, Scene
 from lotor.cli.main import app
 from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 PARTIES = {"controller", "comp", "customer", "lyon", "porto"}
@@ -90,7 +94,7 @@ def test_json_is_one_object_and_the_folder_is_kept_on_request(tmp_path: Path) ->
 def test_kills_change_nothing_and_a_terminal_shows_them(tmp_path: Path) -> None:
     terminal, stderr = os.openpty()
     with subprocess.Popen(  # noqa: S603
-        [*LOTOR, "demo", "--kill", "--budget", "60"],
+        [*LOTOR, "demo", "--kill", "--budget", "150"],
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=environment(tmp_path),
@@ -103,10 +107,19 @@ def test_kills_change_nothing_and_a_terminal_shows_them(tmp_path: Path) -> None:
     assert int(out.split(" times a party was killed")[0].split()[-1]) >= 5
     for text in ("starts", "measured", "everything but", "docs/federation.md", "lotor keys"):
         assert text in out
-    for text in ("round", "rounds/s", "connected", "away", "killed"):
+    # Somebody may come back before the next picture: `away` is in a picture of its own below.
+    for text in ("round", "rounds/s", "connected", "killed"):
         assert text in shown
     assert list(tmp_path.iterdir()) == []
     assert processes(tmp_path) == {}
+
+
+def test_a_picture_shows_who_is_away_and_how_often_it_was_killed() -> None:
+    scene = Scene("running", {"lyon": AWAY, "porto": CONNECTED}, 5, 2.0, ["lyon", "lyon"])
+    console = Console(file=StringIO(), width=100, record=True)
+    console.print(DemoView(60)._picture(scene))
+    rows = {line.split()[0]: line.split()[1:] for line in console.export_text().splitlines()[2:]}
+    assert rows == {"lyon": ["away", "killed", "2x"], "porto": ["connected"]}
 
 
 def _all_of(terminal: int) -> str:
