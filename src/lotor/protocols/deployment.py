@@ -8,6 +8,7 @@ import msgspec
 
 from lotor.crypto.signing import Identity
 from lotor.protocols.party import Party
+from lotor.protocols.store import MemoryStore, Store
 
 
 class Offer(msgspec.Struct, frozen=True, array_like=True):
@@ -50,7 +51,8 @@ class Place:
     """Where a party sits in a run: all that it needs to be built, or built again.
 
     `brings` says what it has of "pull" (it can be asked for rewards), "act" (it carries arms out),
-    "features" and "model"; `data` is that model, whatever it is: the protocol looks at it.
+    "features" and "model"; `data` is that model, whatever it is: the protocol looks at it. In
+    `store` it finds again what its snapshots name.
     """
 
     run: str
@@ -61,6 +63,7 @@ class Place:
     trial_seed: int | None = field(default=None, repr=False)
     brings: frozenset[str] = frozenset({"pull"})
     data: object = field(default=None, repr=False)
+    store: Store = field(default_factory=MemoryStore)
 
 
 class Deployment(Interface):

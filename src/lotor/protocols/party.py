@@ -14,13 +14,21 @@ RUN_ID_BYTES = 16
 
 
 class Party(Interface):
-    """One participant of a run."""
+    """One participant of a run.
+
+    One whose steps take seconds says so by a class variable `slow = True`: a daemon then lets it
+    think in a thread, so that all else goes on meanwhile.
+    """
 
     def steps(self) -> Steps[object]:
         """All that it does, as effects; what it returns is its own output."""
 
     def operations(self) -> Mapping[str, int]:
         """How many cryptographic operations of each kind it has done."""
+
+
+def is_slow(party: Party) -> bool:
+    return bool(getattr(party, "slow", False))
 
 
 @dataclass(frozen=True, slots=True)

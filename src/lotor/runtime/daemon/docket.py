@@ -49,8 +49,10 @@ class Docket:
 
     def restore(self) -> None:
         """Go on with every run that has not ended."""
-        unsettled = self._house.journal.unsettled()
-        for row in self._house.journal.runs():
+        journal = self._house.journal
+        unsettled, rows = journal.unsettled(), journal.runs()
+        journal.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
+        for row in rows:
             self._restore(row, going_on=row.state == RUNNING or row.id in unsettled)
 
     def _restore(self, row: RunRow, *, going_on: bool) -> None:

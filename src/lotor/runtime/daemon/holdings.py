@@ -15,7 +15,7 @@ from lotor.runtime.daemon.tables import OwnerTable
 from lotor.runtime.pulls import ACT, FEATURES, PULL, to_features, to_reward
 
 # The roles of parties that are asked for something.
-BRINGERS = ("owner", "actor", "receiver")
+BRINGERS = ("owner", "actor", "receiver", "user")
 
 
 class Holdings:

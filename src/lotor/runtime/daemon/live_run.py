@@ -23,6 +23,7 @@ from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
+from lotor.runtime.daemon.thinking import think
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.host import Asked, Host, first_snapshot
 from lotor.runtime.durable.journal import (
@@ -34,6 +35,7 @@ from lotor.runtime.durable.journal import (
     WAITING,
     Journal,
 )
+from lotor.runtime.durable.thought import Thought
 
 NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
 
@@ -50,6 +52,7 @@ class LiveRun:
         self.log = RunLog(logging.getLogger("lotor.daemon"), table.run)
         self.bulletin = Bulletin(table, house.send, self.there, _last_said(house.journal, table))
         self._house = house
+        self._store = house.journal.stores.of(table.run)
         self._names = table.peers
         self._seats = {name: seat for seat, name in self._names.items()}
         self._attendance = Attendance(self._names, self._present, house.away)
@@ -99,6 +102,7 @@ class LiveRun:
             trial_seed=self._house.trial_seed,
             brings=self._house.brings,
             data=self._house.data,
+            store=self._store,
         )
 
     def begin(self) -> None:
@@ -207,20 +211,38 @@ class LiveRun:
                 host.advance()
         except JournalWriteError as error:
             self._house.fatal(error)
+        except JournalError as error:
+            if host.restored:
+                self._fail(error)
+            else:
+                self._set_aside(error)
         except LotorError as error:
-            when = f" in round {self.round}" if self.round else ""
-            self.end(FAILED, f"{self.seat}{when}: {error}")
+            self._fail(error)
         except Exception as error:
             # Of an error that nobody has foreseen the text might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
         else:
             self._see_to(host)
 
+    def _fail(self, error: LotorError) -> None:
+        when = f" in round {self.round}" if self.round else ""
+        self.end(FAILED, f"{self.seat}{when}: {error}")
+
+    def _set_aside(self, error: JournalError) -> None:
+        """The party cannot be restored, but maybe once its operator has mended something."""
+        self.log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
+        self.drop()
+        self._blocked[self.seat] = f"{self.seat} cannot go on with this run: see its log"
+        self.tell()
+
     def _see_to(self, host: Host) -> None:
-        if host.asked is not None:
+        if host.thought is not None:
+            self._task = asyncio.create_task(self._think(host.thought))
+        elif host.asked is not None:
             self._answer(host.asked)
         if host.finished and self.state == RUNNING:
             self._house.journal.change(self.run, FINISHED, "")
+            self._store.remove()
             self.state, self.note = FINISHED, ""
             self.log.info("finished", extra={"event": "finished", "round": host.round})
             self.tell()
@@ -235,6 +257,11 @@ class LiveRun:
             self.end(FAILED, f"{self.seat} {lack}")
         elif answering.doubt is None:
             self._task = asyncio.create_task(self._answered(answering, asked))
+
+    async def _think(self, thought: Thought) -> None:
+        await think(thought)
+        self._task = None
+        self.advance()
 
     async def _answered(self, answering: Answering, asked: Asked) -> None:
         try:
@@ -274,6 +301,7 @@ class LiveRun:
         self._house.journal.change(self.run, state, note)
         self.state, self.note = state, note
         self.drop()
+        self._store.remove()
         self.log.error(f"ended: {note}", extra={"event": state})
         self.tell()
         self.over.set()

@@ -6,7 +6,10 @@ rules and what breaks without each.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import cast
 
 from lotor.core.effects import (
     HIDDEN,
@@ -22,10 +25,11 @@ from lotor.core.effects import (
     Send,
 )
 from lotor.core.errors import JournalError, LotorError, ProtocolError
-from lotor.protocols.party import Party
+from lotor.protocols.party import Party, is_slow
 from lotor.runtime.durable.frames import Ack, Data, Frame, Join
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.record import Answer, PullRecord, RunRecord
+from lotor.runtime.durable.thought import Thought
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -68,6 +72,8 @@ class Host:
 
     Call `advance` after anything has changed. It returns when the party waits for a message
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
+    A slow party also has a `thought` now and then, which may be thought in another thread; call
+    `advance` when it is over.
 
     `repeatable`, which is fixed when the run begins, says that the world recognises a decision
     that it has answered before. Then no intent is written down, since all it could lead to is to
@@ -100,11 +106,21 @@ class Host:
         self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
         self._boundaries = self._consumed_bytes = 0
         self._owes_acks = False
+        self.thought: Thought | None = None
+        self._slow = False
         if not self.finished:
             self.party = rebuild(saved.snapshot)
             self._steps = self.party.steps()
-            # The checkpoint that it was restored from.
-            self._effect: Effect = next(self._steps)
+            self._slow = is_slow(self.party)
+            # The first is the checkpoint that it was restored from.
+            self._effect: Effect | None = None if self._slow else next(self._steps)
+            if self._slow:
+                self._step(None)
+
+    @property
+    def restored(self) -> bool:
+        """Whether the party is as its snapshot says; a slow one needs time for it."""
+        return self.finished or self._effect is not None
 
     @property
     def drained(self) -> bool:
@@ -138,6 +154,8 @@ class Host:
     def advance(self) -> None:
         """Let the party run until it must wait."""
         try:
+            if self.thought is not None and not self._take_up(self.thought):
+                return
             while not self.finished and self.asked is None:
                 if not self._perform():
                     break
@@ -168,12 +186,36 @@ class Host:
             value = recorded.answer
         elif type(effect) is Decided:
             self._decided(effect.decision)
-        elif type(effect) is Checkpoint:
-            self._boundary(effect)
+        elif type(effect) is Checkpoint and not self._boundary(effect):
+            return False
+        if self._slow:
+            self._step(value)
+            return False
         try:
             self._effect = self._steps.send(value)
         except StopIteration as end:
             self._finish(end.value)
+        return True
+
+    def _step(self, value: object) -> None:
+        """Let a slow party go on, whenever somebody has the time."""
+        self.thought = Thought(partial(self._steps.send, value))
+
+    def _take_up(self, thought: Thought) -> bool:
+        """Go on with what a slow party came to; False when it must think (on)."""
+        if not thought.over:
+            return False
+        self.thought = None
+        outcome = thought.outcome()
+        if thought.ended:
+            self._finish(outcome)
+        elif isinstance(outcome, bytes):
+            self._save(outcome)
+            self._acknowledge()
+            self._step(None)
+            return False
+        else:
+            self._effect = cast("Effect", outcome)
         return True
 
     def _link(self, peer: str) -> Link:
@@ -205,7 +247,8 @@ class Host:
                 link.told = link.ack
                 self._send(link.peer, Ack(self._run, link.ack, self._record.commits))
 
-    def _boundary(self, checkpoint: Checkpoint) -> None:
+    def _boundary(self, checkpoint: Checkpoint) -> bool:
+        """Save, where it is time to; False where a slow party must write its snapshot first."""
         self.round = checkpoint.round
         self._boundaries += 1
         set_up = self._saved_round == 0 < checkpoint.round
@@ -215,7 +258,11 @@ class Host:
             or self._boundaries >= CHECKPOINT_ROUNDS
             or self._consumed_bytes >= CHECKPOINT_BYTES
         ):
+            if self._slow:
+                self.thought = Thought(checkpoint.snapshot)
+                return False
             self._save(checkpoint.snapshot())
+        return True
 
     def _save(self, snapshot: bytes | None) -> None:
         self._record.checkpoint(
@@ -298,4 +345,6 @@ class Host:
     def close(self) -> None:
         """Let go of the party; nothing is written."""
         if not self.finished:
-            self._steps.close()
+            # A slow party that thinks in another thread is let go of when it is done.
+            with suppress(ValueError):
+                self._steps.close()

@@ -13,6 +13,7 @@ import msgspec
 from lotor.core.errors import InputError, JournalError, VersionError
 from lotor.core.version import VERSION
 from lotor.runtime.durable import record
+from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.record import RunRecord, transaction
 
 JOURNAL_VERSION = 2
@@ -67,6 +68,7 @@ class Journal:
 
     def __init__(self, folder: Path, party: str) -> None:
         self.path = folder / "journal.db"
+        self.stores = Stores(folder / "store")
         self._lock: int | None = None
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -245,12 +247,13 @@ class Journal:
 
     def pulled(self, run: str) -> tuple[int, float | None]:
         """How often this party was asked in a run, and the mean of its rewards, if it has any."""
-        pulls, mean = self._database.execute(
-            "SELECT count(*), avg(reward) FROM pulls "
+        asked, paid, mean = self._database.execute(
+            "SELECT count(*), count(reward), avg(reward) FROM pulls "
             "WHERE run = ? AND answered AND decision IS NOT NULL",
             (run,),
         ).fetchone()
-        return pulls, mean
+        # A party that is asked for rewards may be asked for features, too.
+        return paid or asked, mean
 
     def keep_status(self, run: str, seat: str, status: bytes) -> None:
         with self.transaction():
