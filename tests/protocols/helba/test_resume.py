@@ -28,7 +28,7 @@ BATCHED = small(BatchedOFUL(eta=0.5), stages=3)
 def rebuild(party: Party, snapshot: bytes) -> Party:
     """The same party after a crash: a new one from its snapshot and its store."""
     if isinstance(party, Server):
-        return Server(party._setting, party._store, snapshot=snapshot)
+        return type(party)(party._setting, party._store, snapshot=snapshot)
     assert isinstance(party, User | Authority)
     return type(party)(party._identity, party._setting, party._store, snapshot=snapshot)
 
@@ -124,7 +124,7 @@ def test_a_servers_snapshots_and_store_have_ciphertexts_and_public_keys_only(
     assert isinstance(server._store, MemoryStore)
     memories = [msgspec.msgpack.decode(data, type=ServerMemory) for data in kept["server"]]
     public = {"party", "run", "t", "announced", "start"}
-    named = {"keys", "received", "written"}
+    named = {"keys", "received", "written", "help"}
     assert set(msgspec.structs.asdict(memories[-1])) == public | named | {"choice"}
     assert all(m.choice.startswith(b"LCks") for m in memories if m.choice)
     keys = set(memories[-1].keys)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Encrypted
 from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.growth import Growth
@@ -68,6 +69,13 @@ class Learning:
         """Learn from one more round: its ciphertexts, as they came and loaded."""
         self.sums = self.sums.plus(loaded)
         self._fresh = list(update)
+
+    @property
+    def batch_start(self) -> Sums[Encrypted]:
+        """Of all rounds before the batch, where it is still kept."""
+        if self.before is None:
+            raise CryptoError("this server has let go of the sums before its batch: restart it")
+        return self.before
 
     def begin_batch(self) -> None:
         """All rounds so far are what the next estimate is computed from."""

@@ -70,6 +70,35 @@ class SealedKeyPart(Part, frozen=True, tag=WIRE + "sealed-key-part"):
     """The secret key, sealed to the user."""
 
 
+class Doubt(Covered, frozen=True, tag=WIRE + "doubt"):
+    """Line 15, server to user: the sign of condition (8) times a coin, encrypted and with noise."""
+
+    place: bytes
+    ciphertext: bytes
+
+
+class Bit(Message, frozen=True, tag=WIRE + "bit"):
+    """User to server: whether the doubt is above 0."""
+
+    place: bytes
+    above: bool
+
+
+class Verdict(Message, frozen=True, tag=WIRE + "verdict"):
+    """Server to user: whether a new batch starts with this round."""
+
+    place: bytes
+    new: bool
+
+
+class Masked(Part, frozen=True, tag=WIRE + "masked"):
+    """Server to user: one ciphertext of a new estimate, under a mask."""
+
+
+class Refreshed(Part, frozen=True, tag=WIRE + "refreshed"):
+    """User to server: the same, encrypted again with new levels."""
+
+
 class Contexts(Part, frozen=True, tag=WIRE + "contexts"):
     """Line 5, user to server: one ciphertext of a round's contexts, as differences of pairs."""
 

@@ -14,10 +14,9 @@ from lotor.crypto.ckks import LARGEST_MODULUS, InsecureParametersWarning
 from lotor.crypto.signing import trusting_identities
 from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.server import Server
+from lotor.protocols.helba.roles import server_of, user_of
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.terms import Terms, helba_policy
-from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain_contexts import PlainContexts, linear_contexts
@@ -136,8 +135,8 @@ class Helba:
         setting = self.setting(run.id, budget=run.budget, arms=run.k, d=arms.d, scale=run.scale)
         identities = trusting_identities(["user", KEY_AUTHORITY])
         return {
-            "user": User(identities["user"], setting, MemoryStore()),
-            "server": Server(setting, MemoryStore()),
+            "user": user_of(identities["user"], setting, MemoryStore()),
+            "server": server_of(setting, MemoryStore()),
             KEY_AUTHORITY: Authority(identities[KEY_AUTHORITY], setting, MemoryStore()),
         }
 

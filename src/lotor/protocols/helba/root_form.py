@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from lotor.core.errors import InputError
 from lotor.crypto.ckks import (
     ChebyshevSeries,
     SignPolynomial,
@@ -17,6 +18,7 @@ from lotor.crypto.ckks import (
     winners,
 )
 from lotor.crypto.ckks.formulas import Number
+from lotor.crypto.ckks.refresh import SMALLEST_MASK_BITS
 from lotor.protocols.helba import counts as counting
 from lotor.protocols.helba.arithmetic import Arithmetic
 from lotor.protocols.helba.circuit import Estimate, Spot, Sums
@@ -39,12 +41,21 @@ from lotor.protocols.helba.terms import Terms
 
 ROOT_DEGREES: Final = (63, 31, 15)
 """Of the polynomial for the root: the largest whose levels fit."""
+MASK_WIDTH: Final = 2.0**SMALLEST_MASK_BITS
+"""How far a mask reaches over numbers up to 1."""
 # h = X g, bringing both to one level, and the prime that leaves room for a mask.
 _REFRESH_LEVELS: Final = 3
 
 
 class Root(Form):
     """index="sqrt"."""
+
+    @classmethod
+    def of(cls, form: Form) -> "Root":
+        """The form of a run that has this one."""
+        if not isinstance(form, cls):
+            raise InputError("only index='sqrt' takes the user's help: take the other server, user")
+        return form
 
     @classmethod
     def levels_for(cls, terms: Terms) -> int:

@@ -17,6 +17,7 @@ from lotor.crypto.ckks import (
     flood,
 )
 from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.help import Help
 from lotor.protocols.helba.learning import Learning, Written
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey, ServerKeys, Taken
 from lotor.protocols.helba.setting import Setting
@@ -39,7 +40,7 @@ class ServerMemory(Memory, tag="helba/1/server"):
     """Names of ciphertexts and public keys in its store, and an answer; nothing here reads them.
 
     `announced` are the keys that the authority has, `received` parts of what is on its way;
-    `choice` is the answer of round t once it was computed.
+    `choice` is the answer of round t once it was computed, `help` what the user helps with.
     """
 
     announced: ServerKeys | None = None
@@ -48,11 +49,13 @@ class ServerMemory(Memory, tag="helba/1/server"):
     written: Written = msgspec.field(default_factory=Written)
     start: int = 1
     choice: bytes = b""
+    help: Help = msgspec.field(default_factory=Help)
 
     def names(self) -> Iterator[str]:
         yield from self.keys
         yield from self.received
         yield from self.written.names()
+        yield from self.help.names()
 
 
 class Server:
@@ -137,7 +140,7 @@ class Server:
         if t > 1 and not self._begun:
             yield Send("user", Taken(place_of(t - 1), update_shape(setting, t - 1).count))
         if not memory.choice:
-            learnt = self._renewed()
+            learnt = yield from self._renewed(t)
             yield from self._download(contexts_shape(setting, t))
             memory.choice = self._answer(learnt, t).to_bytes()
             self._clear()
@@ -166,8 +169,9 @@ class Server:
         self._parts.clear()
         self._memory.received = ()
 
-    def _renewed(self) -> Estimate[Encrypted]:
-        """The batch's estimate, computed when it is first needed (line 15)."""
+    def _renewed(self, t: int) -> Steps[Estimate[Encrypted]]:  # noqa: ARG002
+        """The estimate of round t's batch, computed when it is first needed (line 15)."""
+        yield from ()
         learning = self._known
         if learning.before is not None:
             self._estimate = self._setting.form.estimate(learning.before, self._memory.start)

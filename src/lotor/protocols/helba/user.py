@@ -39,7 +39,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.store import Store
 
 # An answer lies between 0 and 1, and noise and the comparison's own error are far smaller.
-_FURTHEST = 1.0
+FURTHEST = 1.0
 
 
 class UserMemory(Memory, tag="helba/1/user"):
@@ -92,7 +92,7 @@ class User:
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield Checkpoint(memory.dump, t)
-            memory.start = setting.bounds.start(t, memory.start)
+            memory.start = yield from self._batch(t)
             x = self._checked((yield self._question(t)), t)
             shape = contexts_shape(setting, t)
             yield from upload("server", shape, self._encrypted_contexts(x, t))  # line 5
@@ -108,6 +108,11 @@ class User:
                 yield from upload("server", shape, parts)  # line 12
                 yield from taken("server", shape, shape.count)
         return scale.total(memory.total, terms.budget)
+
+    def _batch(self, t: int) -> Steps[int]:
+        """The first round of the batch that round t belongs to: by the public schedule."""
+        yield from ()
+        return self._setting.bounds.start(t, self._memory.start)
 
     def _set_up(self) -> Steps[None]:
         """Ask for the secret key, and open it."""
@@ -192,7 +197,7 @@ class User:
         answer = ciphertext_from(choice.ciphertext, parameters, key, "server", t)
         self._decryptions += 1
         b = self._setting.packing.read(self._key.decrypt(answer), 1)[0]
-        if not np.all(np.abs(b - 0.5) < 0.5 + _FURTHEST):
+        if not np.all(np.abs(b - 0.5) < 0.5 + FURTHEST):
             raise ProtocolError(
                 f"the answer of round {t} names no arm: an index went beyond its public bound, or "
                 "the server computed something else; check L, S, sigma and mean_bound"

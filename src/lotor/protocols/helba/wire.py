@@ -8,15 +8,21 @@ from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
 from lotor.protocols.helba.circuit import Spot
 from lotor.protocols.helba.messages import (
+    Bit,
     Choice,
     Contexts,
+    Doubt,
     KeyPart,
+    Masked,
     Offer,
+    Refreshed,
     SealedKey,
     SealedKeyPart,
     ServerKeys,
     Update,
+    Verdict,
 )
+from lotor.protocols.helba.root_form import Root
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.uploads import WINDOW_BYTES, Shape, cut_shape
 
@@ -35,7 +41,7 @@ def place_of(t: int) -> bytes:
     return _PLACE.pack(t)
 
 
-def check_place(message: Choice, t: int, sender: str) -> None:
+def check_place(message: Choice | Doubt | Bit | Verdict, t: int, sender: str) -> None:
     """Refuse what belongs to another round."""
     if message.place != place_of(t):
         raise ProtocolError(
@@ -64,6 +70,19 @@ def update_shape(setting: Setting, t: int) -> Shape:
 def _ciphertexts(setting: Setting, kind: type[Contexts | Update], t: int, level: int) -> Shape:
     longest = setting.parameters.ciphertext_bytes(level, seeded=True) + _FRAME_BYTES
     return Shape(kind, place_of(t), len(setting.form.spots), longest)
+
+
+def masked_shape(form: Root, t: int) -> Shape:
+    return _parts_of(form, Masked, t, form.mask_level)
+
+
+def refreshed_shape(form: Root, t: int) -> Shape:
+    return _parts_of(form, Refreshed, t, form.x_spot.level)
+
+
+def _parts_of(form: Root, kind: type[Masked | Refreshed], t: int, level: int) -> Shape:
+    longest = form.parameters.ciphertext_bytes(level) + _FRAME_BYTES
+    return Shape(kind, place_of(t), len(form.spots), longest)
 
 
 def keys_shape(setting: Setting, keys: ServerKeys) -> Shape:
@@ -106,13 +125,18 @@ def ciphertext_from(
 
 
 def ciphertexts_from(
-    listed: Sequence[bytes], parameters: Parameters, key: str, spots: Sequence[Spot], t: int
+    listed: Sequence[bytes],
+    parameters: Parameters,
+    key: str,
+    spots: Sequence[Spot],
+    t: int,
+    sender: str = "user",
 ) -> list[Ciphertext]:
-    """The user's ciphertexts of round t, each at the level and scale where it is needed."""
-    loaded = [ciphertext_from(data, parameters, key, "user", t) for data in listed]
+    """Ciphertexts of round t, each at the level and scale where it is needed."""
+    loaded = [ciphertext_from(data, parameters, key, sender, t) for data in listed]
     if any((c.level, c.scale) != spot for c, spot in zip(loaded, spots, strict=True)):
         raise ProtocolError(
-            f"user sent ciphertexts of another level or scale than round {t} needs: it computes "
-            "another form; let all parties run the same version"
+            f"{sender} sent ciphertexts of another level or scale than round {t} needs: it "
+            "computes another form; let all parties run the same version"
         )
     return loaded
