@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import count
+from math import inf
 
 import numpy as np
 import pytest
@@ -125,7 +126,8 @@ def weights_of(parties: Mapping[str, Party]) -> Floats:
 class Judged:
     """One decision beside that of floats that learnt from the same arms and rewards.
 
-    `gap` is between the two largest scores, `short` how far the taken arm's is below the largest.
+    `gap` is between the two largest scores, not counting those that are exactly 0 like the largest
+    here and there; `short` is how far the taken arm's is below the largest.
     """
 
     t: int
@@ -146,13 +148,16 @@ def judged(
     model, pull = protocol.policy.start(arms.k, arms.d), arms.start(seed)
     found = []
     for t, arm in enumerate(pulled, start=1):
-        scores = model.scores(arms.context(t))
-        ordered = np.sort(scores)
+        x = arms.context(t)
+        scores = model.scores(x)
         best = np.flatnonzero(scores == scores.max())
+        # Arms that never earned anything tie in both; others may, and are truncated differently.
+        together = best if not (model.weights[best] * x).any() else best[:1]
+        others = np.delete(scores, together)
         explores = draws.explores(t)
         expected = draws.arm(t) if explores else int(best[draws.ranks(t)[best].argmax()])
-        gap = float(ordered[-1] - ordered[-2])
-        found.append(Judged(t, arm, expected, explores, gap, float(ordered[-1] - scores[arm])))
+        gap = float(scores.max() - others.max(initial=-inf))
+        found.append(Judged(t, arm, expected, explores, gap, float(scores.max() - scores[arm])))
         learnt = t - protocol.delay
         if learnt >= 1:
             took = pulled[learnt - 1]
