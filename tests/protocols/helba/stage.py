@@ -38,6 +38,11 @@ def small(
         )
 
 
+def paper(C: float | None, eta: float) -> BatchedOFUL:  # noqa: N803
+    """The paper's index, with its width."""
+    return BatchedOFUL(index="sqrt", width="union", C=C, eta=eta)
+
+
 def setting_of(helba: lotor.Helba, *, rounds: int, arms: int, d: int) -> Setting:
     return helba.setting("run", budget=rounds, arms=arms, d=d, scale=SCALE)
 

@@ -61,7 +61,7 @@ def test_contexts_longer_on_average_than_stated() -> None:
 def test_policies_that_are_not_computed() -> None:
     with pytest.raises(InputError, match="takes BatchedOFUL"):
         lotor.Helba(OFUL())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="needs the inverse of V.* or index='sqrt'"):
+    with pytest.raises(InputError, match=r"needs the inverse of V.* or index='sqrt'"):
         lotor.Helba(BatchedOFUL(C=1.0))
     with pytest.raises(InputError, match=r"stages is 2\.5"):
         lotor.Helba(stages=2.5)  # type: ignore[arg-type]

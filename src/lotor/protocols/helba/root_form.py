@@ -171,19 +171,23 @@ class Root(Form):
         """Whether a batch ends, from what the user saw."""
         return bit == (coin > 0)
 
+    def root_error(self, t: int, start: int) -> float:
+        """How far differences are from exact ones at most because the root is a polynomial."""
+        spread = 2 * self.bounds.beta(t, start) * sqrt(self.bounds.longest(start))
+        return spread * self.unit_root.error / self.packing.difference(t, start)
+
     def arithmetic_error(self, t: int, start: int) -> float:
         """The root's own error first of all; then the inverse's, and noise that both widen."""
         parameters, bounds, policy = self.parameters, self.bounds, self.bounds.policy
-        largest = self.packing.difference(t, start)
-        high, beta = bounds.longest(start), bounds.beta(t, start)
+        spread = bounds.beta(t, start) * sqrt(bounds.longest(start))
         noise = parameters.degree * 2.0**-parameters.scale_bits
         # Of X and h, relative: noise of V beside its smallest eigenvalue.
         inverse = bounds.newton(start).error + noise / (policy.ridge * bounds.v_factor)
-        estimated = 2 * policy.L * bounds.weights(start) + beta * sqrt(high)
+        estimated = 2 * policy.L * bounds.weights(start) + spread
         # Of z, absolute: where the polynomial is steepest it has about its degree as a slope.
-        steep = 2 * beta * sqrt(high) * self.unit_root.degree * noise
-        roots = 2 * beta * sqrt(high) * self.unit_root.error
-        return (roots + steep + inverse * estimated) / largest + noise
+        steep = 2 * spread * self.unit_root.degree * noise
+        computed = (steep + inverse * estimated) / self.packing.difference(t, start) + noise
+        return self.root_error(t, start) + computed
 
     def gap(
         self,
