@@ -161,7 +161,7 @@ def test_what_start_orders() -> None:
 @pytest.mark.parametrize(
     ("protocol", "options", "complaint"),
     [
-        ("nope", {}, "no protocol is called 'nope': choose one of linucb-ds, ppcb, samba"),
+        ("nope", {}, "no protocol is called 'nope': choose one of helba, linucb-ds, ppcb, samba"),
         ("linucb-ds", {"selection": "bits"}, "--selection belongs to `lotor start samba`"),
         ("linucb-ds", {"policy": "ucb"}, "no linear policy"),
         ("samba", {"slot_bits": 64}, "--slot-bits belongs to linucb-ds and spectral-ucb-ds"),

@@ -16,8 +16,8 @@ from rich.console import Console
 
 from lotor.cli import exit_codes
 from lotor.cli.demo_run import DemoRun, Outcome
-from lotor.cli.demo_trials import HOSPITALS, TRIALS, DemoTrial
-from lotor.cli.demo_view import DemoView, show_parties
+from lotor.cli.demo_trials import BUDGET, BUDGETS, HOSPITALS, TRIALS, DemoTrial
+from lotor.cli.demo_view import DemoView, pace, show_parties
 from lotor.cli.study import different_steps
 from lotor.core.errors import InputError, RunEndedError, StoppedError
 from lotor.runtime import Result
@@ -35,10 +35,16 @@ def demo_command(
         str | None,
         typer.Option(
             help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.",
-            show_default="ucb, linucb, spectral-ucb or linear-epsilon-greedy",
+            show_default="ucb, linucb, spectral-ucb, linear-epsilon-greedy or batched-oful",
         ),
     ] = None,
-    budget: Annotated[int, typer.Option(help="How many patients, travellers or pulls.")] = 300,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            help="How many patients, travellers or pulls.",
+            show_default=f"{BUDGET}; helba {BUDGETS['helba']}",
+        ),
+    ] = None,
     hospitals: Annotated[
         int | None,
         typer.Option(
@@ -57,6 +63,8 @@ def demo_command(
     """Organisations learn together, every party a process of its own on this machine."""
     if protocol not in TRIALS:
         raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(TRIALS)}")
+    if budget is None:
+        budget = BUDGETS.get(protocol, BUDGET)
     trial = TRIALS[protocol](policy, budget, seed, hospitals)
     try:
         with _interruptible() as look:
@@ -169,7 +177,7 @@ def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> N
             highlight=False,
         )
     out.print(
-        f"{trial.budget / outcome.seconds:.0f} rounds/s: {outcome.seconds:.1f} s from the first "
+        f"{pace(trial.budget / outcome.seconds)}: {outcome.seconds:.1f} s from the first "
         "round to the last\n",
         highlight=False,
     )

@@ -10,6 +10,8 @@ from rich.console import Console
 
 import lotor
 from lotor.cli.demo_contextual import PPCBTrial
+from lotor.cli.demo_helba import DEFAULT_BUDGET as HELBA_BUDGET
+from lotor.cli.demo_helba import HelbaTrial
 from lotor.cli.linear_options import DEFAULT_ARMS, linear_from, made_up
 from lotor.cli.options import refuse_given, samba_from
 from lotor.cli.show import show_leakage
@@ -166,5 +168,7 @@ class LinearTrial:
 TRIALS: dict[str, Callable[[str | None, int, int, int | None], DemoTrial]] = {
     "samba": SambaTrial,
     "ppcb": PPCBTrial,
+    "helba": HelbaTrial,
     **{name: partial(LinearTrial, name) for name in DEFAULT_ARMS},
 }
+BUDGET, BUDGETS = 300, {"helba": HELBA_BUDGET}

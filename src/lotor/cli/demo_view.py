@@ -81,7 +81,7 @@ class DemoView:
         part = PARTS * scene.round // self._budget
         if part != self._part:
             self._part = part
-            self._say(f"round {scene.round} of {self._budget}, {scene.rate:.0f} rounds/s")
+            self._say(f"round {scene.round} of {self._budget}, {pace(scene.rate)}")
 
     def _say(self, text: str) -> None:
         self._console.print(text, highlight=False, soft_wrap=True)
@@ -91,7 +91,7 @@ class DemoView:
         bar.add_row(
             ProgressBar(total=self._budget, completed=scene.round, width=32),
             f"round {scene.round} of {self._budget}",
-            f"{scene.rate:.0f} rounds/s" if scene.rate else "",
+            pace(scene.rate) if scene.rate else "",
             f"[bold red]{len(scene.kills)} killed[/bold red]" if scene.kills else "",
         )
         return Group(Text(scene.stage), bar, self._parties(scene))
@@ -110,6 +110,11 @@ class DemoView:
         for start in range(0, len(cells), columns):
             grid.add_row(*cells[start : start + columns])
         return grid
+
+
+def pace(rate: float) -> str:
+    """Rounds in a second, or seconds for a round where that says more."""
+    return f"{rate:.0f} rounds/s" if rate >= 1 or not rate else f"{1 / rate:.1f} s a round"
 
 
 def show_parties(out: Console, parties: Mapping[str, PartyReport]) -> None:

@@ -11,6 +11,7 @@ from lotor.cli.keys_show import (
     describe_request,
     print_document,
 )
+from lotor.cli.options import refuse_given
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Request, Subject, Trust
 from lotor.runtime.daemon.authority import AuthorityFolder
@@ -32,6 +33,7 @@ DEMO_PARTIES = {
         "server-1": "server",
         **{name: name for name in ("dealer", "actor", "receiver")},
     },
+    "helba": {name: name for name in ("user", "server", "key-authority")},
 }
 
 keys_app = typer.Typer(
@@ -53,6 +55,8 @@ Role: TypeAlias = Literal[
     "dealer",
     "actor",
     "receiver",
+    "user",
+    "key-authority",
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
@@ -240,13 +244,16 @@ def demo(
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
     protocol: Annotated[
-        Literal["samba", "linucb-ds", "spectral-ucb-ds", "ppcb"],
+        Literal["samba", "linucb-ds", "spectral-ucb-ds", "ppcb", "helba"],
         typer.Option(help="Whose parties to make."),
     ] = "samba",
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
     owners = owner or DEMO_OWNERS
+    if protocol == "helba":
+        refuse_given({"owner": owner}, "to other protocols: in helba the user has everything")
+        owners = []
     fixed = DEMO_PARTIES.get(protocol, DEMO_PARTIES["linucb-ds"])
     taken = [name for name in owners if name in fixed or owners.count(name) > 1]
     if taken:

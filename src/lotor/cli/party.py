@@ -73,14 +73,22 @@ def start_command(
     delay: o.DelayOption = None,
     privacy_budget: o.PrivacyBudgetOption = None,
     delta: o.DeltaOption = None,
+    index: o.IndexOption = None,
+    switch: o.SwitchOption = None,
+    eta: o.EtaOption = None,
+    security: o.SecurityOption = None,
+    stages: o.StagesOption = None,
+    noise_bits: o.NoiseBitsOption = None,
+    mean_bound: o.MeanBoundOption = None,
+    rms_length: o.RmsLengthOption = None,
     as_json: o.JsonOption = False,
     log: LogOption = "text",
     log_level: LevelOption = "warning",
 ) -> None:
     """Start a run, wait for it, and print the total, as the party that learns it.
 
-    That is the customer, or in ppcb the receiver. A run that was cut off goes on with
-    `lotor runs follow RUN`.
+    That is the customer, in ppcb the receiver, in helba the user. A run that was cut off goes on
+    with `lotor runs follow RUN`.
     """
     options = order_options(
         protocol,
@@ -93,6 +101,14 @@ def start_command(
         delay=delay,
         privacy_budget=privacy_budget,
         delta=delta,
+        index=index,
+        C=switch,
+        eta=eta,
+        security=security,
+        stages=stages,
+        noise_bits=noise_bits,
+        mean_bound=mean_bound,
+        rms_length=rms_length,
     )
     with desk(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from lotor.cli.contextual_options import ppcb_from
+from lotor.cli.helba_options import helba_from
 from lotor.cli.linear_options import LINEAR, linear_from
 from lotor.cli.options import refuse_given, samba_from
+from lotor.cli.run_options import HELBA
 from lotor.core.errors import InputError
 from lotor.policies.contextual import contextual_to_text
 from lotor.protocols.catalogue import DEPLOYMENTS
@@ -15,6 +17,8 @@ TAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "samba": (("selection",), "`lotor start samba`"),
     "linear": (("slot_bits",), " and ".join(LINEAR)),
     "ppcb": (("epsilon", "bits", "delay", "privacy_budget", "delta"), "`lotor start ppcb`"),
+    # A ring that can be broken is for one process.
+    "helba": (tuple(name for name in HELBA if name != "insecure_degree"), "`lotor start helba`"),
 }
 
 
@@ -35,9 +39,9 @@ def order_options(
         if other != kind:
             refuse_given({name: options.get(name) for name in names}, f"to {home}")
     own = {name: options.get(name) for name in TAKES[kind][0]}
-    if protocol == "ppcb":
+    if protocol in ("ppcb", "helba"):
         refuse_given({"key_bits": key_bits}, "to samba and the linear protocols")
-        return _ppcb(policy, own)
+        return _ppcb(policy, own) if protocol == "ppcb" else _helba(policy, own)
     if protocol == "samba":
         samba_from(policy or "ucb", key_bits=key_bits, **own)
     else:
@@ -54,3 +58,8 @@ def _ppcb(policy: str | None, own: Mapping[str, str | float | None]) -> dict[str
         "policy": contextual_to_text(ppcb.policy),
         **{name: value if isinstance(value, int) else str(value) for name, value in rest.items()},
     }
+
+
+def _helba(policy: str | None, own: Mapping[str, str | float | None]) -> dict[str, str | int]:
+    """All options, as the protocol says them itself."""
+    return dict(helba_from(policy, **own).options())  # type: ignore[arg-type]

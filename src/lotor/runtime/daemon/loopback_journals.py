@@ -89,7 +89,10 @@ class Journals:
         pulled: dict[int, list[int]] = {}
         for name in self._federation.pullers:
             rows = self._ask(
-                name, "SELECT decision FROM pulls WHERE run = ? AND decision IS NOT NULL", run
+                name,
+                "SELECT decision FROM pulls "
+                "WHERE run = ? AND decision IS NOT NULL AND features IS NULL",
+                run,
             )
             if rows is None:
                 raise JournalError(f"{self._path(name)} cannot be read: was it removed?")

@@ -1,0 +1,207 @@
+"""HELBA's parties as daemons: the arms and the total of plain, whoever comes and goes."""
+
+import asyncio
+import json
+import sqlite3
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import lotor
+from household import Lodgers, until
+from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.helba import learning, uploads
+from lotor.protocols.helba.deployment import HelbaDeployment
+from lotor.protocols.helba.server import Server, ServerMemory
+from lotor.runtime.daemon.commands import Order, Stop
+from lotor.runtime.daemon.config import read_config
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
+from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.runtime.daemon.status import BLOCKED
+from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
+from protocols.helba.stage import DEGREE, small
+
+BUDGET, SEED = 6, 1
+TOY = lotor.LinearContexts.toy(BUDGET, seed=5)
+OPTIONS: dict[str, str | int] = {"policy": "batched-oful:eta=0.5", "stages": 3}
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContextsLoopback:
+    """Kits, and windows so small that every upload has several."""
+    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
+    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+    federation = ContextsLoopback.of(tmp_path / "f", TOY, seed=SEED)
+    federation.prepare()
+    return federation
+
+
+def lodgers(made: ContextsLoopback) -> Lodgers:
+    return Lodgers.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
+
+
+def ordered(house: Lodgers, made: ContextsLoopback) -> str:
+    listed = read_config(made.kits["user"] / "party.toml").members
+    members = {role: list(names) for role, names in listed.items()}
+    return house.order("user", Order("helba", BUDGET, OPTIONS, members))
+
+
+def plain() -> lotor.Result:
+    helba = small(BatchedOFUL(eta=0.5), stages=3)
+    return lotor.run(helba.plain(), TOY, budget=BUDGET, seed=SEED)
+
+
+def went_on(live: LiveRun, t: int) -> bool:
+    return live.round > t or live.state != RUNNING
+
+
+async def finishes(house: Lodgers, run: str) -> None:
+    for name in ("user", "server", "key-authority"):
+        live = await house.live(name, run)
+        await until(lambda live=live: live.state != RUNNING, seconds=120)  # type: ignore[misc]
+        assert (live.state, live.note) == (FINISHED, "")
+
+
+def stored(made: ContextsLoopback, name: str) -> Iterator[tuple[Path, bytes]]:
+    for path in (made.kits[name] / "state" / "store").glob("*/*"):
+        yield path, path.read_bytes()
+
+
+def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) -> None:
+    async def scenario() -> str:
+        house = lodgers(made)
+        try:
+            await house.up()
+            run = ordered(house, made)
+            for name in ("server", "user", "server"):
+                live = await house.live(name, run)
+                await until(partial(went_on, live, live.round))
+                await house.down(name)
+                await house.up(name)
+            await finishes(house, run)
+            return run
+        finally:
+            await house.down()
+
+    run, exact = asyncio.run(scenario()), plain()
+    journals = Journals(made)
+    assert journals.trajectory(run, BUDGET) == exact.arms
+    assert journals.total(run) == exact.reward
+    # Nothing of a run is left once it is over.
+    for name in made.members:
+        assert not list(stored(made, name))
+
+
+def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsLoopback) -> None:
+    async def scenario() -> tuple[bytes, bytes, ServerMemory, dict[str, bytes]]:
+        house = lodgers(made)
+        try:
+            await house.up()
+            run = ordered(house, made)
+            live = await house.live("server", run)
+            await until(lambda: live.round >= 3)
+            await house.down()
+            path = made.kits["server"] / "state" / "journal.db"
+            journal = b"".join(
+                file.read_bytes() for file in path.parent.glob("journal.db*") if file.is_file()
+            )
+            with closing(sqlite3.connect(path)) as database:
+                (snapshot,) = database.execute("SELECT snapshot FROM progress").fetchone()
+            memory = msgspec.msgpack.decode(snapshot, type=ServerMemory)
+            files = {path.name: data for path, data in stored(made, "server")}
+            (secret,) = [data for _, data in stored(made, "user")]
+            return journal, secret, memory, files
+        finally:
+            await house.down()
+
+    journal, secret, memory, files = asyncio.run(scenario())
+    assert memory.keys
+    assert set(memory.names()) <= set(files)
+    for name, data in files.items():
+        # A ciphertext, maybe the beginning of one.
+        assert name in memory.keys or b"LCks\x01\x04".startswith(data[:6])
+    whole = journal + b"".join(files.values())
+    assert secret[-2000:-1000] not in whole
+    table = json.loads((made.kits["user"] / "table.json").read_text())
+    for one in table:
+        for number in (*one["contexts"], *one["rewards"]):
+            assert struct.pack("<d", number) not in whole
+            assert repr(number).encode() not in whole
+
+
+def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopback) -> None:
+    async def scenario() -> None:
+        house = lodgers(made)
+        try:
+            await house.up()
+            run = ordered(house, made)
+            live = await house.live("server", run)
+            await until(lambda: live.round >= 2)
+            await house.down("server")
+            path, data = max(stored(made, "server"), key=lambda item: len(item[1]))
+            path.write_bytes(data[:-1])
+            await house.up("server")
+            live = await house.live("server", run)
+            await until(lambda: live._standing()[0] == BLOCKED)
+            assert (live.state, live.host) == (RUNNING, None)
+            assert "see its log" in live.note
+            user = await house.live("user", run)
+            await until(lambda: user.bulletin.known["server"].state == BLOCKED)
+            await house.down("server")
+            path.write_bytes(data)
+            await house.up("server")
+            await finishes(house, run)
+        finally:
+            await house.down()
+
+    asyncio.run(scenario())
+
+
+def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
+    made: ContextsLoopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is kept in a step; its daemon still answers, obeys and closes."""
+    begun, goes_on = threading.Event(), threading.Event()
+    answer = Server._answer
+
+    def slowly(self: Server, *args: object) -> object:
+        begun.set()
+        goes_on.wait(60)
+        return answer(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Server, "_answer", slowly)
+
+    async def scenario() -> None:
+        house = lodgers(made)
+        try:
+            await house.up()
+            run = ordered(house, made)
+            await until(begun.is_set)
+            live = await house.live("server", run)
+            ticks = 0
+            while ticks < 20:
+                await asyncio.sleep(0)
+                ticks += 1
+            assert live.state == RUNNING
+            house.tell("server", run, Stop("enough"))
+            await until(lambda: live.state == STOPPED)
+            user = await house.live("user", run)
+            await until(lambda: user.state == STOPPED)
+            assert not list(stored(made, "server"))
+        finally:
+            await house.down()
+            goes_on.set()
+        thinking = [one for one in threading.enumerate() if one.name == "lotor-think"]
+        for thread in thinking:
+            await asyncio.to_thread(thread.join)
+        assert not list(stored(made, "server"))
+
+    asyncio.run(scenario())
