@@ -149,6 +149,8 @@ def test_sources_of_contexts(tmp_path: Path) -> None:
         (["helba", "--arms", "contexts:100,2"], "take stages=3 or arms=65"),
         (["helba", "--rms-length", "6"], "rms_length is 6"),
         (["helba", "--insecure-degree", "1000"], "insecure_degree=1000"),
+        (["helba", "--workers", "2"], "Take workers=1"),
+        (["plain", "--policy", "oful", "--workers", "2"], "--workers belongs to"),
         (["helba", "--budget", "0", *TEACHING], "budget"),
         (["samba", "--stages", "3"], "--stages belongs to `lotor run helba`"),
         (["ppcb", "--plan"], "--plan belongs to `lotor run helba`"),

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from lotor.cli.helba_options import helba_from, linear_contexts_from
 from lotor.cli.options import refuse_given
-from lotor.cli.run_options import CLOUDS, CONTEXTUAL, FACTORS, HELBA, INDEX, RATINGS, SAMBA
+from lotor.cli.run_options import CONTEXTUAL, FACTORS, HELBA, INDEX, RATINGS, SAMBA
 from lotor.cli.show import show_costs, show_leakage
 from lotor.cli.show_helba import PlanShown, show_judged, show_regrets
 from lotor.cli.study import Forecast, Outcome, Study, Wish
@@ -21,6 +21,7 @@ from lotor.protocols.helba.leakage import MEASURED
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import measured
 from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.sharing import check_workers
 from lotor.protocols.party import Protocol
 from lotor.protocols.plain_contexts import PlainContexts
 
@@ -31,7 +32,7 @@ REPEATS, POINTS = 2, 3
 def helba_study(wish: Wish) -> Study:
     """HELBA, beside the same policy in plain and those that it follows."""
     _refuse_others(wish)
-    helba = helba_from(wish.policy, **wish.some(*HELBA))  # type: ignore[arg-type]
+    helba = helba_from(wish.policy, **wish.some(*HELBA, "workers"))  # type: ignore[arg-type]
     contexts = _contexts(wish)
     view = _View(helba, contexts, wish.budget)
     return Study(
@@ -50,7 +51,7 @@ def helba_study(wish: Wish) -> Study:
 def plain_optimistic_study(wish: Wish) -> Study:
     """A policy alone."""
     _refuse_others(wish)
-    secure = wish.some(*(name for name in HELBA if name not in INDEX))
+    secure = wish.some("workers", *(name for name in HELBA if name not in INDEX))
     refuse_given(secure, "to `lotor run helba`: plain encrypts nothing")
     refuse_given(wish.some(*INDEX), "to `lotor run helba`: write it into --policy")
     policy = optimistic_from_text(wish.policy or "")
@@ -58,7 +59,7 @@ def plain_optimistic_study(wish: Wish) -> Study:
 
 
 def _refuse_others(wish: Wish) -> None:
-    others = wish.some("key_bits", *SAMBA, *CLOUDS, *CONTEXTUAL)
+    others = wish.some("key_bits", *SAMBA, "slot_bits", *CONTEXTUAL)
     refuse_given(others, "to other protocols: see the panels of `lotor run --help`")
     refuse_given(wish.some("k", *FACTORS, *RATINGS), "to arms without contexts")
 
@@ -96,6 +97,7 @@ class _View:
         return self.helba.setting("", budget=self.budget, arms=where.k, d=where.d, scale=scale)
 
     def forecast(self) -> Forecast:
+        check_workers(self.setting, self.helba.workers)
         prices = measured(self.setting.parameters, REPEATS, POINTS)
         return PlanShown(Plan(self.setting), prices)
 

@@ -108,7 +108,11 @@ SlotBitsOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(help="Processes of each cloud.", show_default="1", rich_help_panel=LINEAR_PANEL),
+    typer.Option(
+        help="Processes of each cloud, or of helba's server.",
+        show_default="1",
+        rich_help_panel=LINEAR_PANEL,
+    ),
 ]
 UserOption = Annotated[
     int | None,

@@ -25,6 +25,7 @@ def small(
     stages: int = 4,
     noise_bits: int = 5,
     rms_length: float | None = None,
+    workers: int = 1,
 ) -> lotor.Helba:
     """The protocol in a ring that protects nothing."""
     with warnings.catch_warnings():
@@ -34,6 +35,7 @@ def small(
             stages=stages,
             noise_bits=noise_bits,
             rms_length=rms_length,
+            workers=workers,
             insecure_degree=DEGREE,
         )
 

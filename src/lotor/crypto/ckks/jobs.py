@@ -4,23 +4,14 @@ A process is a fresh interpreter that gets its keys and its requests as bytes on
 is pickled, nothing is on its command line, and the caller's program is not run again.
 """
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import Self
 
-from lotor.core import errors
-from lotor.core.errors import CryptoError, InputError, LotorError
-from lotor.crypto.ckks import errors as ckks_errors
-from lotor.crypto.paillier.frames import Reply, read_frame, reply_from_bytes, write_frame
+from lotor.core.errors import InputError
+from lotor.crypto.ckks.processes import Process
 from lotor.crypto.paillier.workers import Share
-
-_SERVE = "lotor.crypto.paillier.serve_share"
 
 
 class Jobs:
@@ -39,8 +30,8 @@ class Jobs:
         self._kind = kind
         self._setup = setup
         self._requests_each = requests_each
-        self._idle: list[_Process] = []
-        self._busy: set[_Process] = set()
+        self._idle: list[Process] = []
+        self._busy: set[Process] = set()
         self._lock = threading.Lock()
 
     def run(
@@ -69,7 +60,7 @@ class Jobs:
         with self._lock:
             if batch.failures:
                 raise batch.failures[0]
-            process = self._idle.pop() if self._idle else _Process(self._kind)
+            process = self._idle.pop() if self._idle else Process(self._kind)
             self._busy.add(process)
         try:
             if not process.is_ready:
@@ -137,76 +128,3 @@ class _Batch:
             self.answers[place] = answer
             if self._done is not None:
                 self._done(len(self.answers))
-
-
-class _Process:
-    def __init__(self, kind: type[Share]) -> None:
-        package = Path(errors.__file__).parents[2]
-        paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._popen = subprocess.Popen(  # noqa: S603  our own module, in our own interpreter
-            [sys.executable, "-P", "-m", _SERVE, kind.__module__, kind.__qualname__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-        self._input = cast(IO[bytes], self._popen.stdin)
-        self._output = cast(IO[bytes], self._popen.stdout)
-        self.is_ready = False
-        self.served = 0
-        self._cpu = self._told = 0.0
-
-    def set_up(self, setup: bytes) -> None:
-        self._exchange(setup)
-        self.is_ready = True
-
-    def ask(self, request: bytes) -> bytes:
-        self.served += 1
-        return self._exchange(request)
-
-    def cpu_since(self) -> float:
-        """The CPU seconds that it has used since this was asked before."""
-        since, self._told = self._cpu - self._told, self._cpu
-        return since
-
-    def _exchange(self, data: bytes) -> bytes:
-        try:
-            write_frame(self._input, data)
-            received = read_frame(self._output)
-        except (OSError, ValueError):
-            received = None
-        if received is None:
-            self.is_ready = False
-            raise CryptoError(
-                "a worker process has ended: it was killed, perhaps for want of memory; start "
-                "again, with fewer processes if memory is short"
-            )
-        reply = reply_from_bytes(received)
-        self._cpu = reply.cpu_seconds
-        if reply.error:
-            raise _carried(reply)
-        return reply.answer
-
-    def kill(self) -> None:
-        self._popen.kill()
-
-    def close(self) -> None:
-        for pipe in (self._input, self._output):
-            # What is left in the buffer of a process that has gone cannot be written.
-            with suppress(OSError):
-                pipe.close()
-        # The end of its input ends it, unless it is in the middle of something long.
-        try:
-            self._popen.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
-
-
-def _carried(reply: Reply) -> LotorError:
-    kind = getattr(errors, reply.error, None) or getattr(ckks_errors, reply.error, None)
-    if isinstance(kind, type) and issubclass(kind, LotorError):
-        return kind(reply.reason)
-    # The text of another exception may hold numbers that are nobody's business.
-    return CryptoError(
-        f"a worker process failed with a {reply.error}: this is a fault in lotor; please report it"
-    )

@@ -67,12 +67,17 @@ class Estimate(Generic[Number]):
 
 def estimate(sums: Sums[Number], bounds: Bounds, start: int) -> Estimate[Number]:
     """Of all rounds before `start` (line 15 of Algorithm 4)."""
+    sums = doubled_sums(sums, bounds, start)
+    x = adjugate(sums.v) if bounds.by_adjugate else inverse(sums.v, bounds.newton)
+    h = [dot([(x[i, j], sums.g[j]) for j in range(x.size)]) for i in range(x.size)]
+    return Estimate(x, tuple(h))
+
+
+def doubled_sums(sums: Sums[Number], bounds: Bounds, start: int) -> Sums[Number]:
+    """V and g of all rounds before `start`, as large as their bounds allow."""
     doublings = bounds.v_doublings(start)
     v = sums.v.map(lambda _, entry: doubled(entry, doublings))
-    g = [doubled(entry, bounds.g_doublings(start)) for entry in sums.g]
-    x = adjugate(v) if bounds.by_adjugate else inverse(v, bounds.newton)
-    h = [dot([(x[i, j], g[j]) for j in range(x.size)]) for i in range(x.size)]
-    return Estimate(x, tuple(h))
+    return Sums(v, tuple(doubled(entry, bounds.g_doublings(start)) for entry in sums.g))
 
 
 def doubled(x: Number, times: int) -> Number:

@@ -58,6 +58,7 @@ def _actions(
     evaluator.relinearize_inplace(whole, keys.relinearisation)
     return {
         "multiply": lambda: evaluator.multiply(x, y, new()),
+        "square": lambda: evaluator.square(x, new()),
         "relinearise": lambda: evaluator.relinearize_inplace(products.pop(), keys.relinearisation),
         "rescale": lambda: evaluator.rescale_to_next(whole, new()),
         "rotate": lambda: evaluator.rotate_vector(x, 1, keys.rotation, new()),

@@ -37,6 +37,8 @@ class Helba:
     - `rms_length`: the root mean square length of pulled contexts, if it is known to be below L.
       For d = 4 and 5 it decides how small a gap is still decided right. A user stops rather than
       let its contexts break it;
+    - `workers`: how many processes the server computes estimates with, itself included, for d from
+      3 to 5;
     - `insecure_degree` takes a smaller ring, for tests and teaching.
 
     >>> import lotor
@@ -55,6 +57,7 @@ class Helba:
     noise_bits: int = field(default=5, kw_only=True)
     mean_bound: float = field(default=1.0, kw_only=True)
     rms_length: float | None = field(default=None, kw_only=True)
+    workers: int = field(default=1, kw_only=True)
     insecure_degree: int | None = field(default=None, kw_only=True)
 
     least_budget: ClassVar[int] = 1
@@ -63,10 +66,12 @@ class Helba:
 
     def __post_init__(self) -> None:
         helba_policy(self.policy)
-        for name in ("security", "stages", "noise_bits"):
+        for name in ("security", "stages", "noise_bits", "workers"):
             value = getattr(self, name)
             if type(value) is not int:
                 raise InputError(f"{name} is {value!r}: give a whole number")
+        if self.workers < 0:
+            raise InputError(f"workers is {self.workers}: give a number of processes, 1 for one")
         object.__setattr__(self, "mean_bound", to_float("mean_bound", self.mean_bound))
         length = self.policy.L if self.rms_length is None else self.rms_length
         object.__setattr__(self, "rms_length", to_float("rms_length", length))
@@ -96,6 +101,8 @@ class Helba:
             "mean_bound": str(self.mean_bound),
             "rms_length": str(self.rms_length),
         }
+        if self.workers > 1:
+            options["workers"] = self.workers
         if self.insecure_degree is not None:
             options["insecure_degree"] = self.insecure_degree
         return options
@@ -136,7 +143,7 @@ class Helba:
         identities = trusting_identities(["user", KEY_AUTHORITY])
         return {
             "user": user_of(identities["user"], setting, MemoryStore()),
-            "server": server_of(setting, MemoryStore()),
+            "server": server_of(setting, MemoryStore(), workers=self.workers),
             KEY_AUTHORITY: Authority(identities[KEY_AUTHORITY], setting, MemoryStore()),
         }
 

@@ -10,6 +10,7 @@ from lotor.protocols.helba.root_server import HelpedServer
 from lotor.protocols.helba.root_user import HelpingUser
 from lotor.protocols.helba.server import Server
 from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.shared_server import SharedServer
 from lotor.protocols.helba.user import User
 from lotor.protocols.store import Store
 
@@ -19,7 +20,12 @@ _ROLES: Final[dict[type[Form], tuple[type[Server], type[User]]]] = {
 }
 
 
-def server_of(setting: Setting, store: Store, *, snapshot: bytes | None = None) -> Server:
+def server_of(
+    setting: Setting, store: Store, *, workers: int = 1, snapshot: bytes | None = None
+) -> Server:
+    """With helpers if there are to be more workers than one."""
+    if workers > 1:
+        return SharedServer(setting, store, workers, snapshot=snapshot)
     role, _ = _ROLES[type(setting.form)]
     return role(setting, store, snapshot=snapshot)
 

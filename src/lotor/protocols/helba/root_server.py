@@ -28,7 +28,7 @@ class HelpedServer(Server):
         asked = bool(help_.doubt) or (self._memory.t > 1 and help_.decided == self._memory.t)
         return super()._begun or asked
 
-    def _renewed(self, t: int) -> Steps[Estimate[Encrypted]]:
+    def _renew(self, t: int) -> Steps[None]:
         help_ = self._memory.help
         if help_.decided < t:
             ends = yield from self._ends(t)
@@ -37,7 +37,6 @@ class HelpedServer(Server):
                 yield from self._mask(t)
         if help_.masked:
             yield from self._refresh(t)
-        return self._current()
 
     def _ends(self, t: int) -> Steps[bool]:
         """Whether a new batch starts with round t."""

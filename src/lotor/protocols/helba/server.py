@@ -66,7 +66,7 @@ class Server:
     def __init__(self, setting: Setting, store: Store, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         self._store = store
-        self._keys: _Keys | None = None
+        self._keys: Keys | None = None
         self._learning: Learning | None = None
         self._estimate: Estimate[Encrypted] | None = None
         # What is on its way to this server, so far.
@@ -140,9 +140,9 @@ class Server:
         if t > 1 and not self._begun:
             yield Send("user", Taken(place_of(t - 1), update_shape(setting, t - 1).count))
         if not memory.choice:
-            learnt = yield from self._renewed(t)
+            yield from self._renew(t)
             yield from self._download(contexts_shape(setting, t))
-            memory.choice = self._answer(learnt, t).to_bytes()
+            memory.choice = self._answer(t).to_bytes()
             self._clear()
             # The same answer with other noise would let the user average the noise away.
             yield self._written()
@@ -169,24 +169,34 @@ class Server:
         self._parts.clear()
         self._memory.received = ()
 
-    def _renewed(self, t: int) -> Steps[Estimate[Encrypted]]:  # noqa: ARG002
+    def _renew(self, t: int) -> Steps[None]:  # noqa: ARG002
         """The estimate of round t's batch, computed when it is first needed (line 15)."""
         yield from ()
         learning = self._known
         if learning.before is not None:
             self._estimate = self._setting.form.estimate(learning.before, self._memory.start)
             learning.before = None
+
+    def _current(self) -> Estimate[Encrypted]:
+        """The estimate of the batch."""
         if self._estimate is None:
             raise CryptoError("this server has no estimate yet: let it run from its first step")
         return self._estimate
 
-    def _answer(self, learnt: Estimate[Encrypted], t: int) -> Ciphertext:
+    def _answer(self, t: int) -> Ciphertext:
         """Lines 6 to 10, with noise."""
-        setting = self._setting
-        tables = self._loaded(self._parts, setting.form.spots, t)
-        b = setting.form.choose(learnt, tables, t, self._memory.start)
+        b = self._setting.form.winners(self._differences(t))
         self._floods += 1
-        return flood(b.ciphertext, self._known_keys.public, setting.terms.noise)
+        return flood(b.ciphertext, self._known_keys.public, self._setting.terms.noise)
+
+    def _differences(self, t: int) -> Encrypted:
+        """Lines 6 and 7."""
+        form = self._setting.form
+        return form.differences(self._current(), self._tables(t), t, self._memory.start)
+
+    def _tables(self, t: int) -> list[Encrypted]:
+        """Round t's contexts."""
+        return self._loaded(self._parts, self._setting.form.spots, t)
 
     def _learn(self, t: int) -> None:
         """Lines 13 and 14."""
@@ -200,7 +210,7 @@ class Server:
         return [Encrypted(keys.evaluator, ciphertext) for ciphertext in loaded]
 
     @property
-    def _known_keys(self) -> "_Keys":
+    def _known_keys(self) -> "Keys":
         if self._keys is None:
             raise CryptoError("this server has no keys yet: let it run from its first step")
         return self._keys
@@ -237,7 +247,7 @@ class Server:
         d = self._setting.terms.d
         self._learning = Learning.restored(memory.written, memory.start, store, load, d)
 
-    def _loaded_keys(self, announced: ServerKeys, parts: list[bytes]) -> "_Keys":
+    def _loaded_keys(self, announced: ServerKeys, parts: list[bytes]) -> "Keys":
         """The keys in these parts, which are given up: no long copies stay around."""
         joined = b"".join(parts)
         parts.clear()
@@ -249,12 +259,12 @@ class Server:
         public, evaluation = joined[: announced.public], joined[announced.public :]
         del joined
         try:
-            return _Keys(self._setting, announced.fingerprint, public, evaluation)
+            return Keys(self._setting, announced.fingerprint, public, evaluation)
         except CryptoError as error:
             raise ProtocolError(f"{KEY_AUTHORITY} sent unusable CKKS keys: {error}") from None
 
 
-class _Keys:
+class Keys:
     """What the server computes with."""
 
     def __init__(self, setting: Setting, key: str, public: bytes, evaluation: bytes) -> None:

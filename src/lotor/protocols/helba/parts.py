@@ -1,0 +1,102 @@
+"""An estimate in parts: each process has some entries of X, and all that follows is linear in X.
+
+So the parts' differences of indices add up to the whole's, and one ciphertext of each part is all
+that comes together in a round. Parts also share minors, each of which one of them computes: what
+SEAL's compression takes to pass one on is a third of what computing it takes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Generic
+
+from lotor.core.errors import InputError
+from lotor.crypto.ckks import SymmetricMatrix, dot, upper_places
+from lotor.crypto.ckks.adjugate import Minor, cofactor, in_order, minor, minors_for
+from lotor.crypto.ckks.formulas import Number
+from lotor.crypto.ckks.matrices import Place
+from lotor.protocols.helba.circuit import Sums
+
+DIVIDED_SIZES: Final = (3, 4, 5)
+"""The d whose estimates are worth dividing: for d = 2 there is nothing to compute in X."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one process does: which entries, which minors, and which of these others need."""
+
+    places: tuple[Place, ...]
+    minors: tuple[Minor, ...]
+    given: tuple[Minor, ...]
+    taken: tuple[Minor, ...]
+
+
+def divided(d: int, count: int) -> list[Part]:
+    """So many parts of about the same work."""
+    places = in_order(d)
+    if d not in DIVIDED_SIZES or not 1 <= count <= len(places):
+        raise InputError(f"an estimate for d={d} is not divided into {count} parts")
+    cuts = [len(places) * k // count for k in range(count + 1)]
+    shares = [places[a:b] for a, b in pairwise(cuts)]
+    needed = [set(minors_for(d, share)) for share in shares]
+    owned = _owned(shares, needed)
+    return [
+        Part(
+            tuple(share),
+            tuple(sorted(own)),
+            tuple(sorted(own & set().union(*(n for n in needed if n is not need)))),
+            tuple(sorted(need - own)),
+        )
+        for share, need, own in zip(shares, needed, owned, strict=True)
+    ]
+
+
+def _owned(shares: Sequence[Sequence[Place]], needed: Sequence[set[Minor]]) -> list[set[Minor]]:
+    """Each minor with one of those who need it: first what only one needs, then who has least."""
+    # An entry and a row of h take about as long as a minor.
+    work = [len(share) + len({k for place in share for k in place}) for share in shares]
+    owned: list[set[Minor]] = [set() for _ in needed]
+    every = sorted(set().union(*needed))
+    for shared in (False, True):
+        for which in every:
+            who = [place for place, need in enumerate(needed) if which in need]
+            if (len(who) > 1) == shared:
+                least = min(who, key=work.__getitem__)
+                owned[least].add(which)
+                work[least] += 1
+    return owned
+
+
+def minors_of(v: SymmetricMatrix[Number], part: Part) -> dict[Minor, Number]:
+    """Those that this part computes."""
+    return {which: minor(v, which) for which in part.minors}
+
+
+@dataclass(frozen=True, slots=True)
+class PartialEstimate(Generic[Number]):
+    """Some entries of X, and what they contribute to h = X g."""
+
+    d: int
+    x: Mapping[Place, Number]
+    h: Mapping[int, Number]
+
+    @classmethod
+    def of(
+        cls, sums: Sums[Number], part: Part, minors: Mapping[Minor, Number]
+    ) -> "PartialEstimate[Number]":
+        """From doubled sums and all minors that the part needs."""
+        d = sums.v.size
+        x = {place: cofactor(sums.v, minors, place) for place in part.places}
+        h = {}
+        for i in range(d):
+            row = {j: x[min(i, j), max(i, j)] for j in range(d) if (min(i, j), max(i, j)) in x}
+            if row:
+                h[i] = dot([(entry, sums.g[j]) for j, entry in row.items()])
+        return cls(d, x, h)
+
+    def differences(self, contexts: Sequence[Number]) -> Number:
+        """This part's share of the differences of all pairs' indices."""
+        places = upper_places(self.d)
+        pairs = [(entry, contexts[places.index(place)]) for place, entry in self.x.items()]
+        pairs += [(entry, contexts[len(places) + i]) for i, entry in self.h.items()]
+        return dot(pairs)

@@ -1,0 +1,151 @@
+"""An estimate computed by several processes at once: the server's own and its helpers."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from lotor.core.errors import InputError
+from lotor.crypto.ckks import Ciphertext, Encrypted, Evaluator
+from lotor.crypto.ckks.adjugate import Minor
+from lotor.crypto.ckks.crew import Crew
+from lotor.protocols.helba.circuit import Sums, doubled_sums
+from lotor.protocols.helba.helper import (
+    Answer,
+    Begin,
+    Finish,
+    Helper,
+    HelperSetup,
+    Learn,
+    Request,
+    Score,
+    Take,
+)
+from lotor.protocols.helba.parts import (
+    DIVIDED_SIZES,
+    PartialEstimate,
+    divided,
+    minors_of,
+)
+from lotor.protocols.helba.quadratic import Quadratic
+from lotor.protocols.helba.setting import Setting
+
+T = TypeVar("T")
+
+
+def check_workers(setting: Setting, workers: int) -> None:
+    """Refuse more processes than can be of use, before anything is computed."""
+    form, d = setting.form, setting.terms.d
+    if workers < 2:
+        return
+    if not isinstance(form, Quadratic) or d not in DIVIDED_SIZES:
+        raise InputError(
+            f"workers={workers}: an estimate is shared out for index='optimistic-quadratic' and d "
+            f"from {DIVIDED_SIZES[0]} to {DIVIDED_SIZES[-1]} only; for d = 2 there is too little "
+            "to do, and steps of an inverse wait for each other. Take workers=1"
+        )
+    most = d * (d + 1) // 2
+    if workers > most:
+        raise InputError(f"workers={workers}: for d={d} at most {most} can share an estimate")
+
+
+class Sharing:
+    """The first part here, each other in a helper; sums are added up everywhere."""
+
+    def __init__(
+        self, setting: Setting, evaluator: Evaluator, evaluation: bytes, workers: int
+    ) -> None:
+        form = setting.form
+        check_workers(setting, workers)
+        if not isinstance(form, Quadratic):
+            raise InputError(f"workers={workers}: this index is computed by one process")
+        self._form = form
+        self._evaluator = evaluator
+        self._parts = divided(setting.terms.d, workers)
+        self._estimate: PartialEstimate[Encrypted] | None = None
+        self._counted: list[Mapping[str, int]] = []
+        setup = HelperSetup(
+            setting.terms.to_bytes(), workers, evaluator.keys.fingerprint, evaluation
+        )
+        self._crew = Crew(Helper, msgspec.msgpack.encode(setup), workers - 1)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of the helpers."""
+        return self._crew.cpu_seconds
+
+    def operations(self) -> Mapping[str, int]:
+        """Of the helpers."""
+        counted: Counter[str] = Counter()
+        for each in self._counted:
+            counted.update(each)
+        return counted
+
+    def take(self, sums: Sums[Encrypted]) -> None:
+        """Go on from these sums."""
+        values = [entry.ciphertext.to_bytes() for entry in sums.listed()]
+        self._ask([Take(part, values) for part in self._others], lambda: None)
+
+    def learn(self, update: Sequence[bytes], meanwhile: Callable[[], T]) -> T:
+        """Add one more round's ciphertexts, as they came, while the caller does the same."""
+        own, _ = self._ask([Learn(list(update)) for _ in self._others], meanwhile)
+        return own
+
+    def renew(self, sums: Sums[Encrypted], start: int) -> None:
+        """A new estimate in all parts, of sums that all have."""
+        doubled = doubled_sums(sums, self._form.bounds, start)
+        part = self._parts[0]
+
+        def own_minors() -> tuple[dict[Minor, Encrypted], list[bytes]]:
+            minors = minors_of(doubled.v, part)
+            return minors, [minors[which].ciphertext.to_bytes() for which in part.given]
+
+        begin = [Begin(start) for _ in self._others]
+        (minors, given), answers = self._ask(begin, own_minors)
+        passed = dict(zip(part.given, given, strict=True))
+        for place, answer in zip(self._others, answers, strict=True):
+            passed |= dict(zip(self._parts[place].given, answer.values, strict=True))
+
+        def own_part() -> PartialEstimate[Encrypted]:
+            taken = {which: self._loaded(passed[which]) for which in part.taken}
+            return PartialEstimate.of(doubled, part, {**minors, **taken})
+
+        finish = [
+            Finish([passed[which] for which in self._parts[place].taken]) for place in self._others
+        ]
+        self._estimate, _ = self._ask(finish, own_part)
+
+    def differences(
+        self, contexts: Sequence[bytes], load: Callable[[], Sequence[Encrypted]]
+    ) -> Encrypted:
+        """The differences of all pairs' indices, from a round's contexts as they came."""
+        estimate = self._estimate
+        if estimate is None:
+            raise InputError("there is no estimate yet: renew it first")
+        score = [Score(list(contexts)) for _ in self._others]
+        total, answers = self._ask(score, lambda: estimate.differences(load()))
+        for answer in answers:
+            total = total + self._loaded(answer.values[0])
+        return total
+
+    def close(self) -> None:
+        """End the helpers."""
+        self._crew.close()
+
+    @property
+    def _others(self) -> range:
+        return range(1, len(self._parts))
+
+    def _ask(
+        self, requests: Sequence[Request], meanwhile: Callable[[], T]
+    ) -> tuple[T, list[Answer]]:
+        own, replies = self._crew.ask([msgspec.msgpack.encode(one) for one in requests], meanwhile)
+        answers = [msgspec.msgpack.decode(reply, type=Answer) for reply in replies]
+        self._counted = [answer.operations for answer in answers]
+        return own, answers
+
+    def _loaded(self, data: bytes) -> Encrypted:
+        key = self._evaluator.keys.fingerprint
+        ciphertext = Ciphertext.from_bytes(data, self._form.parameters, key)
+        return Encrypted(self._evaluator, ciphertext)
