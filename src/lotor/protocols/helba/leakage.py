@@ -1,6 +1,7 @@
 """Who learns what in HELBA: what the paper says, and what was measured."""
 
 from lotor.protocols.finding import Finding
+from lotor.protocols.helba.setting import Setting
 
 USER, SERVER, AUTHORITY, NETWORK = "user", "server", "key-authority", "network"
 
@@ -55,5 +56,13 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sealing key": ("opens the secret key on its way through the server", (USER,)),
 }
 
-SWITCH_BITS = 0
-"""How many bits a user tells the server so that it knows when to renew its estimate."""
+
+def switch_bits(setting: Setting) -> int:
+    """How many bits users tell the server at most, so that it knows when to renew its estimate.
+
+    With index="sqrt" and a C there is one in each round after the first, but for those that start a
+    batch by eta anyway.
+    """
+    if setting.bounds.policy.C is None:
+        return 0
+    return setting.terms.budget - 1
