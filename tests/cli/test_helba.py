@@ -74,6 +74,14 @@ def test_a_plan_computes_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "of 42 bits" in output("run", "helba", *options, "--plan")
 
 
+def test_the_papers_index() -> None:
+    options = ["--index", "sqrt", "--C", "1", "--eta", "0.1", "--stages", "3"]
+    shown = output("run", "helba", *SMALL, *options, "--compare")
+    assert "resolution beside C" in shown
+    assert "in all directions alike" not in shown
+    assert "Every decision is that of exact arithmetic" in shown
+
+
 def test_options_reach_the_protocol() -> None:
     options = ["--security", "192", "--stages", "2", "--noise-bits", "6", "--mean-bound", "1.5"]
     more = ["--rms-length", "5", "--eta", "0.5", "--policy", "batched-oful:ridge=2"]

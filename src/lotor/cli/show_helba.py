@@ -8,6 +8,7 @@ from rich.console import Console
 from lotor.cli.study import Outcome
 from lotor.cli.tables import small_table
 from lotor.environments import LinearContexts
+from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.judging import Judged
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import Prices
@@ -15,9 +16,11 @@ from lotor.protocols.helba.primitives import Prices
 MEMORY = "estimated memory of the server"
 EXPLAINED = (
     "Times are CPU seconds, at prices of single operations measured on this machine just now. A "
-    "smaller gap between the two largest indices than the resolution may be decided otherwise; it "
-    "holds for contexts as long as allowed and in all directions alike, and is coarser for "
-    "others.\n"
+    "smaller gap between the two largest indices than the resolution may be decided otherwise."
+)
+WITHOUT_INVERSE = (
+    " It holds for contexts as long as allowed and in all directions alike, and is coarser for "
+    "others."
 )
 
 
@@ -50,7 +53,9 @@ class PlanShown:
         for name, value in {**self._sizes(summary), **self._said_times()}.items():
             table.add_row(name, value)
         out.print(table)
-        out.print(EXPLAINED, highlight=False)
+        bounds = self.plan.setting.bounds
+        by_adjugate = isinstance(bounds, Bounds) and bounds.by_adjugate
+        out.print(f"{EXPLAINED}{WITHOUT_INVERSE if by_adjugate else ''}\n", highlight=False)
 
     def _sizes(self, summary: Mapping[str, float | int]) -> dict[str, str]:
         terms = self.plan.setting.terms
@@ -66,7 +71,12 @@ class PlanShown:
             "keys of the server, once": _size(summary["evaluation_key_bytes"]),
             MEMORY: _size(summary["server_memory_bytes"]),
             f"resolution in round {terms.budget}": f"{summary['resolution_last_round']:.2g}",
+            **self._switch(),
         }
+
+    def _switch(self) -> dict[str, str]:
+        resolution = self.plan.switch_resolution()
+        return {} if resolution is None else {"resolution beside C": f"{resolution:.2g}"}
 
     def _said_times(self) -> dict[str, str]:
         times = self._times()

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, log
 
 import numpy as np
 
 from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
+from lotor.policies.optimistic import Batch
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.setting import Setting
 
@@ -15,7 +17,9 @@ from lotor.protocols.helba.setting import Setting
 class Judged:
     """One decision: the arm that exact arithmetic takes after the same rounds, and by how much.
 
-    `gap` is between the two largest indices; one above `resolution` must be decided right.
+    `gap` is between the two largest indices; one above `resolution` must be decided right. Once
+    condition (8) was too close to C to be decided right, the resolution is infinite: the batches
+    may be others from there on.
     """
 
     t: int
@@ -40,16 +44,25 @@ def judged(
     """The decisions of a simulated run, each after the arms and rewards that it had itself."""
     terms, plan, pull = setting.terms, Plan(setting), contexts.start(seed)
     policy, scale = terms.learner, terms.scale
-    model = policy.start(terms.d)
+    model, sure = policy.start(terms.d), True
     found = []
     for t, arm in enumerate(arms, 1):
         x, batch = contexts.contexts_at(t), model.batch
         indices = model.indices(x)
         second, first = np.sort(indices)[-2:]
-        log_determinant = batch.log_growth + terms.d * float(np.log(policy.ridge))
+        log_determinant = batch.log_growth + terms.d * log(policy.ridge)
         value = plan.value_resolution(t, batch.start)
-        resolution = setting.form.gap(value, t, batch.start, log_determinant)
+        resolution = setting.form.gap(value, t, batch.start, log_determinant) if sure else inf
         found.append(Judged(t, arm, int(indices.argmax()), float(first - second), resolution))
         reward = scale.to_fixed(pull(Decision.of_step(terms.run, t, arm)))
         model.update(x[arm], scale.total(reward, 1))
+        sure = sure and (policy.due(t + 1, batch.start) or not _is_close(batch, plan))
     return found
+
+
+def _is_close(batch: Batch, plan: Plan) -> bool:
+    """Whether condition (8) may be decided otherwise than it is."""
+    limit, resolution = plan.setting.terms.learner.C, plan.switch_resolution()
+    if limit is None or resolution is None:
+        return False
+    return abs(batch.trace - limit) < resolution

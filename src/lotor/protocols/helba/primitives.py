@@ -51,6 +51,7 @@ def _actions(
     values = np.linspace(-1, 1, parameters.slots)
     written = secret.encrypt_to_bytes(values, level)
     x, y = (secret.encrypt(values, level).seal for _ in range(2))
+    plain = secret.context.encode(0.5, level)
     products = [new() for _ in range(repeats + 1)]
     for product in products:
         evaluator.multiply(x, y, product)
@@ -59,6 +60,7 @@ def _actions(
     return {
         "multiply": lambda: evaluator.multiply(x, y, new()),
         "square": lambda: evaluator.square(x, new()),
+        "multiply_plain": lambda: evaluator.multiply_plain(x, plain, new()),
         "relinearise": lambda: evaluator.relinearize_inplace(products.pop(), keys.relinearisation),
         "rescale": lambda: evaluator.rescale_to_next(whole, new()),
         "rotate": lambda: evaluator.rotate_vector(x, 1, keys.rotation, new()),
