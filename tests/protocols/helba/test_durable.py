@@ -20,11 +20,12 @@ from lotor.runtime.durable.frames import Data, Frame
 from lotor.runtime.durable.host import Asked
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import features
-from protocols.helba.stage import small
+from protocols.helba.stage import paper, small
 
 ROUNDS, SEED = 3, 1
 TOY = lotor.LinearContexts.toy(ROUNDS, seed=5)
 HELBA = small(BatchedOFUL(eta=0.5), stages=2)
+ROOT = small(paper(1.0, 2.0))
 PEERS = {"user": ["server"], "server": ["user", "key-authority"], "key-authority": ["server"]}
 
 
@@ -52,10 +53,10 @@ def rebuild(party: Party, snapshot: bytes) -> Party:
     return type(party)(party._identity, party._setting, party._store, snapshot=snapshot)
 
 
-def sites() -> dict[str, Site]:
+def sites(helba: lotor.Helba) -> dict[str, Site]:
     low, high = TOY.reward_range
     run = Run("aa", TOY.k, ROUNDS, RewardScale(low, high), SEED, TOY, 1)
-    parties = HELBA.parties(run)
+    parties = helba.parties(run)
     return {
         name: Site(name, party, partial(rebuild, party), PEERS[name])
         for name, party in parties.items()
@@ -65,9 +66,10 @@ def sites() -> dict[str, Site]:
 class Watched(Simulation):
     """Notes the answers that leave the server, and thinks at once."""
 
-    def __init__(self, fate: Fate, cuts: float, seed: int) -> None:
+    def __init__(self, fate: Fate, cuts: float, seed: int, helba: lotor.Helba = HELBA) -> None:
         self.patients = Patients()
-        super().__init__(sites(), self.patients, fate, seed=seed, cuts=cuts, repeatable=True)
+        self.helba = helba
+        super().__init__(sites(helba), self.patients, fate, seed=seed, cuts=cuts, repeatable=True)
         self.choices: dict[int, set[bytes]] = {}
 
     def _handle(self, site: Site, sender: str, frame: Frame) -> None:
@@ -106,7 +108,7 @@ def floods(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 
 def check(simulation: Watched) -> None:
-    plain = lotor.run(HELBA.plain(), TOY, budget=ROUNDS, seed=SEED)
+    plain = lotor.run(simulation.helba.plain(), TOY, budget=ROUNDS, seed=SEED)
     assert [simulation.patients.arms[t] for t in range(1, ROUNDS + 1)] == plain.arms
     host = simulation.sites["user"].host
     assert host is not None
@@ -152,3 +154,13 @@ def test_a_death_at_every_step() -> None:
         simulation = Watched(Fate(at=at), 0.0, at)
         simulation.run()
         check(simulation)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4))
+def test_many_deaths_with_the_papers_index(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "WINDOW_BYTES", 700_000)
+    simulation = Watched(Fate(seed, probability=0.015), 0.05, seed, ROOT)
+    simulation.run()
+    check(simulation)
+    assert simulation.fate.crashes > 0

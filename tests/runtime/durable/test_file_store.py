@@ -30,6 +30,27 @@ def test_what_is_kept_is_found_until_it_is_let_go(
                 store.fetch(name)
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_every_name_on_the_way_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    folder = tmp_path / "store" / "ab"
+    name = FileStore(folder).keep(b"x")
+    expected = [tmp_path, folder.parent, folder / f"unfinished-{name}", folder]
+    assert synced == [str(path) for path in expected]
+    # Kept by a process that died before the folder was written.
+    assert FileStore(folder).keep(b"x") == name
+    assert synced[len(expected) :] == [str(folder)]
+
+
 def test_files_are_private(tmp_path: Path) -> None:
     store = FileStore(tmp_path / "store" / "ab")
     name = store.keep(b"x")

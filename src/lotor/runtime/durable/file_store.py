@@ -28,12 +28,13 @@ class FileStore:
         try:
             if self._removed:
                 raise FileNotFoundError("the run is over")
+            _make(self._folder)
             if not path.exists():
-                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 unfinished = self._folder / (_UNFINISHED + name)
                 _write(unfinished, data)
                 unfinished.rename(path)
-                _sync(self._folder)
+            # A name that a crashed process gave may not be on the disk yet, either.
+            _sync(self._folder)
         except OSError as error:
             raise JournalWriteError(
                 f"nothing can be kept in {self._folder} ({error.strerror or error}): nothing of "
@@ -85,6 +86,14 @@ class Stores:
             for path in self._folder.iterdir():
                 if path.name not in runs:
                     FileStore(path).remove()
+
+
+def _make(folder: Path) -> None:
+    """So that the folder, too, survives a power cut."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _sync(folder.parent)
 
 
 def _write(path: Path, data: bytes) -> None:
