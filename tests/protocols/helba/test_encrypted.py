@@ -18,10 +18,6 @@ from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 # arms, d, stages: adjugates of all sizes, an inverse, a product over pairs.
 SIZES = [(2, 2, 4), (4, 2, 3), (3, 3, 3), (2, 4, 3), (2, 5, 3), (2, 6, 2)]
 
-# The plan counts N / scale for each rounding, which is 4.2 of its standard deviations and is passed
-# in one of some thousand slots; nobody sees the twenty of `crypto.ckks.small.noise` passed.
-SURE = 5
-
 
 @pytest.mark.parametrize(("arms", "d", "stages"), SIZES)
 def test_decisions_and_counts(arms: int, d: int, stages: int) -> None:
@@ -72,7 +68,7 @@ def test_differences_are_as_exact_as_the_plan_says(arms: int, d: int, stages: in
     """At the end of a short run, and at the beginning of a long one, where V is small."""
     for rounds in (t, 130):
         setting = setting_of(small(stages=stages), rounds=rounds, arms=arms, d=d)
-        assert value_error(setting, t) < SURE * Plan(setting).arithmetic_error(t, t)
+        assert value_error(setting, t) < Plan(setting).arithmetic_error(t, t)
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.5])
@@ -103,4 +99,4 @@ def test_real_parameters(arms: int, d: int, rounds: int) -> None:
     server = UnderEncryption(setting)
     decided = list(beside_exact(setting, repeat(setting, environments, range(25), server)))
     assert all(one.same for one in decided if one.gap >= one.resolution)
-    assert value_error(setting, rounds) < SURE * Plan(setting).arithmetic_error(rounds, rounds)
+    assert value_error(setting, rounds) < Plan(setting).arithmetic_error(rounds, rounds)

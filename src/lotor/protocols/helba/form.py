@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from lotor.crypto.ckks import Parameters, SignPolynomial, SymmetricMatrix
 from lotor.crypto.ckks.formulas import Number
@@ -12,6 +13,10 @@ from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.growth import Growth
 from lotor.protocols.helba.packing import Slots
 from lotor.protocols.helba.terms import Terms
+
+# N/scale is four standard deviations of one rounding, which one slot in some thousand passes; five
+# times as much is passed by none.
+ROUNDING: Final = 5
 
 
 class Form(ABC):

@@ -13,7 +13,7 @@ from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.circuit import Estimate, Levels, Spot, Sums, differences, estimate
 from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
 from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.form import ROUNDING, Form
 from lotor.protocols.helba.packing import Packing
 from lotor.protocols.helba.terms import Terms
 
@@ -84,7 +84,7 @@ class Quadratic(Form):
         quadratic, linear = bounds.factors(t, start)
         grown = 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
         doublings = max(bounds.v_doublings(start), bounds.g_doublings(start))
-        error = parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
+        error = ROUNDING * parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
         return float(error if bounds.by_adjugate else error + bounds.newton.error)
 
     def gap(self, value: float, t: int, start: int, log_determinant: float | None = None) -> float:

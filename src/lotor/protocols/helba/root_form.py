@@ -24,7 +24,7 @@ from lotor.protocols.helba.arithmetic import Arithmetic
 from lotor.protocols.helba.circuit import Estimate, Spot, Sums
 from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
 from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.form import ROUNDING, Form
 from lotor.protocols.helba.mirrored import MirroredPairs
 from lotor.protocols.helba.root_bounds import RootBounds
 from lotor.protocols.helba.root_circuit import (
@@ -180,7 +180,7 @@ class Root(Form):
         """The root's own error first of all; then the inverse's, and noise that both widen."""
         parameters, bounds, policy = self.parameters, self.bounds, self.bounds.policy
         spread = bounds.beta(t, start) * sqrt(bounds.longest(start))
-        noise = parameters.degree * 2.0**-parameters.scale_bits
+        noise = ROUNDING * parameters.degree * 2.0**-parameters.scale_bits
         # Of X and h, relative: noise of V beside its smallest eigenvalue.
         inverse = bounds.newton(start).error + noise / (policy.ridge * bounds.v_factor)
         estimated = 2 * policy.L * bounds.weights(start) + spread
