@@ -49,6 +49,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/linucb_ds.py $(BENCH)
 	$(BIN)/python benchmarks/sharing.py $(BENCH)
 	$(BIN)/python benchmarks/ppcb.py $(BENCH)
+	$(BIN)/python benchmarks/helba.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -44,16 +44,19 @@ def _busy_of_others() -> float:
 
 
 def print_peak() -> None:
-    """The most memory that this process and its children ever had, in MB; 0 if not known.
-
-    Not from getrusage, which also counts what the parent held when it started a process.
-    """
+    """The most memory that this process and its children ever had, in MB; 0 if not known."""
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     names = ["self", *(children.read_text().split() if children.exists() else ())]
     print(sum(_peak(name) for name in names) / 1e3)
 
 
+def own_peak() -> float:
+    """The same of this process alone."""
+    return _peak("self") / 1e3
+
+
 def _peak(process: str) -> float:
+    """In kB; not from getrusage, which also counts what the parent held when it started one."""
     status = Path(f"/proc/{process}/status")
     lines = status.read_text().splitlines() if status.exists() else []
     return sum(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1.024

@@ -45,9 +45,9 @@ class Crew:
             raise
 
     @property
-    def cpu_seconds(self) -> float:
-        """Of the processes, until their last answers."""
-        return sum(process.cpu_seconds for process in self._processes)
+    def cpu_seconds(self) -> list[float]:
+        """Of each process, until its last answer."""
+        return [process.cpu_seconds for process in self._processes]
 
     def _kill(self) -> None:
         for process in self._processes:

@@ -73,6 +73,11 @@ class Sharing:
     @property
     def cpu_seconds(self) -> float:
         """Of the helpers."""
+        return sum(self.cpu_by_helper)
+
+    @property
+    def cpu_by_helper(self) -> list[float]:
+        """Of each helper, until its last answer."""
         return self._crew.cpu_seconds
 
     def operations(self) -> Mapping[str, int]:

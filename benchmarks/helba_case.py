@@ -1,0 +1,207 @@
+"""One run of HELBA in a process of its own, so that its memory is its own.
+
+`python helba_case.py JSON` prints JSON. What a run did is counted by operation and level, and
+priced by bare SEAL operations that are measured before and after it.
+"""
+
+import json
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+from time import perf_counter, process_time
+
+import msgspec
+import numpy as np
+from machine import Others, own_peak
+
+import lotor
+from lotor.core.fixed_point import RewardScale
+from lotor.crypto.ckks import InsecureParametersWarning
+from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.helba.circuit import Sums
+from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.judging import Judged, judged
+from lotor.protocols.helba.primitives import Prices, measured
+from lotor.protocols.helba.repetitions import Round, UnderEncryption, repeat
+from lotor.protocols.helba.setting import Setting
+
+# What the issue of speed is about: all else that a run does is overhead.
+PRICED = ("multiply", "square", "multiply_plain", "relinearise", "rescale", "rotate")
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is run: so many repetitions at once in slots, or one by messages between parties."""
+
+    arms: int = 2
+    d: int = 2
+    rounds: int = 130
+    repetitions: int = 25
+    security: int = 128
+    stages: int = 4
+    paper: bool = False  # the paper's index, with C = 1 and eta = 0.1
+    messages: bool = False
+    points: int = 0  # at how many levels prices are measured; 0: at all
+    insecure_degree: int | None = None
+
+    def helba(self) -> lotor.Helba:
+        policy = BatchedOFUL(index="sqrt", C=1, eta=0.1) if self.paper else BatchedOFUL()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InsecureParametersWarning)
+            return lotor.Helba(
+                policy,
+                security=self.security,
+                stages=self.stages,
+                insecure_degree=self.insecure_degree,
+            )
+
+    def contexts(self, seed: int) -> lotor.LinearContexts:
+        if (self.arms, self.d) == (2, 2):
+            return lotor.LinearContexts.toy(self.rounds, seed=seed)
+        return lotor.LinearContexts.random(
+            self.rounds, arms=self.arms, d=self.d, pool=2 * self.arms + 4, seed=seed
+        )
+
+    def setting(self) -> Setting:
+        scale = RewardScale(*self.contexts(0).reward_range)
+        return self.helba().setting(
+            "benchmark", budget=self.rounds, arms=self.arms, d=self.d, scale=scale
+        )
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Seconds of CPU but for `wall`, MB; `run` has everything but making keys.
+
+    `update` is one new estimate, `bare` what the counted operations of the run take alone.
+    """
+
+    case: Case
+    levels: int
+    prime_bits: int
+    run: float
+    wall: float
+    update: float
+    bare: float
+    peak: float
+    others: str
+    parties: dict[str, float]
+    bytes_sent: int
+    different: int
+    wrong: int
+    clear: int
+    decisions: int
+    regret: tuple[float, float]
+    plain_regret: tuple[float, float]
+
+    @property
+    def ratio(self) -> float:
+        return self.run / self.bare
+
+    @property
+    def a_round(self) -> float:
+        """Without a new estimate."""
+        return self.run / self.case.rounds - self.update
+
+
+class Outcome(msgspec.Struct):
+    """What a run of either kind leaves behind."""
+
+    trajectories: list[list[int]]
+    counts: Counts
+    run: float
+    update: float = 0.0
+    parties: dict[str, float] = msgspec.field(default_factory=dict)
+    bytes_sent: int = 0
+
+
+def priced(counts: Counts, prices: list[Prices]) -> float:
+    """What the counted operations take bare, at the mean of the prices."""
+    return sum(
+        count * float(np.mean([one.of(operation, level) for one in prices]))
+        for (operation, level), count in counts.items()
+        if operation in PRICED
+    )
+
+
+def in_slots(case: Case, setting: Setting) -> Outcome:
+    server = UnderEncryption(setting)
+    seeds = range(case.repetitions)
+    began = process_time()
+    rounds: list[Round] = list(repeat(setting, [case.contexts(s) for s in seeds], seeds, server))
+    spent, counts = process_time() - began, Counter(server.evaluator.counts)
+    first = [server.first(value) for value in setting.packing.ridge()]
+    began = process_time()
+    setting.form.estimate(Sums.of(first, case.d), case.rounds)
+    update = process_time() - began
+    return Outcome([[one.arms[s] for one in rounds] for s in seeds], counts, spent, update)
+
+
+def by_messages(case: Case, setting: Setting) -> Outcome:
+    """All parties, with keys sealed and sent, but not made: the authority is left out."""
+    result = lotor.run(case.helba(), case.contexts(0), budget=case.rounds, seed=0)
+    parties = {name: cost.cpu_seconds for name, cost in result.parties.items()}
+    counts: Counts = Counter()
+    for _ in range(case.rounds):
+        counts.update(setting.form.per_round())
+    for start in setting.bounds.starts():
+        counts.update(setting.form.per_update(start))
+    spent = parties["user"] + parties["server"]
+    return Outcome([result.arms or []], counts, spent, 0.0, parties, result.bytes_sent)
+
+
+def carried_out(case: Case) -> Found:
+    setting = case.setting()
+    points = case.points or setting.parameters.levels
+    prices = [measured(setting.parameters, 2, points)]
+    since = perf_counter()
+    with Others() as others:
+        outcome = (by_messages if case.messages else in_slots)(case, setting)
+    wall = perf_counter() - since
+    prices.append(measured(setting.parameters, 2, points))
+    decided: list[Judged] = []
+    regrets, plain = [], []
+    for seed, arms in enumerate(outcome.trajectories):
+        contexts = case.contexts(seed)
+        decided += judged(setting, contexts, seed, arms)
+        regrets.append(contexts.regret(arms))
+        exact = lotor.run(case.helba().plain(), contexts, budget=case.rounds, seed=seed)
+        plain.append(contexts.regret(exact.arms or []))
+    return Found(
+        case=case,
+        levels=setting.parameters.levels,
+        prime_bits=setting.parameters.scale_bits,
+        run=outcome.run,
+        wall=wall,
+        update=outcome.update,
+        bare=priced(outcome.counts, prices),
+        peak=own_peak(),
+        others=others.text,
+        parties=outcome.parties,
+        bytes_sent=outcome.bytes_sent,
+        different=sum(not one.same for one in decided),
+        wrong=sum(one.wrong for one in decided),
+        clear=sum(one.gap > one.resolution for one in decided),
+        decisions=len(decided),
+        regret=_mean(regrets),
+        plain_regret=_mean(plain),
+    )
+
+
+def _mean(values: list[float]) -> tuple[float, float]:
+    """With its standard error."""
+    return float(np.mean(values)), float(np.std(values) / np.sqrt(max(1, len(values) - 1)))
+
+
+def in_fresh_process(case: Case) -> Found:
+    done = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, str(Path(__file__)), msgspec.json.encode(case).decode()],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return msgspec.json.decode(done.stdout, type=Found)
+
+
+if __name__ == "__main__":
+    print(json.dumps(msgspec.to_builtins(carried_out(msgspec.json.decode(sys.argv[1], type=Case)))))
