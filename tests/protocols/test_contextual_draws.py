@@ -58,7 +58,7 @@ def test_both_servers_decide_together(seed: int, k: int, epsilon: float) -> None
     first, second = (ServerDraws(draw_key(seed, name), k) for name in SERVERS)
     both = ContextualDraws.simulated(run, epsilon)
     for t in range(1, 20):
-        coin = (first.coin(t) + second.coin(t)) % COINS
+        coin = first.coin(t) ^ second.coin(t)
         assert both.explores(t) == (Fraction(coin, COINS) < Fraction(threshold(epsilon), COINS))
         assert both.arm(t) == (first.turn(t) + second.turn(t)) % k
         assert both.ranks(t).tolist() == first.order(t).tolist()
@@ -76,7 +76,7 @@ LEAST = 1e-4
         lambda first, second, t: second.turn(t),
         lambda first, second, t: (first.turn(t) + second.turn(t)) % 7,
         lambda first, second, t: first.coin(t) * 7 >> 64,
-        lambda first, second, t: (first.coin(t) + second.coin(t)) % COINS * 7 >> 64,
+        lambda first, second, t: (first.coin(t) ^ second.coin(t)) * 7 >> 64,
         lambda first, second, t: int(first.order(t)[3]),
         # What one server knows says nothing about what both draw.
         lambda first, second, t: 7 * first.turn(t) + (first.turn(t) + second.turn(t)) % 7,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lotor
 from lotor.core.errors import InputError
 from lotor.policies.contextual import contextual_to_text
-from lotor.protocols.contextual_draws import COINS, SERVERS, ServerDraws, threshold
+from lotor.protocols.contextual_draws import SERVERS, ServerDraws, threshold
 from lotor.protocols.party import draw_key
 from lotor.protocols.plain_contextual import PlainContextual
 from lotor.runtime.recorder import Recorder
@@ -47,7 +47,7 @@ def textbook(
             b[arm] += (arms.rewards[learned - 1, arm] + 1) / 2 * x
         x = arms.contexts[t - 1]
         scores = [x @ np.linalg.inv(a[arm]) @ b[arm] for arm in range(arms.k)]
-        if (first.coin(t) + second.coin(t)) % COINS < threshold(policy.epsilon):
+        if (first.coin(t) ^ second.coin(t)) < threshold(policy.epsilon):
             pulled.append((first.turn(t) + second.turn(t)) % arms.k)
         else:
             ranks = first.order(t)

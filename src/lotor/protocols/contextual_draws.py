@@ -84,7 +84,7 @@ class ContextualDraws:
 
     def explores(self, t: int) -> bool:
         """Whether round t takes a uniform arm instead of the one of the best score."""
-        return (self._first.coin(t) + self._second.coin(t)) % COINS < self._exploring
+        return (self._first.coin(t) ^ self._second.coin(t)) < self._exploring
 
     def arm(self, t: int) -> int:
         """The arm that round t takes if it explores."""

@@ -18,6 +18,7 @@ from lotor.crypto.sharing import (
     Server,
     Shared,
     SharedBits,
+    Tally,
     Words,
     joined,
     settled,
@@ -28,7 +29,7 @@ from lotor.crypto.sharing.masked import Secret
 
 T = TypeVar("T")
 DType: TypeAlias = np.dtype[np.unsignedinteger]
-Pair: TypeAlias = tuple[Shared, Shared] | tuple[SharedBits, SharedBits]
+Pair: TypeAlias = tuple[Shared, Shared] | tuple[SharedBits, SharedBits] | tuple[Tally, Tally]
 
 KEYS = (bytes(range(32)), bytes(range(32, 64)))
 ALL_ONES = 2**64 - 1
@@ -79,6 +80,11 @@ def shared_bits(x: Bits, seed: int = 0) -> tuple[SharedBits, SharedBits]:
     return SharedBits(share, first=True), SharedBits(x ^ share, first=False)
 
 
+def shared_tally(x: Bits, seed: int = 0) -> tuple[Tally, Tally]:
+    share = np.random.default_rng(seed).integers(0, 2**16, x.shape, np.uint16)
+    return Tally(share, first=True), Tally(x.astype(np.uint16) - share, first=False)
+
+
 def whole(results: tuple[Any, Any]) -> Any:
     """The value that two servers' results are shares of."""
     first, second = results
@@ -91,7 +97,7 @@ def whole(results: tuple[Any, Any]) -> Any:
     assert not second.first
     assert first.share.shape == second.share.shape
     assert first.share.dtype == second.share.dtype
-    if isinstance(first, Shared):
+    if isinstance(first, Shared | Tally):
         return first.share + second.share
     return first.share ^ second.share
 
@@ -137,7 +143,7 @@ class Noting(Server):
         return secret
 
 
-def blank(x: Shared | SharedBits) -> Shared | SharedBits:
+def blank(x: Shared | SharedBits | Tally) -> Shared | SharedBits | Tally:
     """What the dealer runs a circuit on."""
     return type(x)(np.zeros_like(x.share), first=False)
 

@@ -33,6 +33,7 @@ from lotor.crypto.sharing import (
     mask,
     moved,
     multiply,
+    multiply_three,
     settled,
     square,
     together,
@@ -95,6 +96,20 @@ def test_multiply(values: tuple[Words, Words]) -> None:
     lefts, rights, done = run(all_products(multiply), *pair).value
     for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
         np.testing.assert_array_equal(found, a * b, str(names))
+
+
+@settings(max_examples=10)
+@given(broadcastable)
+def test_multiply_three(values: tuple[Words, Words]) -> None:
+    """Of the first value, masked in all ways, with itself and with the second."""
+    pair = shared(values[0], 1), shared(values[1], 2)
+
+    def cube(engine: Engine, a: Masked, b: Masked) -> Shared:
+        return multiply_three(engine, a, b, a)
+
+    lefts, rights, done = run(all_products(cube), *pair).value
+    for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
+        np.testing.assert_array_equal(found, a * b * a, str(names))
 
 
 @settings(max_examples=25)

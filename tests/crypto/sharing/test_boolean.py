@@ -1,22 +1,19 @@
-"""AND, alone and in a tree."""
+"""AND of shared bits."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from crypto.sharing.table import broadcastable, run, seeds, shared_bits, traced
+from crypto.sharing.table import broadcastable, run, shared_bits
 from lotor.crypto.sharing import (
     Circuit,
     Engine,
     SharedBits,
     Words,
-    all_of,
     both,
     conjunction,
-    halved,
     mask_bits,
 )
 from lotor.crypto.sharing.masked import BitTerm, MaskedBits
@@ -54,24 +51,3 @@ def test_and_of_what_has_a_coefficient(values: tuple[Words, Words]) -> None:
     np.testing.assert_array_equal(left, value & y)
     np.testing.assert_array_equal(right, y & value)
     np.testing.assert_array_equal(same, value)
-
-
-@given(st.integers(1, 33), st.integers(1, 4), seeds)
-@settings(max_examples=50)
-def test_all_of(n: int, rows: int, seed: int) -> None:
-    """Many ones, so that some rows have nothing else."""
-    x = (np.random.default_rng(seed).random((rows, n)) > 0.5 / n).astype(np.uint8)
-    done = run(all_of, shared_bits(x, seed))
-    np.testing.assert_array_equal(done.value, x.all(axis=-1).astype(np.uint8))
-    assert done.recipe.rounds == (n - 1).bit_length()
-
-
-@given(st.integers(1, 20), seeds)
-@settings(max_examples=30)
-def test_halved(n: int, seed: int) -> None:
-    x = np.random.default_rng(seed).integers(0, 256, (2, n), np.uint8)
-    half = run(halved, shared_bits(x)).value
-    assert half.shape == (2, -(-n // 2))
-    expected = np.bitwise_and.reduce(x, axis=-1)
-    np.testing.assert_array_equal(np.bitwise_and.reduce(half, axis=-1), expected)
-    assert traced(halved, shared_bits(x)).rounds == (n > 1)

@@ -26,6 +26,7 @@ from lotor.crypto.sharing import (
     Server,
     Shared,
     SharedBits,
+    Tally,
     Words,
     argmax,
     mask,
@@ -111,11 +112,14 @@ def test_a_second_server_without_any_corrections_is_still_the_second() -> None:
 def test_no_secret_is_shown() -> None:
     def circuit(engine: Engine, x: Shared) -> Circuit[Any]:
         masked = yield from truncate(engine, x, 4)
-        return (masked, *(term.secret for term in masked.terms)), settled(engine, masked)
+        drawn = engine.uniform((1,), np.dtype(np.uint64), xor=False)
+        return (masked, *masked.terms, drawn, Tally(drawn.share, first=True)), settled(
+            engine, masked
+        )
 
     done = run(circuit, shared(np.array([3], np.uint64)))
     digits = {str(int(share[0])) for known in done.secrets for share in known}
-    assert len(digits) == 6
+    assert len(digits) == 8
     for result in done.results:
         shown = repr(result)
         assert not any(digit in shown for digit in digits)

@@ -12,17 +12,21 @@ from crypto.sharing.table import KEYS, run, seeds, shared, traced, uniform
 from lotor.core.errors import CryptoError
 from lotor.crypto.sharing import (
     Circuit,
+    Coins,
     Engine,
     Pads,
     Recipe,
     Shared,
+    SharedBits,
     argmax,
-    bit_to_word,
     bits_to_words,
     contract,
     mask,
+    moved,
     multiply,
+    multiply_three,
     negative,
+    one_hot_of_sum,
     reciprocal,
     settled,
     square,
@@ -30,12 +34,22 @@ from lotor.crypto.sharing import (
     truncate,
     words_to_bits,
 )
+from lotor.crypto.sharing.packed import packed_negative
 
 Work = Callable[[Engine, Shared], Circuit[Any]]
 
 
 def signs(engine: Engine, x: Shared) -> Circuit[Any]:
-    return settled(engine, (yield from bit_to_word(engine, (yield from negative(engine, x)))))
+    coins = Coins(SharedBits(x.share, first=engine.first), 2**63)
+    return (yield from negative(engine, x, coins))
+
+
+def packed_signs(engine: Engine, x: Shared) -> Circuit[Any]:
+    return (yield from packed_negative(engine, x))
+
+
+def turn(engine: Engine, x: Shared) -> Circuit[Any]:
+    return (yield from one_hot_of_sum(engine, 0, len(x)))
 
 
 def there_and_back(engine: Engine, x: Shared) -> Circuit[Any]:
@@ -45,7 +59,8 @@ def there_and_back(engine: Engine, x: Shared) -> Circuit[Any]:
 def products(engine: Engine, x: Shared) -> Circuit[Any]:
     masked = yield from mask(engine, x)
     cut = yield from truncate(engine, x, 7)
-    return multiply(engine, masked, cut), contract(engine, cut, masked), square(engine, cut)
+    three = multiply_three(engine, masked, cut, masked)
+    return multiply(engine, masked, cut), contract(engine, cut, masked), square(engine, cut), three
 
 
 def inverse(engine: Engine, x: Shared) -> Circuit[Any]:
@@ -56,7 +71,10 @@ def fetched(engine: Engine, x: Shared) -> Circuit[Any]:
     return (yield from tournament(engine, x, 3))
 
 
-WORKS: list[Work] = [argmax, signs, there_and_back, products, inverse, fetched]
+WORKS: list[Work] = [
+    *(argmax, signs, packed_signs, turn),
+    *(there_and_back, products, inverse, fetched),
+]
 
 
 @pytest.mark.parametrize("work", WORKS)
@@ -80,7 +98,7 @@ def test_as_much_as_a_run_uses(work: Work, size: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "rounds"), [(negative, 6), (argmax, 10), (there_and_back, 7), (inverse, 5)]
+    ("work", "rounds"), [(negative, 3), (argmax, 4), (there_and_back, 7), (inverse, 2)]
 )
 def test_rounds_of_ten_numbers(work: Work, rounds: int) -> None:
     assert traced(work, shared(uniform(1, 10))).rounds == rounds
@@ -107,9 +125,7 @@ def test_a_product_is_dealt_once() -> None:
 def test_what_is_moved_is_not_dealt() -> None:
     def circuit(engine: Engine, x: Shared) -> Circuit[Any]:
         a = yield from mask(engine, x)
-        turned = engine.rearranged(a.terms[0].secret, lambda v: v[::-1])
-        assert turned.share.shape == x.shape
-        return x
+        return moved(engine, a, lambda v: v[::-1])
 
     recipe = traced(circuit, shared(uniform(1, 6)))
     assert recipe.correction_bytes == 0

@@ -60,7 +60,7 @@ class Left:
         for name in SERVERS:
             memory = self.server(name)._memory
             keys = [memory.draw_key, memory.pad_key, *memory.input_keys.values()]
-            shares = self.server(name)._weights.vectors.share.ravel()[:2].tolist()
+            shares = self.server(name)._weights.table.share.ravel()[-2:].tolist()
             for key in filter(None, keys):
                 yield Secret(f"a key of {name}", forms_of(key))
             for share in shares:
@@ -76,9 +76,8 @@ class Left:
 
 def _held(party: ComputingServer) -> tuple[object, ...]:
     """All that a server has learnt and waits for."""
-    weights, waiting = party._weights, party._memory.waiting
-    learnt = weights.vectors.share.tobytes(), weights.inverses.share.tobytes()
-    return *learnt, *(msgspec.structs.astuple(choice) for choice in waiting)
+    learnt, waiting = party._weights.table.share.tobytes(), party._memory.waiting
+    return learnt, *(msgspec.structs.astuple(choice) for choice in waiting)
 
 
 def attack(

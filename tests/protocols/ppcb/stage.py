@@ -25,6 +25,7 @@ from lotor.protocols.ppcb.owner import Owner
 from lotor.protocols.ppcb.receiver import Receiver
 from lotor.protocols.ppcb.recipes import Recipes
 from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.shape import INNER_BITS
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.runtime.drive import drive
 from lotor.runtime.pulls import Puller, features
@@ -117,8 +118,9 @@ def weights_of(parties: Mapping[str, Party]) -> Floats:
     for name in SERVERS:
         party = parties[name]
         assert isinstance(party, ComputingServer)
-        bits = party._terms.bits
-        total = total + party._weights.vectors.share
+        shape = party._shape
+        bits = shape.bits + INNER_BITS
+        total = total + party._weights.table.share[:, shape.entries :]
     return to_floats(total, bits)
 
 

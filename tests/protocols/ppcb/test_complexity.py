@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import lotor
+from lotor.core.fixed_point import RewardScale
 from lotor.crypto.sharing import (
     TOURNAMENT,
     Circuit,
@@ -16,7 +18,8 @@ from lotor.crypto.sharing import (
     together,
     truncate,
 )
-from lotor.protocols.ppcb.complexity import OURS
+from lotor.crypto.sharing.comparison import MANY
+from lotor.protocols.ppcb.complexity import OURS, per_step
 
 
 def zeros(count: int) -> Shared:
@@ -32,12 +35,18 @@ def product(engine: Engine) -> Circuit[object]:
 def test_multiplication_and_reciprocal() -> None:
     inputs = 1  # the round that masks them
     assert Recipe.of(product).rounds - inputs == int(OURS["multiplication"])
-    rounds = Recipe.of(lambda engine: reciprocal(engine, zeros(1), 20, 40)).rounds
+    rounds = Recipe.of(lambda engine: reciprocal(engine, zeros(1), 28, 48)).rounds
     assert rounds == int(OURS["reciprocal"])
 
 
 @pytest.mark.parametrize("arms", [2, 3, 5, 9, 10, 17, 100, TOURNAMENT - 1])
 def test_argmax(arms: int) -> None:
     rounds = Recipe.of(lambda engine: argmax(engine, zeros(arms))).rounds
-    assert OURS["argmax"] == "6 + log2 (A - 1)"
-    assert rounds == 6 + (arms - 2).bit_length()
+    assert OURS["argmax"] == "4 or 7"
+    assert rounds == (4 if arms * (arms - 1) // 2 < MANY else 7)
+
+
+@pytest.mark.parametrize(("arms", "rounds"), [(2, 6), (10, 6), (24, 6), (40, 9), (100, 9)])
+def test_a_step(arms: int, rounds: int) -> None:
+    terms = lotor.PPCB().terms("run", budget=9, arms=arms, owners={"a": 3}, scale=RewardScale())
+    assert per_step(terms)["rounds"] == rounds

@@ -62,7 +62,7 @@ def too_early(watch: Watched) -> list[str]:
 
 
 def _holds(written: ServerMemory, message: Opened | OneHot) -> bool:
-    if not written.waiting or not written.vectors:
+    if not written.waiting or not written.weights:
         return False
     oldest, latest = written.waiting[0], written.waiting[-1]
     t, circuit = written.t, int.from_bytes(message.place[10:12], "big")
@@ -186,7 +186,7 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
     def changed(party: Party, snapshot: bytes) -> Party:
         again = rebuild(party, snapshot)
         assert isinstance(again, ComputingServer)
-        again._weights.vectors.share = again._weights.vectors.share + np.uint64(next(numbers))
+        again._weights.table.share = again._weights.table.share + np.uint64(next(numbers))
         return again
 
     places = opened_again(PROTOCOLS[0], changed)[SECOND]

@@ -336,16 +336,18 @@ def test_a_run_without_an_environment_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arms", "features"), [(2, 1), (10, 20), (159, 20), (160, 2), (1000, 20), (3000, 1), (2, 500)]
+    ("arms", "features"),
+    [(2, 1), (10, 20), (24, 2), (25, 2), (159, 20), (160, 2), (1000, 20), (3000, 1), (2, 600)],
 )
-def test_no_message_is_longer_than_stated(arms: int, features: int) -> None:
-    ppcb = lotor.PPCB(bits=16)
+@pytest.mark.parametrize("delay", [0, 1])
+def test_no_message_is_longer_than_stated(arms: int, features: int, delay: int) -> None:
+    ppcb = lotor.PPCB(bits=16, delay=delay)
     terms = ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
     for recipe in Recipes(terms).by_circuit.values():
         assert max(recipe.correction_bytes, recipe.opened) < LARGEST_MESSAGE
 
 
-@pytest.mark.parametrize(("arms", "features"), [(4096, 2), (300, 80), (2, 1024)])
+@pytest.mark.parametrize(("arms", "features"), [(4096, 9), (300, 80), (2, 1024)])
 def test_what_would_not_fit_a_message_is_refused(arms: int, features: int) -> None:
     ppcb = lotor.PPCB(bits=16)
     with pytest.raises(InputError, match="take fewer of either"):

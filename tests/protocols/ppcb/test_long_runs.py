@@ -1,4 +1,4 @@
-"""Rounding adds up in A⁻¹, step by step: with how many bits it lasts how long."""
+"""What u and k are off by adds up in A⁻¹: with how many bits it lasts how long."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from lotor.protocols.ppcb.server import ComputingServer
 from lotor.protocols.ppcb.terms import FIRST, MOST_STEPS, SECOND
 from protocols.ppcb.stage import play
 
-INNER, D = 12, 3
+INNER, D = 14, 3
 
 
 def test_the_inverse_lasts_as_long_as_runs_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +35,5 @@ def test_the_inverse_lasts_as_long_as_runs_may_be(monkeypatch: pytest.MonkeyPatc
 def inverse_of(first: object, second: object, arm: int) -> Floats:
     assert isinstance(first, ComputingServer)
     assert isinstance(second, ComputingServer)
-    halves = first._weights.inverses.share[arm] + second._weights.inverses.share[arm]
-    _, _, whole = shape.triangle(D)
-    return to_floats(halves, INNER)[whole]
+    rows = first._weights.table.share[arm] + second._weights.table.share[arm]
+    return to_floats(rows, 2 * INNER)[shape.whole_rows(D)[:D]]

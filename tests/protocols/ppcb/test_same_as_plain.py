@@ -13,9 +13,10 @@ from helpers import Outcome
 from lotor.crypto.sharing import TOURNAMENT
 from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once, weights_of
 
-# A score is off by the truncations of at most n updates: those of u, g, k and of the change itself,
-# each by less than a unit in the last place, independent and right on average. So its error has a
-# standard deviation of about sqrt(n) units, and the difference of two scores one of sqrt(2 n).
+# A score is off by less than a unit for each weight that is cut off where it is used, and by what at
+# most n updates were off: their context by half a unit in the last place, u, g and k by far less. So
+# its error has a standard deviation of at most about sqrt(n) units, and the difference of two scores
+# one of sqrt(2 n).
 UNITS = 8
 
 
@@ -93,7 +94,7 @@ def test_the_first_digits(bits: int) -> None:
 @pytest.mark.slow
 def test_all_digits() -> None:
     """Under this seed no two scores come nearer than the resolution: not one arm may differ."""
-    arms, seed = lotor.ContextualArms.digits(), 14
+    arms, seed = lotor.ContextualArms.digits(), 1
     protocol = lotor.PPCB(owners=4)
     plain = lotor.run(protocol.plain(), arms, budget=arms.rounds, seed=seed)
     assert plain.arms is not None

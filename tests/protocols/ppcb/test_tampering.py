@@ -57,11 +57,11 @@ SHARED: list[Way] = [
     (messages.Corrections, 3, "dealer", "server-1", place_of(2, 1)),
     (messages.Features, 1, "owner-1", "server-1", place_of(2)),
     (messages.Features, 5, "owner-2", "server-1", place_of(2)),
-    (messages.Opened, 26, "server-1", "server-0", place_of(2)),
-    (messages.Opened, 44, "server-0", "server-1", place_of(2, 0, 9)),
-    (messages.Opened, 49, "server-0", "server-1", place_of(2, 1, 1)),
-    (messages.OneHot, 2, "server-1", "actor", place_of(2)),
-    (messages.OneHot, 3, "server-0", "actor", place_of(2)),
+    (messages.Opened, 12, "server-1", "server-0", place_of(2)),
+    (messages.Opened, 21, "server-0", "server-1", place_of(2, 0, 4)),
+    (messages.Opened, 22, "server-0", "server-1", place_of(2, 1, 0)),
+    (messages.OneHot, 2, "server-0", "actor", place_of(2)),
+    (messages.OneHot, 3, "server-1", "actor", place_of(2)),
     (messages.Reward, 1, "receiver", "server-1", place_of(2)),
 ]
 PLACED = TOLD + SHARED

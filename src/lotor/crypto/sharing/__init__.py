@@ -6,16 +6,25 @@ that read like formulas; a dealer, who sees nothing of them, provides correlated
 
 from lotor.crypto.sharing.argmax import (
     TOURNAMENT,
+    Heats,
     argmax,
     differences,
     group_count,
     heats,
+    losses,
+    only,
     placed,
     tournament,
-    victories,
 )
-from lotor.crypto.sharing.arithmetic import contract, multiply, settled, square, truncate
-from lotor.crypto.sharing.boolean import all_of, both, conjunction, halved
+from lotor.crypto.sharing.arithmetic import (
+    contract,
+    multiply,
+    multiply_three,
+    settled,
+    square,
+    truncate,
+)
+from lotor.crypto.sharing.boolean import both, conjunction
 from lotor.crypto.sharing.circuits import (
     Circuit,
     Opening,
@@ -24,7 +33,7 @@ from lotor.crypto.sharing.circuits import (
     to_message,
     together,
 )
-from lotor.crypto.sharing.comparison import negative
+from lotor.crypto.sharing.comparison import MANY, Coins, negative
 from lotor.crypto.sharing.conversion import bit_to_word, bits_to_words, words_to_bits
 from lotor.crypto.sharing.engine import (
     Engine,
@@ -35,20 +44,25 @@ from lotor.crypto.sharing.engine import (
     moved_bits,
     reveal,
     reveal_bits,
+    reveal_tally,
 )
 from lotor.crypto.sharing.local import run_locally, split
+from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
 from lotor.crypto.sharing.masked import Masked, MaskedBits
 from lotor.crypto.sharing.pads import Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.reciprocal import reciprocal
-from lotor.crypto.sharing.shares import Shared, SharedBits
-from lotor.crypto.sharing.words import Bits, Words, constant, to_floats, to_words
+from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
+from lotor.crypto.sharing.words import Bits, Shorts, Words, constant, to_floats, to_words
 
 __all__ = [
+    "MANY",
     "TOURNAMENT",
     "Bits",
     "Circuit",
+    "Coins",
     "Engine",
+    "Heats",
     "Masked",
     "MaskedBits",
     "Opening",
@@ -58,8 +72,9 @@ __all__ = [
     "Server",
     "Shared",
     "SharedBits",
+    "Shorts",
+    "Tally",
     "Words",
-    "all_of",
     "argmax",
     "bit_to_word",
     "bits_to_words",
@@ -69,19 +84,24 @@ __all__ = [
     "contract",
     "differences",
     "group_count",
-    "halved",
     "heats",
     "joined",
+    "look_up",
+    "losses",
     "mask",
     "mask_bits",
     "moved",
     "moved_bits",
     "multiply",
+    "multiply_three",
     "negative",
+    "one_hot_of_sum",
+    "only",
     "placed",
     "reciprocal",
     "reveal",
     "reveal_bits",
+    "reveal_tally",
     "run_locally",
     "settled",
     "split",
@@ -92,6 +112,5 @@ __all__ = [
     "together",
     "tournament",
     "truncate",
-    "victories",
     "words_to_bits",
 ]

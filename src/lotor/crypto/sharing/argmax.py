@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.crypto.sharing.arithmetic import multiply
-from lotor.crypto.sharing.boolean import all_of, both
+from lotor.crypto.sharing.boolean import both
 from lotor.crypto.sharing.circuits import Circuit, together
 from lotor.crypto.sharing.comparison import negative
 from lotor.crypto.sharing.conversion import bit_to_word
 from lotor.crypto.sharing.engine import Engine, mask
-from lotor.crypto.sharing.shares import Shared, SharedBits
-from lotor.crypto.sharing.words import Bits
+from lotor.crypto.sharing.lookup import look_up
+from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
+from lotor.crypto.sharing.words import Bits, Shorts
 
 # From here on two smaller comparisons of all pairs cost less than one large one: measured by
 # benchmarks/sharing.py for rounds of 200 µs and the network between loopback and a gigabit.
@@ -28,23 +29,25 @@ _LOWEST = -(1 << 62)
 
 
 class Pairs(NamedTuple):
-    """All pairs i < j of k numbers; `of[a]` are the pairs of a, and `swapped` where it is j."""
+    """All pairs i < j of k numbers; `of[a]` are the pairs of a, and `signs` -1 where it is j."""
 
     i: NDArray[np.intp]
     j: NDArray[np.intp]
     of: NDArray[np.intp]
-    swapped: Bits
+    signs: Shorts
+    swapped: Shorts
 
 
 @lru_cache(maxsize=64)
 def pairs(k: int) -> Pairs:
-    """The pairs of k numbers, each compared once."""
+    """The pairs of k numbers, each compared once; `swapped[a]` are those where a is j."""
     i, j = np.triu_indices(k, 1)
     number = np.zeros((k, k), np.intp)
     number[i, j] = number[j, i] = np.arange(len(i))
     others = ~np.eye(k, dtype=bool)
-    swapped = np.tril(np.ones((k, k), np.uint8), -1)
-    return Pairs(i, j, number[others].reshape(k, k - 1), swapped[others].reshape(k, k - 1))
+    signs = np.triu(np.full((k, k), 2, np.uint16)) - np.uint16(1)
+    swapped = np.arange(k, dtype=np.uint16)
+    return Pairs(i, j, number[others].reshape(k, k - 1), signs[others].reshape(k, k - 1), swapped)
 
 
 def differences(x: Shared) -> Shared:
@@ -53,13 +56,22 @@ def differences(x: Shared) -> Shared:
     return x[..., among.i] - x[..., among.j]
 
 
-def victories(less: SharedBits, k: int) -> SharedBits:
-    """A row for each number: whether it is not below each of the others.
+def losses(less: Tally, k: int) -> Tally:
+    """For each number how many of the others are larger.
 
-    `less` says of each pair whether the first is below the second.
+    `less` says of each pair whether the first is below the second; they are different.
     """
     among = pairs(k)
-    return less[..., among.of] ^ (among.swapped ^ np.uint8(1))
+    lost = (less.share[..., among.of] * among.signs).sum(axis=-1, dtype=np.uint16)
+    return Tally(lost, first=less.first) + among.swapped
+
+
+@lru_cache(maxsize=64)
+def only(number: int, size: int) -> Bits:
+    """The function that is 1 for one number, with as many values as look-up tables have."""
+    values = np.zeros(1 << (size - 1).bit_length(), np.uint8)
+    values[number] = 1
+    return values
 
 
 def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
@@ -70,7 +82,7 @@ def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
     if k >= TOURNAMENT and len(x.shape) == 1:
         return (yield from tournament(engine, x, group_count(k)))
     less = yield from negative(engine, differences(x))
-    return (yield from all_of(engine, victories(less, k)))
+    return (yield from look_up(engine, losses(less, k), only(0, k)))
 
 
 class Heats(NamedTuple):

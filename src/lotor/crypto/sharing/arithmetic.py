@@ -3,7 +3,7 @@
 import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit, Part
-from lotor.crypto.sharing.engine import WORD, Engine
+from lotor.crypto.sharing.engine import HALF, WORD, Engine
 from lotor.crypto.sharing.masked import Masked, Term
 from lotor.crypto.sharing.shares import Shared, word
 from lotor.crypto.sharing.words import Words
@@ -11,31 +11,40 @@ from lotor.crypto.sharing.words import Words
 _SIGN = np.uint64(63)
 
 
-def offset(x: Masked) -> Words:
-    """A server's share of x less its public part."""
-    total: Words | None = None
-    for term in x.terms:
-        if isinstance(term.coefficient, int) and term.coefficient == 1:
-            part = term.secret.share
-        else:
-            part = term.secret.share * word(term.coefficient)
-        total = part if total is None else total + part
-    return total if total is not None else np.zeros_like(x.public)
-
-
 def _own(engine: Engine, x: Masked) -> Words:
     """A server's share of x, whose public part is the first one's."""
-    return offset(x) + x.public if engine.first else offset(x)
+    return x.share + x.public if engine.first else x.share
 
 
 def multiply(engine: Engine, x: Masked, y: Masked) -> Shared:
     """x · y, element by element; the shares are not rescaled."""
-    share = x.public * _own(engine, y) + y.public * offset(x)
+    share = x.public * _own(engine, y) + y.public * x.share
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power < 64:  # else the term is a multiple of 2^64
-                dealt = engine.product(left.secret, right.secret).share
+                dealt = engine.product(left, right, share.shape).share
                 share += _scaled(dealt, left, right)
+    return Shared(share, first=engine.first)
+
+
+def multiply_three(engine: Engine, x: Masked, y: Masked, z: Masked) -> Shared:
+    """x · y · z, element by element, with nothing opened between: products of three are dealt."""
+    share = z.public * multiply(engine, x, y).share + x.public * y.public * z.share
+    for third in z.terms:
+        # What the dealer deals for x · y, with one more factor.
+        for factor, other in ((x, y), (y, x)):
+            shape = np.broadcast_shapes(factor.shape, z.shape)
+            for term in factor.terms:
+                if term.power + third.power < 64:
+                    dealt = engine.product(term, third, shape).share
+                    share += other.public * _scaled(dealt, term, third)
+        for left in x.terms:
+            for right in y.terms:
+                if left.power + right.power + third.power < 64:
+                    pair = engine.product(left, right, np.broadcast_shapes(x.shape, y.shape))
+                    both = Term(1, pair.number, pair.share.dtype)
+                    dealt = engine.product(both, third, share.shape).share
+                    share += _scaled(dealt, left, right, third)
     return Shared(share, first=engine.first)
 
 
@@ -44,29 +53,35 @@ def contract(engine: Engine, x: Masked, y: Masked) -> Shared:
     shape = x.shape[:-1] or (1,)
     # Reshaped before it is added: numpy warns of numbers that wrap around, and not of arrays.
     by_public: Words = (x.public @ _own(engine, y)).reshape(shape)
-    share = by_public + (offset(x) @ y.public).reshape(shape)
+    share = by_public + (x.share @ y.public).reshape(shape)
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power >= 64:
                 continue
             if isinstance(left.coefficient, int) and isinstance(right.coefficient, int):
-                dealt = engine.contraction(left.secret, right.secret).share
+                dealt = engine.contraction(left, right, shape).share
                 share += _scaled(dealt, left, right)
             else:
-                dealt = engine.product(left.secret, right.secret).share
-                products = _scaled(dealt, left, right)
-                share += products.sum(axis=-1, dtype=np.uint64).reshape(shape)
+                dealt = engine.product(left, right, x.shape).share
+                share += _summed(dealt, left, right).reshape(shape)
     return Shared(share, first=engine.first)
 
 
-def _scaled(dealt: Words, left: Term, right: Term) -> Words:
+def _scaled(dealt: Words, *terms: Term) -> Words:
     number, scaled = 1, dealt
-    for coefficient in (left.coefficient, right.coefficient):
-        if isinstance(coefficient, int):
-            number *= coefficient
+    for term in terms:
+        if isinstance(term.coefficient, int):
+            number *= term.coefficient
         else:
-            scaled = scaled * coefficient
+            scaled = scaled * term.coefficient
     return scaled if number == 1 else scaled * word(number)
+
+
+def _summed(dealt: Words, left: Term, right: Term) -> Words:
+    """The same along the last axis, where at least one coefficient is not a number."""
+    one, other = (right, left) if isinstance(left.coefficient, int) else (left, right)
+    total: Words = np.vecdot(_scaled(dealt, other), one.coefficient)
+    return total
 
 
 def square(engine: Engine, x: Masked) -> Shared:
@@ -84,12 +99,15 @@ def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[Masked]:
     r = engine.uniform(z.shape, WORD, xor=False)
     n, shift = r.number, np.uint64(bits)
     less = engine.dealt(lambda v: -(v[n] >> shift), z.shape, WORD, xor=False)
-    sign = engine.dealt(lambda v: v[n] >> _SIGN, z.shape, WORD, xor=False)
+    # It is multiplied by 2^(64 - bits), so that only its lowest bits count.
+    width = HALF if bits <= 32 else WORD
+    sign = engine.dealt(lambda v: (v[n] >> _SIGN).astype(width), z.shape, width, xor=False)
     (opened,) = yield [Part((z + (1 << 62)).share + r.share, xor=False)]
-    c: Words = opened.astype(np.uint64, copy=False)
+    c: Words = opened.view(np.uint64)
     wraps = (np.uint64(1) - (c >> _SIGN)) << np.uint64(64 - bits)
     public = (c >> shift) - np.uint64(1 << (62 - bits))
-    return Masked(public, (Term(1, less), Term(wraps, sign, 64 - bits)))
+    terms = Term(1, less.number, WORD), Term(wraps, sign.number, width, 64 - bits)
+    return Masked(public, less.share + sign.share * wraps, terms)
 
 
 def settled(engine: Engine, x: Masked) -> Shared:

@@ -1,111 +1,152 @@
-"""Which shared numbers are negative.
+"""Which shared numbers are negative, in three rounds.
 
-x + r is opened for a random r whose bits are shared too. The sign of x = c - r is that of c and r
-and the borrow from below, and a tree of AND gates over neighbouring bits finds the borrow. Bits
-are folded beforehand, so that neighbours are the two halves of a word, and each level leaves words
-half as wide.
+x + r is opened. The sign of x = c - r is that of c and r and the borrow from below, and whether a
+borrow comes from some digits depends on how those of c compare with those of r: less, or equal so
+that one from below is passed on. For each digit of c this is read in a dealt table, which knows r;
+then for three digits, and for three times three, where what was read is opened under a mask.
 """
 
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from lotor.crypto.sharing.boolean import conjunction
-from lotor.crypto.sharing.circuits import Circuit, Part
-from lotor.crypto.sharing.engine import WORD, Engine, mask_bits, moved_bits
-from lotor.crypto.sharing.masked import BitTerm, MaskedBits, Rearrange, Secret
-from lotor.crypto.sharing.shares import Shared, SharedBits
+from lotor.crypto.sharing.borrow import (
+    ANY_COIN,
+    HIGH_COIN,
+    LOW_COIN,
+    Last,
+    concluded,
+)
+from lotor.crypto.sharing.circuits import Circuit, Part, together
+from lotor.crypto.sharing.engine import BYTE, WORD, Engine
+from lotor.crypto.sharing.lookup import read
+from lotor.crypto.sharing.packed import packed_negative
+from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
 from lotor.crypto.sharing.words import Bits, Words
 
-_TOP = np.uint64(1 << 63)  # the sign, which folding leaves where it is
+# From so many numbers on, tables cost more than the three rounds that `packed.py` takes in
+# addition: measured by benchmarks/sharing.py.
+MANY = 300
+
+# The lower 63 bits are nine digits of seven, in three groups of three; axes are the place in a
+# group, the group, and the number.
+_SHIFTS = (7 * (np.arange(3)[:, None] + 3 * np.arange(3)))[..., None].astype(np.uint64)
+_DIGITS = np.arange(128, dtype=np.uint8)
+_STATES = np.arange(64, dtype=np.uint8)
+_ROW_OF_PLACE = 128 * np.arange(3)[:, None, None]
+_MASK_OF_PLACE = 64 * np.arange(3)[:, None]
+_BIT_OF_PLACE = (2 * np.arange(3, dtype=np.uint8))[:, None, None, None]
+_LAST_DIGIT, _LAST_STATE = np.uint64(127), np.uint8(63)
+_SIGN = np.uint64(63)
 
 
-def _fold(low: int, high: int) -> tuple[np.uint64, np.uint64]:
-    """How bits are exchanged whose places differ in these two binary digits: a shift and a mask."""
-    places = [p for p in range(64) if p >> low & 1 and not p >> high & 1]
-    return np.uint64((1 << high) - (1 << low)), np.uint64(sum(1 << p for p in places))
+def _state(left: Bits, right: Bits) -> Bits:
+    """Two bits: 1 for less, 2 for equal."""
+    less, equal = (left < right).astype(np.uint8), (left == right).astype(np.uint8)
+    state: Bits = less | equal << np.uint8(1)
+    return state
 
 
-_FOLDS = [_fold(0, 5), _fold(1, 4), _fold(2, 3)]
+def _joined(states: Bits) -> Bits:
+    """The state of three digits or groups, from two bits of each, the lowest first."""
+    low, middle, high = (states >> np.uint8(shift) for shift in (0, 2, 4))
+    less = high | (high >> 1) & (middle | (middle >> 1) & low)
+    joined: Bits = (less & 1) | (high & middle & low & 2)
+    return joined
 
 
-def folded(words: Words) -> Words:
-    """Bits moved so that neighbours 2i and 2i + 1 lie in the two halves, and so on within these.
+def _placed(states: Bits) -> Bits:
+    """The same for each place in a group, where it is written."""
+    return np.stack([states << np.uint8(2 * place) for place in range(3)])
 
-    The place of a bit has its six binary digits reversed; doing it twice changes nothing.
+
+_BY_DIGIT = _placed(_state(_DIGITS, _DIGITS[:, None])).reshape(3 * 128, 128)
+"""A row for each place and each digit of r; a column for each digit of c."""
+_BY_MASK = _placed(_joined(_STATES[:, None] ^ _STATES)).reshape(3 * 64, 64)
+"""A row for each place and each mask; a column for each opened state."""
+_LAST = Last.of(_joined(_STATES) & np.uint8(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Coins:
+    """Uniform 64-bit words that are shared by XOR, to be compared with a public threshold."""
+
+    words: SharedBits
+    threshold: int
+
+    @property
+    def kind(self) -> int:
+        return ANY_COIN if self.threshold >> 64 else (LOW_COIN, HIGH_COIN)[self.threshold >> 63]
+
+
+def negative(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[Tally]:
+    """1 for each number with -2^63 <= x < 0, as if 64 bits were signed, and 0 for others.
+
+    With coins, x is a vector; whether each is below the threshold comes behind it.
     """
-    for shift, mask in _FOLDS:
-        moves = ((words >> shift) ^ words) & mask
-        words = words ^ moves ^ (moves << shift)
-    return words
+    if coins is None:
+        flat = Shared(x.share.reshape(-1), first=x.first)
+        compare = _by_tables if len(flat) < MANY else packed_negative
+        return (yield from compare(engine, flat)).reshape(x.shape)
+    if len(x) < MANY:
+        return (yield from _by_tables(engine, x, coins))
+    less, below = yield from together(packed_negative(engine, x), _by_tables(engine, x[:0], coins))
+    return Tally(np.concatenate([less.share, below.share]), first=engine.first)
 
 
-def negative(engine: Engine, x: Shared) -> Circuit[SharedBits]:
-    """A byte for each number, 1 where -2^63 <= x < 0, as if 64 bits were signed."""
-    r = engine.uniform(x.shape, WORD, xor=True)  # folded
-    n = r.number
-    mask = engine.dealt(lambda v: folded(v[n].astype(np.uint64)), x.shape, WORD, xor=False)
-    (opened,) = yield [Part(x.share + mask.share, xor=False)]
-    c = folded(opened.astype(np.uint64, copy=False))
-    borrow = yield from _borrow(engine, c, engine.rearranged(r, lambda bits: bits & ~_TOP))
-    sign = ((r.share ^ c if engine.first else r.share) >> np.uint64(63)).astype(np.uint8)
-    return SharedBits((borrow.share ^ sign) & np.uint8(1), first=engine.first)
-
-
-def _borrow(engine: Engine, c: Words, r: Secret) -> Circuit[SharedBits]:
-    """Whether the lower 63 bits of c are less than those of r.
-
-    A bit generates a borrow where c is 0 and r is 1, and propagates one where they are equal; the
-    sign bit propagates. Of two halves, the upper one's own borrow and what it lets through from
-    the lower one join to that of the whole.
-    """
-    not_c = ~c | _TOP
-    high, low = _halves(64)
-    upper, lower = engine.rearranged(r, high), engine.rearranged(r, low)
-    above = MaskedBits(high(not_c), BitTerm(None, upper))
-    below = MaskedBits(low(not_c), BitTerm(None, lower))
-    generated = MaskedBits(np.zeros_like(below.public), BitTerm(below.public, lower))
-    passed = conjunction(engine, above, generated).share
-    generate = high(r.share & not_c) ^ passed
-    propagate = conjunction(engine, above, below).share
-    width = 32
-    while width > 1:
-        high, low = _halves(width)
-        # One opening and one gate for both: what propagates above, with each of the two below.
-        parts = np.stack([high(propagate), low(propagate), low(generate)], axis=-2)
-        opened = yield from mask_bits(engine, SharedBits(parts, first=engine.first))
-        joined = conjunction(
-            engine, moved_bits(engine, opened, _first), moved_bits(engine, opened, _others)
+def _by_tables(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[Tally]:
+    r = engine.uniform(x.shape, WORD, xor=False)
+    parts = [Part(x.share + r.share, xor=False)]
+    masks, count = [r.number], len(x)
+    if coins is not None:
+        s = engine.uniform(coins.words.shape, WORD, xor=True)
+        parts.append(Part(coins.words.share ^ s.share, xor=True))
+        masks, count = [r.number, s.number], count + len(s.share)
+    tables = engine.dealt(
+        lambda v: _digit_tables([v[n] for n in masks], coins), (3, 3, count, 128), BYTE, xor=True
+    )
+    opened = yield parts
+    c: Words = np.concatenate(opened) if coins is not None else opened[0]
+    digits = ((c >> _SHIFTS) & _LAST_DIGIT).view(np.int64)
+    state = np.bitwise_xor.reduce(read(tables, digits), axis=0)
+    state = yield from _three_joined(engine, state)
+    return (
+        yield from concluded(
+            engine, _LAST, state, c, lambda v: _kinds([v[n] for n in masks], coins)
         )
-        propagate, passed = joined.share[..., 0, :], joined.share[..., 1, :]
-        generate = high(generate) ^ passed
-        width //= 2
-    return SharedBits(generate, first=engine.first)
+    )
 
 
-def _first(parts: Bits) -> Bits:
-    return parts[..., :1, :]
+def _three_joined(engine: Engine, state: Bits) -> Circuit[Bits]:
+    """The states of groups: shared by XOR they come, and so they go, at the group's place."""
+    m = engine.uniform(state.shape, BYTE, xor=True)
+    n = m.number
+    tables = engine.dealt(
+        lambda v: _BY_MASK.take(_MASK_OF_PLACE + (v[n] & _LAST_STATE), axis=0),
+        (*state.shape, 64),
+        BYTE,
+        xor=True,
+    )
+    (opened,) = yield [Part(state ^ m.share, xor=True)]
+    joined: Bits = np.bitwise_xor.reduce(read(tables, opened & _LAST_STATE), axis=0)
+    return joined
 
 
-def _others(parts: Bits) -> Bits:
-    return parts[..., 1:, :]
+def _digit_tables(masks: Sequence[Bits], coins: Coins | None) -> Bits:
+    """What each digit of c would tell, by the dealer, who knows the masks of numbers and coins."""
+    digits = [((mask >> _SHIFTS) & _LAST_DIGIT).astype(np.int64) for mask in masks]
+    tables: Bits = _BY_DIGIT.take(_ROW_OF_PLACE + digits[0], axis=0)
+    if coins is None:
+        return tables
+    threshold = (np.uint64(coins.threshold % (1 << 64)) >> _SHIFTS & _LAST_DIGIT)[..., None]
+    coin = digits[1][..., None].astype(np.uint8) ^ _DIGITS
+    states = _state(coin, threshold.astype(np.uint8)) << _BIT_OF_PLACE
+    return np.concatenate([tables, states], axis=2)
 
 
-@cache
-def _halves(width: int) -> tuple[Rearrange, Rearrange]:
-    """How the upper and the lower half of words are cut out.
-
-    Where both fit in a byte, what is left above them does not matter.
-    """
-    half = width // 2
-    dtype = np.dtype(f"u{max(half // 8, 1)}")
-
-    def high(bits: Bits) -> Bits:
-        upper: Bits = (bits >> bits.dtype.type(half)).astype(dtype, copy=False)
-        return upper
-
-    def low(bits: Bits) -> Bits:
-        lower: Bits = bits.astype(dtype, copy=False)
-        return lower
-
-    return high, low
+def _kinds(masks: Sequence[Bits], coins: Coins | None) -> Bits:
+    signs = [mask >> _SIGN for mask in masks]
+    if coins is None:
+        return signs[0]
+    return np.concatenate([signs[0], signs[1] + np.uint64(coins.kind)])

@@ -25,7 +25,8 @@ def bit_to_word(engine: Engine, bits: SharedBits) -> Circuit[Masked]:
     )
     (opened,) = yield [Part((bits.share ^ rho.share) & np.uint8(1), xor=True)]
     v = opened.astype(np.uint64)
-    return Masked(v, (Term(_ONE - (v << _ONE), number),))
+    turned = _ONE - (v << _ONE)
+    return Masked(v, number.share * turned, (Term(turned, number.number, WORD),))
 
 
 def bits_to_words(engine: Engine, bits: SharedBits) -> Circuit[Shared]:
@@ -33,9 +34,8 @@ def bits_to_words(engine: Engine, bits: SharedBits) -> Circuit[Shared]:
     places = np.arange(64, dtype=np.uint64)
     single = ((bits.share[..., None] >> places) & _ONE).astype(np.uint8)
     ones = yield from bit_to_word(engine, SharedBits(single, first=engine.first))
-    (term,) = ones.terms
     weights = _ONE << places
-    share: Words = (term.secret.share * term.coefficient * weights).sum(axis=-1, dtype=np.uint64)
+    share: Words = (ones.share * weights).sum(axis=-1, dtype=np.uint64)
     public: Words = (ones.public * weights).sum(axis=-1, dtype=np.uint64)
     return Shared(share, first=engine.first) + public
 

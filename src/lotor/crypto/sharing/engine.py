@@ -20,15 +20,19 @@ from lotor.crypto.sharing.masked import (
     Secret,
     Term,
 )
-from lotor.crypto.sharing.pads import DType, Pads, aligned, item_at
-from lotor.crypto.sharing.shares import Shared, SharedBits
+from lotor.crypto.sharing.pads import DType, Pads, aligned
+from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
 from lotor.crypto.sharing.words import Bits, Words
 
 Compute: TypeAlias = Callable[[Sequence[Bits]], Bits]
 """A value that the dealer deals, from those it has drawn and dealt before."""
 
 WORD: DType = np.dtype(np.uint64)
+HALF: DType = np.dtype(np.uint32)
+SHORT: DType = np.dtype(np.uint16)
 BYTE: DType = np.dtype(np.uint8)
+
+_USED_UP = "the dealer's corrections are used up: no item is ever used twice"
 
 
 class Engine(ABC):
@@ -56,6 +60,10 @@ class Engine(ABC):
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         """The same values in other places."""
 
+    @abstractmethod
+    def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:
+        """The same, where only its name is asked for."""
+
     def shared(self, public: Words) -> Shared:
         """A public value as one that is shared."""
         return Shared(public if self.first else np.zeros_like(public), first=self.first)
@@ -63,25 +71,30 @@ class Engine(ABC):
     def shared_bits(self, public: Bits) -> SharedBits:
         return SharedBits(public if self.first else np.zeros_like(public), first=self.first)
 
-    def product(self, left: Secret, right: Secret) -> Secret:
-        """left · right, element by element."""
-        i, j = sorted((left.number, right.number))
+    def product(self, left: Term, right: Term, shape: tuple[int, ...]) -> Secret:
+        """Of two terms' secrets, element by element, with as many bits as count of both."""
+        i, j = left.number, right.number
+        if i > j:
+            i, j = j, i
         key = ("product", i, j)
-        if key not in self._products:
-            shape = _common_shape(left, right)
-            self._products[key] = self.dealt(lambda v: v[i] * v[j], shape, WORD, xor=False)
-        return self._products[key]
+        found = self._products.get(key)
+        if found is None:
+            dtype = left.dtype if left.dtype.itemsize < right.dtype.itemsize else right.dtype
+            found = self._products[key] = self.dealt(
+                lambda v: (v[i] * v[j]).astype(dtype, copy=False), shape, dtype, xor=False
+            )
+        return found
 
-    def contraction(self, left: Secret, right: Secret) -> Secret:
+    def contraction(self, left: Term, right: Term, shape: tuple[int, ...]) -> Secret:
         """The product of a matrix, or a stack of them, with a vector."""
         i, j = left.number, right.number
         key = ("contraction", i, j)
-        if key not in self._products:
-            shape = left.share.shape[:-1] or (1,)
-            self._products[key] = self.dealt(
+        found = self._products.get(key)
+        if found is None:
+            found = self._products[key] = self.dealt(
                 lambda v: (v[i] @ v[j]).reshape(shape), shape, WORD, xor=False
             )
-        return self._products[key]
+        return found
 
     def conjunction(self, left: Secret, right: Secret) -> Secret:
         """left AND right, bit by bit."""
@@ -120,15 +133,21 @@ class Server(Engine):
     ) -> Secret:
         if self.first:
             return self._secret(self._pads.bits(shape, dtype))
-        share = item_at(self._corrections, self._position, shape, dtype)
-        if share is not None:
-            self._position += aligned(share.nbytes)
-        if share is None or self._position > len(self._corrections):
-            raise CryptoError("the dealer's corrections are used up: no item is ever used twice")
+        try:
+            share: Bits = np.ndarray(shape, dtype, self._corrections, self._position)
+        except TypeError:
+            raise CryptoError(_USED_UP) from None
+        self._position += aligned(share.nbytes)
+        if self._position > len(self._corrections):
+            raise CryptoError(_USED_UP)
         return self._secret(share)
 
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         return self._secret(rearrange(secret.share))
+
+    def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:  # noqa: ARG002
+        self._count += 1
+        return self._count - 1
 
 
 def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
@@ -140,8 +159,9 @@ def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
 def mask(engine: Engine, x: Shared) -> Circuit[Masked]:
     """Open x under a fresh mask: the public part says nothing about x."""
     a = engine.uniform(x.shape, WORD, xor=False)
-    (public,) = yield [Part(x.share - a.share, xor=False)]
-    return Masked(public.astype(np.uint64, copy=False), (Term(1, a),))
+    share: Words = a.share.view(np.uint64)
+    (public,) = yield [Part(x.share - share, xor=False)]
+    return Masked(public.view(np.uint64), share, (Term(1, a.number, WORD),))
 
 
 def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
@@ -153,17 +173,19 @@ def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
 
 def moved(engine: Engine, x: Masked, rearrange: Rearrange) -> Masked:
     """x with its elements in other places."""
+    public: Words = rearrange(x.public).view(np.uint64)
     terms = tuple(
-        Term(term.coefficient, engine.rearranged(term.secret, rearrange), term.power)
-        if isinstance(term.coefficient, int)
-        else Term(
-            rearrange(term.coefficient).astype(np.uint64, copy=False),
-            engine.rearranged(term.secret, rearrange),
+        Term(
+            term.coefficient
+            if isinstance(term.coefficient, int)
+            else rearrange(term.coefficient).view(np.uint64),
+            engine.renamed(term.number, rearrange, public.shape),
+            term.dtype,
             term.power,
         )
         for term in x.terms
     )
-    return Masked(rearrange(x.public).astype(np.uint64, copy=False), terms)
+    return Masked(public, rearrange(x.share).view(np.uint64), terms)
 
 
 def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBits:
@@ -185,4 +207,9 @@ def reveal(x: Shared) -> Circuit[Words]:
 
 def reveal_bits(x: SharedBits) -> Circuit[Bits]:
     (public,) = yield [Part(x.share, xor=True)]
+    return public
+
+
+def reveal_tally(x: Tally) -> Circuit[Bits]:
+    (public,) = yield [Part(x.share, xor=False)]
     return public

@@ -5,11 +5,12 @@ masked values are multiplied without another round.
 """
 
 # None of these is ever changed. Frozen dataclasses take three times as long to make, and a step
-# makes hundreds.
+# makes more than a hundred.
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lotor.crypto.sharing.pads import DType
 from lotor.crypto.sharing.shares import word
 from lotor.crypto.sharing.words import Bits, Words
 
@@ -32,19 +33,22 @@ class Secret:
 class Term:
     """coefficient · secret. `power` says that the coefficient is a multiple of 2^power.
 
-    A coefficient that is a number is the same for all elements.
+    A coefficient that is a number is the same for all elements. The secret is a number, the name
+    that the dealer knows it by, and `dtype` says how many of its bits count.
     """
 
     coefficient: Words | int
-    secret: Secret
+    number: int
+    dtype: DType
     power: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Masked:
-    """An opened value of Z/2^64."""
+    """An opened value of Z/2^64: its public part, and a server's share of the rest."""
 
     public: Words
+    share: Words
     terms: tuple[Term, ...]
 
     @property
@@ -52,11 +56,13 @@ class Masked:
         return self.public.shape
 
     def __add__(self, number: int) -> "Masked":
-        return Masked(self.public + word(number), self.terms)
+        return Masked(self.public + word(number), self.share, self.terms)
 
     def __neg__(self) -> "Masked":
-        terms = tuple(Term(-term.coefficient, term.secret, term.power) for term in self.terms)
-        return Masked(-self.public, terms)
+        terms = tuple(
+            Term(-term.coefficient, term.number, term.dtype, term.power) for term in self.terms
+        )
+        return Masked(-self.public, -self.share, terms)
 
 
 @dataclass(slots=True, eq=False)

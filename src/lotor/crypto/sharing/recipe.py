@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit
-from lotor.crypto.sharing.engine import Compute, Engine
+from lotor.crypto.sharing.engine import WORD, Compute, Engine
 from lotor.crypto.sharing.masked import Rearrange, Secret
 from lotor.crypto.sharing.pads import DType, Pads, aligned
 from lotor.crypto.sharing.words import Bits
@@ -56,6 +56,10 @@ class Tape(Engine):
         item = Item(values.shape, values.dtype, False, lambda v: rearrange(v[n]), dealt=False)
         return self._put(item)
 
+    def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:
+        moving = Item(shape, WORD, False, lambda v: rearrange(v[number]), dealt=False)
+        return self._put(moving).number
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -71,8 +75,8 @@ class Recipe:
     correction_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
-        uniform = sum(item.size for item in self.items if item.compute is None)
         dealt = sum(item.size for item in self.items if item.compute is not None and item.dealt)
+        uniform = sum(item.size for item in self.items if item.compute is None)
         object.__setattr__(self, "uniform_bytes", uniform)
         object.__setattr__(self, "correction_bytes", dealt)
 
@@ -98,7 +102,8 @@ class Recipe:
     def deal(self, first: Pads, second: Pads) -> bytes:
         """The second server's shares of what is dealt, all in one."""
         values: list[Bits] = []
-        corrections: list[bytes] = []
+        corrections = bytearray(self.correction_bytes)
+        position = 0
         for item in self.items:
             if item.compute is None:
                 ours, theirs = (pads.bits(item.shape, item.dtype) for pads in (first, second))
@@ -108,10 +113,7 @@ class Recipe:
             values.append(value)
             if item.dealt:
                 ours = first.bits(item.shape, item.dtype)
-                share = value ^ ours if item.xor else value - ours
-                corrections.append(_padded(share, item.size))
-        return b"".join(corrections)
-
-
-def _padded(share: Bits, size: int) -> bytes:
-    return share.tobytes().ljust(size, b"\0")
+                share: Bits = np.ndarray(item.shape, item.dtype, corrections, position)
+                (np.bitwise_xor if item.xor else np.subtract)(value, ours, out=share)
+                position += item.size
+        return bytes(corrections)

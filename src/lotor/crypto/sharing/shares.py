@@ -1,4 +1,4 @@
-"""A server's share of values that nobody knows: additive in Z/2^64, or by XOR.
+"""A server's share of values that nobody knows: additive in Z/2^64 or Z/2^16, or by XOR.
 
 Shares are combined as the values would be; what is public is added by the first server alone.
 """
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.crypto.sharing.words import Bits, Words
+from lotor.crypto.sharing.words import Bits, Shorts, Words
 
 Index: TypeAlias = slice | EllipsisType | NDArray[np.intp] | tuple[object, ...]
 _MASK = (1 << 64) - 1
@@ -88,6 +88,40 @@ class Shared:
     def concatenate(parts: Sequence["Shared"]) -> "Shared":
         """One vector of all the values."""
         return parts[0]._with(np.concatenate([part.share.ravel() for part in parts]))
+
+
+class Tally:
+    """A small number, as a count or a bit: the sum of two servers' shares modulo 2^16."""
+
+    __slots__ = ("first", "share")
+
+    def __init__(self, share: Shorts, *, first: bool) -> None:
+        self.share = share
+        self.first = first
+
+    def __repr__(self) -> str:
+        return f"<Tally {self.share.shape}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.share.shape
+
+    def _with(self, share: Shorts) -> "Tally":
+        return Tally(share, first=self.first)
+
+    def __add__(self, other: "Tally | Shorts") -> "Tally":
+        if isinstance(other, Tally):
+            return self._with(self.share + other.share)
+        return self._with(self.share + other if self.first else _spread(self.share, other))
+
+    def __mul__(self, number: int) -> "Tally":
+        return self._with(self.share * np.uint16(number))
+
+    def __getitem__(self, index: Index) -> "Tally":
+        return self._with(self.share[index])  # type: ignore[index]
+
+    def reshape(self, shape: tuple[int, ...]) -> "Tally":
+        return self._with(self.share.reshape(shape))
 
 
 class SharedBits:

@@ -11,6 +11,9 @@ from lotor.core.fixed_point import Floats
 Words: TypeAlias = NDArray[np.uint64]
 """Elements of Z/2^64; as signed numbers they are in two's complement."""
 
+Shorts: TypeAlias = NDArray[np.uint16]
+"""Elements of Z/2^16."""
+
 Bits: TypeAlias = NDArray[np.unsignedinteger]
 """Words of any width whose bits are values of their own."""
 

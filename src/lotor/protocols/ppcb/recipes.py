@@ -3,7 +3,7 @@
 import numpy as np
 
 from lotor.crypto.sharing import Circuit, Engine, Recipe, Shared, SharedBits
-from lotor.protocols.ppcb.shape import Chance, Selected, Shape, Weights
+from lotor.protocols.ppcb.shape import Chance, Gains, Shape, Weights
 from lotor.protocols.ppcb.step import choose, decide, learn, recall
 from lotor.protocols.ppcb.terms import Terms
 from lotor.protocols.ppcb.wire import DECIDE, LEARN
@@ -39,8 +39,8 @@ def learn_late(
     reward: Shared,
 ) -> Circuit[Weights]:
     """Learn from a choice that was made under older weights."""
-    selected = yield from recall(engine, shape, weights, x, one_hot)
-    return (yield from learn(engine, shape, weights, one_hot, selected, reward))
+    gains = yield from recall(engine, shape, weights, x)
+    return (yield from learn(engine, weights, one_hot, gains, reward))
 
 
 def _decided(engine: Engine, shape: Shape, delay: int) -> Circuit[object]:
@@ -53,12 +53,13 @@ def _learnt(engine: Engine, shape: Shape, delay: int) -> Circuit[object]:
     one_hot = SharedBits(np.zeros(shape.arms, np.uint8), first=False)
     if delay:
         return learn_late(engine, shape, weights, _zeros(shape.features), one_hot, reward)
-    selected = Selected(_zeros(shape.features), _zeros(1), _zeros(1))
-    return learn(engine, shape, weights, one_hot, selected, reward)
+    arms = shape.arms
+    gains = Gains(_zeros(arms, shape.entries), _zeros(arms, shape.features), _zeros(arms, 1))
+    return learn(engine, weights, one_hot, gains, reward)
 
 
 def _weights(shape: Shape) -> Weights:
-    return Weights(_zeros(shape.arms, shape.features), _zeros(shape.arms, shape.entries))
+    return Weights(_zeros(shape.arms, shape.entries + shape.features))
 
 
 def _zeros(*shape: int) -> Shared:

@@ -47,7 +47,7 @@ from lotor.protocols.ppcb.messages import (
 from lotor.protocols.ppcb.owner import AHEAD
 from lotor.protocols.ppcb.recipes import Recipes, learn_late
 from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, Choice, ServerMemory
-from lotor.protocols.ppcb.shape import Chance, Selected, Weights
+from lotor.protocols.ppcb.shape import Chance, Gains, Weights
 from lotor.protocols.ppcb.step import choose, decide, learn
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import (
@@ -108,27 +108,23 @@ class ComputingServer:
 
     def _restored_weights(self) -> Weights:
         memory, shape = self._memory, self._shape
-        if not memory.vectors:
+        if not memory.weights:
             ridge = self._terms.learner.ridge
             return Weights.initial(shape, ridge, first=self._first)  # lines 1 to 3
-        sizes = 8 * shape.arms * shape.features, 8 * shape.arms * shape.entries
-        if (len(memory.vectors), len(memory.inverses)) != sizes:
+        columns = shape.entries + shape.features
+        if len(memory.weights) != 8 * shape.arms * columns:
             raise JournalError(
                 f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
                 "features: the journal is damaged or of another run; restore its last copy"
             )
-        return Weights(
-            self._shared(memory.vectors, shape.arms, shape.features),
-            self._shared(memory.inverses, shape.arms, shape.entries),
-        )
+        return Weights(self._shared(memory.weights, shape.arms, columns))
 
     def _shared(self, data: bytes, *shape: int) -> Shared:
         return Shared(np.frombuffer(data, np.uint64).reshape(shape), first=self._first)
 
     def _snapshot(self) -> bytes:
-        memory, weights = self._memory, self._weights
-        memory.vectors = weights.vectors.share.tobytes()
-        memory.inverses = weights.inverses.share.tobytes()
+        memory = self._memory
+        memory.weights = self._weights.table.share.tobytes()
         return memory.dump()
 
     def steps(self) -> Steps[None]:
@@ -204,21 +200,19 @@ class ComputingServer:
                 t, DECIDE, lambda engine: choose(engine, shape, self._weights, x, chance)
             )
         else:
-            one_hot, selected = yield from self._computed(
+            one_hot, gains = yield from self._computed(
                 t, DECIDE, lambda engine: decide(engine, shape, self._weights, x, chance)
             )
-            latest.u, latest.s, latest.g = (
-                part.share.tobytes() for part in (selected.u, selected.s, selected.g)
+            latest.outer, latest.k, latest.s = (
+                part.share.tobytes() for part in (gains.outer, gains.k, gains.s)
             )
         latest.one_hot = one_hot.share.tobytes()
 
     def _chance(self, t: int) -> Chance:
         """Lines 8 and 12: this server's part of them."""
-        draws, k = self._draws, self._terms.arms
-        turn = np.zeros(k, np.uint8)
-        turn[draws.turn(t)] = 1
+        draws = self._draws
         ranks = draws.order(t).astype(np.uint64)
-        return Chance(np.array([draws.coin(t)], np.uint64), turn, ranks)
+        return Chance(np.array([draws.coin(t)], np.uint64), draws.turn(t), ranks)
 
     def _let_act(self, t: int) -> Steps[None]:
         """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
@@ -258,12 +252,12 @@ class ComputingServer:
             if terms.delay:
                 x = self._shared(choice.x, shape.features)
                 return learn_late(engine, shape, self._weights, x, chosen, reward)
-            selected = Selected(
-                self._shared(choice.u, shape.features),
-                self._shared(choice.s, 1),
-                self._shared(choice.g, 1),
+            gains = Gains(
+                self._shared(choice.outer, shape.arms, shape.entries),
+                self._shared(choice.k, shape.arms, shape.features),
+                self._shared(choice.s, shape.arms, 1),
             )
-            return learn(engine, shape, self._weights, chosen, selected, reward)
+            return learn(engine, self._weights, chosen, gains, reward)
 
         self._weights = yield from self._computed(t, LEARN, circuit)
         self._memory.waiting.pop(0)

@@ -13,9 +13,9 @@ class Choice(msgspec.Struct, array_like=True):
 
     x: bytes
     one_hot: bytes = b""
-    u: bytes = b""
+    outer: bytes = b""
+    k: bytes = b""
     s: bytes = b""
-    g: bytes = b""
     reward: bytes = b""
 
     def __repr__(self) -> str:
@@ -34,5 +34,4 @@ class ServerMemory(Memory, tag="ppcb/1/server"):
     input_keys: dict[str, bytes] = msgspec.field(default_factory=dict)
     stage: int = CONTEXT
     waiting: list[Choice] = msgspec.field(default_factory=list)
-    vectors: bytes = b""
-    inverses: bytes = b""
+    weights: bytes = b""

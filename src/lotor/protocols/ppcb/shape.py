@@ -6,10 +6,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.crypto.sharing import Bits, Masked, Shared, Words, constant
+from lotor.crypto.sharing import Bits, Shared, Words, constant
 
-# Behind the point of A⁻¹, u and k, whatever the other numbers have: they shrink as 1/n, while n
-# roundings leave some sqrt(n)/10 units in A⁻¹ (terms.py says what follows).
+# Behind the point of u, g and k, whatever the other numbers have: u and k shrink as 1/n.
 INNER_BITS = 28
 
 
@@ -38,21 +37,23 @@ class Shape:
 
 @dataclass(slots=True)
 class Weights:
-    """A server's shares of what was learnt: w of each arm, and A⁻¹ (line 3)."""
+    """A server's shares of what was learnt (line 3): a row for each arm.
 
-    vectors: Shared
-    inverses: Shared
+    It has the upper half of A⁻¹, with twice INNER_BITS behind the point, and then w, with
+    INNER_BITS more than a score's factors: what is added to them is never rounded, only what is
+    taken out in each step.
+    """
+
+    table: Shared
 
     @classmethod
     def initial(cls, shape: Shape, ridge: float, *, first: bool) -> "Weights":
         """Lines 1 and 2: A = ridge·I and w = 0, which is public."""
-        rows, columns, _ = triangle(shape.features)
-        unit = np.where(rows == columns, constant(1 / ridge, INNER_BITS), 0).astype(np.uint64)
-        inverses = np.tile(unit, (shape.arms, 1))
-        return cls(
-            Shared(np.zeros((shape.arms, shape.features), np.uint64), first=first),
-            Shared(inverses if first else np.zeros_like(inverses), first=first),
-        )
+        table = np.zeros((shape.arms, shape.entries + shape.features), np.uint64)
+        if first:
+            rows, columns, _ = triangle(shape.features)
+            table[:, np.flatnonzero(rows == columns)] = constant(1 / ridge, 2 * INNER_BITS)
+        return cls(Shared(table, first=first))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,32 +61,21 @@ class Chance:
     """What one server contributes to lines 8 and 12, unknown to the other and to the dealer."""
 
     coin: Words
-    turn: Bits
+    turn: int
     ranks: Words
 
     @classmethod
     def none(cls, shape: Shape) -> "Chance":
-        return cls(
-            np.zeros(1, np.uint64), np.zeros(shape.arms, np.uint8), np.zeros(shape.arms, np.uint64)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """Of the arm that was chosen: u, its predicted reward s, and g = 1 / (1 + x·u)."""
-
-    u: Shared
-    s: Shared
-    g: Shared
+        return cls(np.zeros(1, np.uint64), 0, np.zeros(shape.arms, np.uint64))
 
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """u, s and g of every arm, as masked values."""
+    """Of each arm, what learning from it would need: k uᵀ (its upper half), k, and w·x."""
 
-    u: Masked
-    s: Masked
-    g: Masked
+    outer: Shared
+    k: Shared
+    s: Shared
 
 
 @lru_cache(maxsize=16)
@@ -98,6 +88,20 @@ def triangle(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int
 
 
 @lru_cache(maxsize=16)
-def rotations(k: int) -> NDArray[np.intp]:
-    """Row a has (a - i) mod k at i: whose turns add up to a."""
-    return np.subtract.outer(np.arange(k), np.arange(k)) % k
+def whole_rows(n: int) -> NDArray[np.intp]:
+    """Where in a row of weights the matrix A⁻¹ is, and below it w."""
+    rows, _, whole = triangle(n)
+    return np.vstack([whole, len(rows) + np.arange(n)])
+
+
+@lru_cache(maxsize=16)
+def picked(k: int) -> Bits:
+    """Whether an arm is taken, by `lost + (k + 1)·explores + k·turn`.
+
+    Of k arms, `lost` larger scores, whether the step explores, and whether it is this one's turn:
+    no two cases with different answers have the same sum.
+    """
+    values = np.zeros(1 << (3 * k).bit_length(), np.uint8)
+    values[[0, k]] = 1  # no score is larger
+    values[2 * k + 1 : 3 * k + 1] = 1  # explores, and in turn
+    return values

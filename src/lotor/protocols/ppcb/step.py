@@ -5,8 +5,9 @@ Sherman-Morrison) and its weights, so that b of line 22 is not needed:
 
     u = A⁻¹ x,  g = 1 / (1 + x·u),  k = g u,   A⁻¹ -= k uᵀ,  w += k (r - w·x)
 
-where A⁻¹, w and u are those of the pulled arm alone, picked by the one-hot vector: so one outer
-product is computed and not one for each arm. A⁻¹ is symmetric, and only its upper half is kept.
+All of this but the reward is computed for every arm while the best one is found, in the same five
+rounds; a sixth one opens the one-hot vector and the reward under masks, and then what changes is a
+product with them. A⁻¹ is symmetric, and only its upper half is kept.
 """
 
 import numpy as np
@@ -15,43 +16,44 @@ from lotor.core.errors import TooLongError
 from lotor.crypto.sharing import (
     TOURNAMENT,
     Circuit,
+    Coins,
     Engine,
+    Heats,
     Masked,
-    MaskedBits,
     Shared,
     SharedBits,
-    all_of,
+    Tally,
     bit_to_word,
-    both,
-    conjunction,
     constant,
     contract,
     differences,
     group_count,
-    halved,
     heats,
+    look_up,
+    losses,
     mask,
-    mask_bits,
     moved,
-    moved_bits,
     multiply,
+    multiply_three,
     negative,
+    one_hot_of_sum,
+    only,
     placed,
     reciprocal,
-    reveal_bits,
+    reveal_tally,
+    settled,
     together,
     truncate,
-    victories,
 )
 from lotor.protocols.ppcb.shape import (
     INNER_BITS,
     Chance,
     Gains,
-    Selected,
     Shape,
     Weights,
-    rotations,
+    picked,
     triangle,
+    whole_rows,
 )
 
 # How far the square of a context's length may exceed 1, for what fixed point rounds.
@@ -64,47 +66,42 @@ def decide(
     weights: Weights,
     x: Shared,
     chance: Chance,
-) -> Circuit[tuple[SharedBits, Selected]]:
+) -> Circuit[tuple[SharedBits, Gains]]:
     """Lines 8 to 15: the chosen arm as a one-hot vector, and what learning from it will need."""
-    opened = yield from together(_opened(engine, shape, weights, x), _turns(engine, chance))
-    (context, vectors, inverses), turns = opened
-    scores = contract(engine, vectors, context)  # line 11
-    one_hot, gains = yield from together(
-        _choose(engine, shape, scores, context, chance, turns),
-        _gains(engine, shape, scores, context, inverses),
+    (context, products), turn = yield from together(
+        _products(engine, shape, weights, x), one_hot_of_sum(engine, chance.turn, shape.arms)
     )
-    selected = yield from _select(engine, one_hot, gains)
-    return one_hot, selected
+    one_hot, gains = yield from together(
+        _choose(engine, shape, products[:, -1], context, chance, turn),  # line 11
+        _gains(engine, shape, products, context),
+    )
+    return one_hot, gains
 
 
 def choose(
     engine: Engine, shape: Shape, weights: Weights, x: Shared, chance: Chance
 ) -> Circuit[SharedBits]:
     """Lines 8 to 15 alone, where the reward comes steps later and weights will have changed."""
-    opened = yield from together(
-        mask(engine, x), mask(engine, weights.vectors), _turns(engine, chance)
+    context, vectors, turn = yield from together(
+        mask(engine, x),
+        truncate(engine, weights.table[:, shape.entries :], INNER_BITS),
+        one_hot_of_sum(engine, chance.turn, shape.arms),
     )
-    context, vectors, turns = opened
     scores = contract(engine, vectors, context)
-    return (yield from _choose(engine, shape, scores, context, chance, turns))
+    return (yield from _choose(engine, shape, scores, context, chance, turn))
 
 
-def recall(
-    engine: Engine, shape: Shape, weights: Weights, x: Shared, one_hot: SharedBits
-) -> Circuit[Selected]:
+def recall(engine: Engine, shape: Shape, weights: Weights, x: Shared) -> Circuit[Gains]:
     """What learning needs of a choice that was made steps ago, under the weights of now."""
-    context, vectors, inverses = yield from _opened(engine, shape, weights, x)
-    scores = contract(engine, vectors, context)
-    gains = yield from _gains(engine, shape, scores, context, inverses)
-    return (yield from _select(engine, one_hot, gains))
+    context, products = yield from _products(engine, shape, weights, x)
+    return (yield from _gains(engine, shape, products, context))
 
 
 def learn(
     engine: Engine,
-    shape: Shape,
     weights: Weights,
     one_hot: SharedBits,
-    selected: Selected,
+    gains: Gains,
     reward: Shared,
 ) -> Circuit[Weights]:
     """Lines 20 to 23: every arm's weights are computed anew, and those of one arm change.
@@ -112,42 +109,48 @@ def learn(
     The one-hot is the computed one: p' would not have to share the arm that it pulled (lines 17
     and 18), and cannot share another.
     """
-    u, g, error, chosen = yield from together(
-        mask(engine, selected.u),
-        mask(engine, selected.g),
-        mask(engine, reward - selected.s),
-        bit_to_word(engine, one_hot),
+    chosen, outer, k, error = yield from together(
+        bit_to_word(engine, one_hot[:, None]),
+        mask(engine, gains.outer),
+        mask(engine, gains.k),
+        mask(engine, reward - gains.s),
     )
-    k = yield from truncate(engine, multiply(engine, u, g), shape.bits)
+    less = multiply(engine, chosen, outer)
+    more = multiply_three(engine, chosen, k, error)
+    changes = np.concatenate([-less.share, more.share], axis=1)
+    return Weights(weights.table + Shared(changes, first=engine.first))
+
+
+def _products(
+    engine: Engine, shape: Shape, weights: Weights, x: Shared
+) -> Circuit[tuple[Masked, Shared]]:
+    """The context, masked, and for each arm A⁻¹ x and behind it w·x."""
+    context, table = yield from together(
+        mask(engine, x), truncate(engine, weights.table, INNER_BITS)
+    )
+    rows = whole_rows(shape.features)
+    whole = moved(engine, table, lambda v: v.take(rows, axis=1))
+    return context, contract(engine, whole, context)
+
+
+def _gains(engine: Engine, shape: Shape, products: Shared, context: Masked) -> Circuit[Gains]:
+    cut = yield from truncate(engine, products, shape.bits)
+    u = moved(engine, cut, lambda v: v[:, :-1])
+    s = moved(engine, cut, lambda v: v[:, -1:])
+    leverage = contract(engine, u, context)[:, None]
+    # Under a mask of one term u has fewer products with what was cut off.
+    g, u = yield from together(
+        reciprocal(engine, leverage, INNER_BITS, INNER_BITS + shape.bits),
+        mask(engine, settled(engine, u)),
+    )
+    k = yield from truncate(engine, multiply(engine, u, g), INNER_BITS)
     rows, columns, _ = triangle(shape.features)
     outer = multiply(
-        engine, moved(engine, k, lambda v: v[rows]), moved(engine, u, lambda v: v[columns])
+        engine,
+        moved(engine, k, lambda v: v.take(rows, axis=1)),
+        moved(engine, u, lambda v: v.take(columns, axis=1)),
     )
-    step = multiply(engine, k, error)
-    change = yield from truncate(engine, Shared.concatenate([outer, step]), INNER_BITS)
-    changes = multiply(engine, moved(engine, chosen, lambda v: v[:, None]), change)
-    return Weights(
-        weights.vectors + changes[:, shape.entries :],
-        weights.inverses - changes[:, : shape.entries],
-    )
-
-
-def _opened(
-    engine: Engine, shape: Shape, weights: Weights, x: Shared
-) -> Circuit[tuple[Masked, Masked, Masked]]:
-    context, vectors, halves = yield from together(
-        mask(engine, x), mask(engine, weights.vectors), mask(engine, weights.inverses)
-    )
-    _, _, whole = triangle(shape.features)
-    return context, vectors, moved(engine, halves, lambda v: v.take(whole, axis=1))
-
-
-def _turns(engine: Engine, chance: Chance) -> Circuit[tuple[MaskedBits, MaskedBits]]:
-    """Each server's own one-hot vector, whose sum modulo A is the arm to explore."""
-    nothing = np.zeros_like(chance.turn)
-    own = [chance.turn, nothing] if engine.first else [nothing, chance.turn]
-    ours, theirs = (SharedBits(turn, first=engine.first) for turn in own)
-    return (yield from together(mask_bits(engine, ours), mask_bits(engine, theirs)))
+    return Gains(outer, settled(engine, k), settled(engine, s))
 
 
 def _choose(
@@ -156,87 +159,47 @@ def _choose(
     scores: Shared,
     context: Masked,
     chance: Chance,
-    turns: tuple[MaskedBits, MaskedBits],
+    turn: Tally,
 ) -> Circuit[SharedBits]:
     """The arm of the largest score, or with probability epsilon any arm (lines 8, 12 to 15).
 
     Equal scores are decided by a permutation that the first server drew, written below their last
-    bit. Whether to explore is a sum of both servers' coins compared with a threshold.
+    bit. Whether to explore is the XOR of both servers' coins compared with a threshold.
     """
-    k = shape.arms
     ranked = (scores << shape.rank_bits) + chance.ranks
     first = None
-    if k >= TOURNAMENT:
-        first = yield from heats(engine, ranked, group_count(k))
+    if shape.arms >= TOURNAMENT:
+        first = yield from heats(engine, ranked, group_count(shape.arms))
         ranked = first.winners
-    coin = Shared(chance.coin, first=engine.first)
     length = contract(engine, context, context)
-    longest = constant(1 + SLACK, 2 * shape.bits)
-    compared = [differences(ranked), coin, coin - shape.threshold % (1 << 64), -(length - longest)]
-    less = yield from negative(engine, Shared.concatenate(compared))
-    half, explores, too_long = yield from together(
-        halved(engine, victories(less[:-3], len(ranked))),
-        _below(engine, less[-3:-2], less[-2:-1], shape.threshold),
-        reveal_bits(less[-1:]),
-    )
+    room = -(length - constant(1 + SLACK, 2 * shape.bits))
+    compared = Shared.concatenate([differences(ranked), room])
+    coin = SharedBits(chance.coin, first=engine.first)
+    less = yield from negative(engine, compared, Coins(coin, shape.threshold))
+    lost, explores = losses(less[:-2], len(ranked)), less[-1:]
+    if first is None:
+        place = lost + explores * (shape.arms + 1) + turn * shape.arms
+        taking = look_up(engine, place, picked(shape.arms))
+    else:
+        taking = _placed(engine, first, lost, explores, turn)
+    one_hot, too_long = yield from together(taking, reveal_tally(less[-2:-1]))
     if too_long[0]:
         raise TooLongError(
             "the features of all parties together are longer than 1 as a vector: scale them, so "
             "that no context can be"
         )
-    exploits = SharedBits.concatenate([half, ~_repeated(explores, len(ranked))[:, None]], axis=1)
-    greedy, explored = yield from together(
-        all_of(engine, exploits),
-        both(engine, _repeated(explores, k), _sum_of(engine, turns, k)),
-    )
-    if first is not None:
-        greedy = yield from placed(engine, first, greedy)
-    return SharedBits((greedy.share ^ explored.share) & np.uint8(1), first=engine.first)
+    return SharedBits(one_hot.share & np.uint8(1), first=engine.first)
 
 
-def _repeated(bit: SharedBits, count: int) -> SharedBits:
-    return SharedBits(np.repeat(bit.share, count), first=bit.first)
-
-
-def _below(
-    engine: Engine, sign: SharedBits, difference: SharedBits, threshold: int
+def _placed(
+    engine: Engine, first: Heats, lost: Tally, explores: Tally, turn: Tally
 ) -> Circuit[SharedBits]:
-    """Whether a coin, of 64 bits without a sign, is below the threshold.
-
-    `sign` is the coin's highest bit, `difference` that of the coin less the threshold.
-    """
-    if threshold >> 64:  # all are
-        return engine.shared_bits(np.ones(1, np.uint8))
-    if threshold >> 63:
-        return ~(yield from both(engine, sign, ~difference))
-    return (yield from both(engine, ~sign, difference))
-
-
-def _sum_of(engine: Engine, turns: tuple[MaskedBits, MaskedBits], k: int) -> SharedBits:
-    """The one-hot of the sum of two turns modulo k: their cyclic convolution."""
-    others = rotations(k)
-    left = moved_bits(engine, turns[0], lambda v: v[None])
-    right = moved_bits(engine, turns[1], lambda v: v[others])
-    return conjunction(engine, left, right).reduce(axis=1)
-
-
-def _gains(
-    engine: Engine, shape: Shape, scores: Shared, context: Masked, inverses: Masked
-) -> Circuit[Gains]:
-    directions = contract(engine, inverses, context)
-    s, u = yield from together(
-        truncate(engine, scores[:, None], shape.bits), truncate(engine, directions, shape.bits)
+    """The same where `lost` is of groups."""
+    groups = lost.shape[0]
+    explored: SharedBits
+    group, explored = yield from together(
+        look_up(engine, lost + explores * groups, only(0, 2 * groups)),
+        look_up(engine, turn + explores, only(2, 3)),
     )
-    leverage = contract(engine, u, context)[:, None]
-    g = yield from reciprocal(engine, leverage, shape.bits, INNER_BITS + shape.bits)
-    return Gains(u, s, g)
-
-
-def _select(engine: Engine, one_hot: SharedBits, gains: Gains) -> Circuit[Selected]:
-    """The row of the chosen arm: no truncation, since the one-hot is 0 or 1."""
-    chosen = yield from bit_to_word(engine, one_hot)
-    column = moved(engine, chosen, lambda v: v[:, None])
-    u, s, g = (
-        multiply(engine, column, values).sum(axis=0) for values in (gains.u, gains.s, gains.g)
-    )
-    return Selected(u, s, g)
+    greedy: SharedBits = yield from placed(engine, first, group)
+    return greedy ^ explored

@@ -8,7 +8,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
-from lotor.crypto.sharing import TOURNAMENT
+from lotor.crypto.sharing import MANY, TOURNAMENT, group_count
 from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
@@ -21,8 +21,9 @@ FIRST, SECOND = "server-0", "server-1"
 LEAST_BITS, MOST_BITS = 16, 24
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
-# So many steps of one arm may leave 1/n as the last eigenvalue of A⁻¹, and its rounding must not
-# reach that: n^1.5 stays near 2^INNER_BITS (a test runs as much of it as fewer bits allow).
+# After n steps of one arm its u may be as short as 1/n, and must keep some of its INNER_BITS: nine
+# are left then, and what u is off by has been shown to add up to little until n^1.5 is near
+# 2^INNER_BITS (a test runs as much of it as fewer bits allow).
 MOST_STEPS = 1 << 19
 # Bits of 1/ridge that must be there.
 RIDGE_BITS = 8
@@ -152,7 +153,7 @@ class Terms(msgspec.Struct, frozen=True):
         """
         longest = (max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1) * (1 + SLACK)
         compared = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
-        truncated = INNER_BITS + self.bits + log2(longest)  # k (r - s), which has a bit less
+        truncated = INNER_BITS + self.bits + log2(longest)  # w, and k (r - s) before it is added
         needed = max(compared, truncated + 1)
         room = ROOM - 1 if self.arms >= TOURNAMENT else ROOM
         if needed >= room:
@@ -162,14 +163,17 @@ class Terms(msgspec.Struct, frozen=True):
             )
 
     def _check_messages(self) -> None:
-        """The longest messages are what is dealt: for line 21 two words for each arm and entry,
-        for lines 8 to 15 a byte for each pair of turns, and what comparing takes."""
-        shape = self.shape
-        learning = 16 * (self.arms + 4) * (shape.entries + shape.features)
-        if self.delay:
-            learning += 64 * self.arms * shape.features
-        choosing = self.arms * (self.arms + 64 * shape.features + 1000)
-        dealt = max(learning, choosing)
+        """The longest messages are what is dealt: for each arm some words for each entry of A⁻¹
+        and a table for the reciprocal, and for each pair of arms what comparing takes."""
+        k, d, entries = self.arms, self.features, self.shape.entries
+        pairs = k * k // 2
+        if k >= TOURNAMENT:
+            groups = group_count(k)
+            pairs = (k * -(-k // groups) + groups * groups) // 2
+        choosing = 64 * pairs + 1600 * (min(pairs, MANY) + 2) + 6 * min(k, TOURNAMENT) * k
+        gaining = k * (24 * entries + 4 * d * (d + 1) + 64 * d + 2200)
+        learning = k * (8 * entries + 24 * d + 40)
+        dealt = gaining + max(choosing, learning)
         if dealt > LARGEST_MESSAGE:
             raise InputError(
                 f"{self.arms} arms with {self.features} features need messages of {dealt >> 20} "
