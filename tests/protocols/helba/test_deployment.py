@@ -62,7 +62,10 @@ def test_what_a_user_must_bring(offer: Offer) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"nothing": 1}, "does not take these options"),
+        ({"nothing": 1}, "does not take these options: nothing"),
+        ({"workers": 2}, "does not take these options: workers"),
+        ({"insecure_degree": 1024}, "does not take these options: insecure_degree"),
+        ({"stages": "4"}, "give a whole number"),
         ({"mean_bound": "much"}, "does not take these options"),
         ({"policy": "oful"}, "takes BatchedOFUL"),
         ({"stages": 6}, "too coarse: take stages="),

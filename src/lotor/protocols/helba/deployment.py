@@ -21,6 +21,7 @@ from lotor.protocols.store import MemoryStore
 
 SEATS = ("user", "server", KEY_AUTHORITY)
 LINKS = {"user": ("server",), "server": ("user", KEY_AUTHORITY), KEY_AUTHORITY: ("server",)}
+_WHOLE = ("security", "stages", "noise_bits")
 # Numbers with a point, which come as text.
 _WITH_POINT = ("mean_bound", "rms_length")
 
@@ -77,6 +78,8 @@ class HelbaDeployment:
 
     def _protocol(self, options: Mapping[str, str | int]) -> Helba:
         given: dict[str, object] = {**options, "insecure_degree": self._insecure_degree}
+        if unknown := set(options) - {"policy", *_WHOLE, *_WITH_POINT}:
+            raise InputError(f"helba does not take these options: {', '.join(sorted(unknown))}")
         policy = helba_policy(optimistic_from_text(str(given.pop("policy", "batched-oful"))))
         try:
             given |= {name: float(str(given[name])) for name in _WITH_POINT if name in given}
@@ -84,7 +87,7 @@ class HelbaDeployment:
                 # Who made this deployment has been told.
                 warnings.simplefilter("ignore", InsecureParametersWarning)
                 return Helba(policy, **given)  # type: ignore[arg-type]  # the class checks each
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise InputError(f"helba does not take these options: {error}") from None
 
     def plan(self, order: bytes) -> Plan:
