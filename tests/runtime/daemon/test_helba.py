@@ -15,7 +15,7 @@ import pytest
 
 import lotor
 from household import Lodgers, until
-from lotor.policies.optimistic import BatchedOFUL
+from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.deployment import HelbaDeployment
 from lotor.protocols.helba.server import Server, ServerMemory
@@ -26,7 +26,7 @@ from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
-from protocols.helba.stage import DEGREE, small
+from protocols.helba.stage import DEGREE, paper, small
 
 BUDGET, SEED = 6, 1
 TOY = lotor.LinearContexts.toy(BUDGET, seed=5)
@@ -48,15 +48,14 @@ def lodgers(made: ContextsLoopback) -> Lodgers:
     return Lodgers.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
 
 
-def ordered(house: Lodgers, made: ContextsLoopback) -> str:
+def ordered(house: Lodgers, made: ContextsLoopback, options: dict[str, str | int] = OPTIONS) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return house.order("user", Order("helba", BUDGET, OPTIONS, members))
+    return house.order("user", Order("helba", BUDGET, options, members))
 
 
-def plain() -> lotor.Result:
-    helba = small(BatchedOFUL(eta=0.5), stages=3)
-    return lotor.run(helba.plain(), TOY, budget=BUDGET, seed=SEED)
+def plain(policy: BatchedOFUL) -> lotor.Result:
+    return lotor.run(small(policy).plain(), TOY, budget=BUDGET, seed=SEED)
 
 
 def went_on(live: LiveRun, t: int) -> bool:
@@ -75,12 +74,14 @@ def stored(made: ContextsLoopback, name: str) -> Iterator[tuple[Path, bytes]]:
         yield path, path.read_bytes()
 
 
-def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) -> None:
+def restarted(made: ContextsLoopback, options: dict[str, str | int]) -> str:
+    """A run in which parties go and come back."""
+
     async def scenario() -> str:
         house = lodgers(made)
         try:
             await house.up()
-            run = ordered(house, made)
+            run = ordered(house, made, options)
             for name in ("server", "user", "server"):
                 live = await house.live(name, run)
                 await until(partial(went_on, live, live.round))
@@ -91,13 +92,29 @@ def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) ->
         finally:
             await house.down()
 
-    run, exact = asyncio.run(scenario()), plain()
+    return asyncio.run(scenario())
+
+
+def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) -> None:
+    run, exact = restarted(made, OPTIONS), plain(BatchedOFUL(eta=0.5))
     journals = Journals(made)
     assert journals.trajectory(run, BUDGET) == exact.arms
     assert journals.total(run) == exact.reward
     # Nothing of a run is left once it is over.
     for name in made.members:
         assert not list(stored(made, name))
+
+
+@pytest.mark.long
+def test_so_they_do_with_the_papers_index(
+    made: ContextsLoopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "WINDOW_BYTES", 700_000)
+    policy = paper(1.0, 2.0)
+    run, exact = restarted(made, {"policy": optimistic_to_text(policy)}), plain(policy)
+    journals = Journals(made)
+    assert journals.trajectory(run, BUDGET) == exact.arms
+    assert journals.total(run) == exact.reward
 
 
 def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsLoopback) -> None:
