@@ -38,7 +38,7 @@ def test_compare_shows_costs_rounds_privacy_and_leakage() -> None:
         "authors' program",
         "112",
         "Table 1 of the paper",
-        "6 + log2 (A - 1)",
+        "4 or 7",
         "log(A/epsilon - A + 1), exact",
         "one step only",
         "Rényi, delta 1e-06",
@@ -96,7 +96,7 @@ def test_a_run_without_comparison_shows_its_account_too() -> None:
 
 
 def test_differences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    another = lotor.LinearEpsilonGreedy(ridge=40.0)
+    another = lotor.LinearEpsilonGreedy(epsilon=1.0)
     monkeypatch.setattr(lotor.PPCB, "plain", lambda self: lotor.PPCB(another, owners=1))
     shown = output("run", "ppcb", *SMALL, "--compare", code=1)
     assert " of 30 decisions differ from plain's, the first at step" in shown

@@ -13,10 +13,10 @@ from helpers import Outcome
 from lotor.crypto.sharing import TOURNAMENT
 from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once, weights_of
 
-# A score is off by less than a unit for each weight that is cut off where it is used, and by what at
-# most n updates were off: their context by half a unit in the last place, u, g and k by far less. So
-# its error has a standard deviation of at most about sqrt(n) units, and the difference of two scores
-# one of sqrt(2 n).
+# A score is off by less than a unit for each weight that is cut off where it is used, and by what
+# at most n updates were off: their context by half a unit in the last place, u, g and k by far
+# less. So its error has a standard deviation of at most about sqrt(n) units, and the difference of
+# two scores one of sqrt(2 n).
 UNITS = 8
 
 

@@ -56,9 +56,9 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "Exploration is not its draw: each server contributes a coin and a turn, and only "
-            "both together count. It is sent step numbers, and no party tells it anything more. What "
-            "p' is sent carries a mask of both servers', so that p' and the dealer together learn "
-            "no more than p'."
+            "both together count. It is sent step numbers, and no party tells it anything more. "
+            "What p' is sent carries a mask of both servers', so that p' and the dealer together "
+            "learn no more than p'."
         ),
     ),
     NETWORK: Finding(
