@@ -8,10 +8,11 @@ from lotor.core.errors import InputError, ProtocolError, PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import OFUL, BatchedOFUL
+from lotor.protocols.helba.root_form import Root
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.terms import Terms, terms_from
 from lotor.protocols.helba.user import User
-from protocols.helba.stage import SCALE, setting_of, small
+from protocols.helba.stage import SCALE, paper, setting_of, small
 
 
 def refused(match: str, helba: lotor.Helba, *, budget: int, arms: int, d: int) -> None:
@@ -25,6 +26,19 @@ def test_what_does_not_fit_says_what_would() -> None:
             arms=2, d=2)  # fmt: skip
     refused("take stages=2", lotor.Helba(security=256), budget=130, arms=2, d=2)
     refused("take stages=3 or arms=9", lotor.Helba(stages=5), budget=130, arms=66, d=2)
+
+
+def test_what_the_papers_index_needs() -> None:
+    helba = lotor.Helba(paper(1.0, 0.1))
+    refused("need 22 levels.* take stages=3 or arms=5", helba, budget=130, arms=17, d=2)
+    higher = lotor.Helba(paper(1.0, 0.1), security=256, stages=2)
+    refused("take fewer of each, or less security", higher, budget=130, arms=2, d=2)
+    for arms, d, degree in ((2, 2, 63), (3, 2, 31), (5, 2, 15), (2, 10, 63)):
+        setting = setting_of(helba, rounds=130, arms=arms, d=d)
+        assert Root.of(setting.form).unit_root.degree == degree
+        assert setting.parameters.bits <= 881
+    with pytest.raises(InputError, match="only index='sqrt'"):
+        Root.of(setting_of(lotor.Helba(), rounds=3, arms=2, d=2).form)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def check_operations(counts: Mapping[str, int], rounds: int, asked: int, updates
     setting = setting_of(small(paper(1.0, 0.7)), rounds=rounds, arms=2, d=2)
     assert counts["ckks_floods"] == rounds + asked
     assert counts["ckks_rotate"] == rounds
-    plain = rounds * each(per_round(setting)) + asked * each(per_switch(setting)) + updates * 5
+    plain = rounds * each(per_round(setting)) + asked * each(per_switch(setting))
+    plain += updates * each(per_update(setting))
     assert counts["ckks_multiply_plain"] == plain
 
 

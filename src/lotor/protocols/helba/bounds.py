@@ -40,6 +40,10 @@ class Bounds(Growth):
         """How often the server doubles V, which is small in early rounds."""
         return floor(log2(self.trace(self.budget - 1) / self.trace(start - 1)))
 
+    def g_doublings(self, start: int) -> int:
+        """How often the server doubles g, which is small in early rounds."""
+        return floor(log2(self.length(self.budget - 1) / self.length(start - 1)))
+
     def weight(self, t: int, start: int) -> float:
         """q = beta/(2u): what a squared length counts in the index, beside an estimate."""
         return self.beta(t, start) / (2 * self.policy.touches(t, self.d))

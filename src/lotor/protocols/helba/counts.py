@@ -59,12 +59,12 @@ def adjugate(counts: Counts, d: int) -> None:
             products(counts, 3 if d == 4 else 6, 1)
 
 
-def newton(counts: Counts, d: int, levels: int) -> None:
+def newton(counts: Counts, d: int, levels: int, first: int = 0) -> None:
     """N and X, entry by entry; the first X costs nothing, and the last N is not needed."""
     entries = len(upper_places(d))
-    for level in range(levels - 1):
+    for level in range(first, first + levels - 1):
         for _ in range(entries):
             products(counts, d, level)
-    for level in range(1, levels):
+    for level in range(first + 1, first + levels):
         for _ in range(entries):
             products(counts, d, level)

@@ -8,7 +8,7 @@ is at least the ridge.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor, log, log2, sqrt
+from math import log, sqrt
 from typing import Final, Self
 
 import numpy as np
@@ -48,10 +48,6 @@ class Growth:
     def g_factor(self) -> float:
         """What r x is multiplied by before it is encrypted."""
         return 1 / self.length(self.budget - 1)
-
-    def g_doublings(self, start: int) -> int:
-        """How often the server doubles g, which is small in early rounds."""
-        return floor(log2(self.length(self.budget - 1) / self.length(start - 1)))
 
     def start(self, t: int, start: int) -> int:
         """The first round of the batch that round t belongs to, if the one before began there.

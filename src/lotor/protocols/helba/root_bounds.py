@@ -5,7 +5,7 @@ The refreshed estimate is X = ridge·V^-1 and h = w/W with W >= |w|: no entry is
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor, log2, sqrt
+from math import sqrt
 from typing import Final
 
 from lotor.crypto.ckks import NewtonPlan, newton_plan
@@ -13,8 +13,8 @@ from lotor.protocols.helba.growth import Growth
 
 # Below what any root or comparison tells apart; the last step squares it.
 _NEWTON_ERROR: Final = 2.0**-14
-# More than plans with different numbers of steps differ by.
-_ROOM: Final = 1 - 2.0**-10
+# At the top level there is room for large numbers, beside which the noise of sums is small.
+_AMPLE: Final = 2.0**8
 # More than the comparisons of earlier rounds may have been wrong by.
 _SWITCH_ROOM: Final = 1 + 2.0**-6
 
@@ -24,11 +24,8 @@ class RootBounds(Growth):
     """By which factors encrypted numbers are scaled, with index="sqrt"."""
 
     def newton(self, start: int) -> NewtonPlan:
-        """How V of all rounds before `start` is inverted: the smaller it is, the fewer steps.
-
-        Doubling V leaves it up to twice as small as it could be.
-        """
-        return newton_plan(self.policy.ridge / (2 * self.trace(start - 1)), _NEWTON_ERROR)
+        """How V of all rounds before `start` is inverted: the smaller it is, the fewer steps."""
+        return newton_plan(self.policy.ridge / self.trace(start - 1), _NEWTON_ERROR)
 
     def most_newton_levels(self) -> int:
         """How many levels the last batch's inverse takes."""
@@ -37,17 +34,20 @@ class RootBounds(Growth):
     @cached_property
     def v_factor(self) -> float:
         """What x x^T is multiplied by before it is encrypted."""
-        # `largest` grows slower than the root of the trace, so that V never has to be halved.
-        return _ROOM * self.newton(self.budget).largest / self.trace(self.budget - 1)
+        return _AMPLE / self.trace(self.budget - 1)
 
-    def v_doublings(self, start: int) -> int:
-        """How often the server doubles V, which is small in early rounds."""
-        largest = self.newton(start).largest
-        return floor(log2(largest / (self.v_factor * self.trace(start - 1))))
+    @cached_property
+    def g_factor(self) -> float:
+        """What r x is multiplied by before it is encrypted."""
+        return _AMPLE / self.length(self.budget - 1)
 
     def v_scale(self, start: int) -> float:
-        """What V is multiplied by when it is inverted."""
-        return self.v_factor * 2.0 ** self.v_doublings(start)
+        """What V of all rounds before `start` is multiplied by when it is inverted."""
+        return self.newton(start).largest / self.trace(start - 1)
+
+    def g_scale(self, start: int) -> float:
+        """What g of all rounds before `start` is multiplied by then."""
+        return 1 / self.length(start - 1)
 
     def x_unit(self, start: int) -> float:
         """What turns the inverse of the scaled V into ridge·V^-1."""
@@ -55,8 +55,7 @@ class RootBounds(Growth):
 
     def h_unit(self, start: int) -> float:
         """What turns the product of that inverse with the scaled g into w/W."""
-        g = self.g_factor * 2.0 ** self.g_doublings(start)
-        return self.v_scale(start) / (g * self.weights(start))
+        return self.v_scale(start) / (self.g_scale(start) * self.weights(start))
 
     def weights(self, start: int) -> float:
         """W: at least the length of w of all rounds before `start`."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -25,9 +26,17 @@ from lotor.crypto.ckks import (
     upper_places,
 )
 from lotor.crypto.ckks.formulas import Number, rotate
-from lotor.protocols.helba.circuit import Estimate, Spot, Sums, doubled
+from lotor.protocols.helba.circuit import Estimate, Spot, Sums
 from lotor.protocols.helba.mirrored import MirroredPairs
 from lotor.protocols.helba.root_bounds import RootBounds
+
+
+class EstimateSpots(NamedTuple):
+    """Where the sums are needed for an estimate, and where X and h are masked."""
+
+    sums: Spot
+    x: Spot
+    h: Spot
 
 
 @lru_cache
@@ -37,18 +46,18 @@ def unit_root(degree: int) -> ChebyshevSeries:
 
 
 def estimate(
-    sums: Sums[Number], bounds: RootBounds, start: int, x_spot: Spot, h_spot: Spot
+    sums: Sums[Number], bounds: RootBounds, start: int, spots: EstimateSpots
 ) -> Estimate[Number]:
     """Of all rounds before `start` (line 15), where and how it can be refreshed."""
-    doublings = bounds.v_doublings(start)
-    v = sums.v.map(lambda _, entry: doubled(entry, doublings))
-    g = [doubled(entry, bounds.g_doublings(start)) for entry in sums.g]
+    v_scale, g_scale = bounds.v_scale(start), bounds.g_scale(start)
+    v = sums.v.map(lambda _, entry: times(entry, v_scale / bounds.v_factor, spots.sums))
+    g = [times(entry, g_scale / bounds.g_factor, spots.sums) for entry in sums.g]
     x = inverse(v, bounds.newton(start))
     h = [dot([(x[i, j], g[j]) for j in range(x.size)]) for i in range(x.size)]
     x_unit, h_unit = bounds.x_unit(start), bounds.h_unit(start)
     return Estimate(
-        x.map(lambda _, entry: times(entry, x_unit, x_spot)),
-        tuple(times(entry, h_unit, h_spot) for entry in h),
+        x.map(lambda _, entry: times(entry, x_unit, spots.x)),
+        tuple(times(entry, h_unit, spots.h) for entry in h),
     )
 
 

@@ -28,6 +28,7 @@ from lotor.protocols.helba.form import ROUNDING, Form
 from lotor.protocols.helba.mirrored import MirroredPairs
 from lotor.protocols.helba.root_bounds import RootBounds
 from lotor.protocols.helba.root_circuit import (
+    EstimateSpots,
     differences,
     doubt,
     estimate,
@@ -43,8 +44,8 @@ ROOT_DEGREES: Final = (63, 31, 15)
 """Of the polynomial for the root: the largest whose levels fit."""
 MASK_WIDTH: Final = 2.0**SMALLEST_MASK_BITS
 """How far a mask reaches over numbers up to 1."""
-# h = X g, bringing both to one level, and the prime that leaves room for a mask.
-_REFRESH_LEVELS: Final = 3
+# Scaling V and g, h = X g, scaling X and h, and the prime that leaves room for a mask.
+_REFRESH_LEVELS: Final = 4
 
 
 class Root(Form):
@@ -120,7 +121,12 @@ class Root(Form):
     def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
         """At the level of masks, with the scales that it has where it is needed."""
         x, h = (Spot(self.mask_level, spot.scale) for spot in (self.x_spot, self.h_spot))
-        return estimate(sums, self.bounds, start, x, h)
+        spots = EstimateSpots(self._spot(self._sums_level(start)), x, h)
+        return estimate(sums, self.bounds, start, spots)
+
+    def _sums_level(self, start: int) -> int:
+        """As late as possible: an operation is the cheaper the fewer primes are left."""
+        return self.mask_level - self.bounds.newton(start).levels - 2
 
     def renewed(
         self, sums: Sums[Number], start: int, arithmetic: Arithmetic[Number]
@@ -178,16 +184,24 @@ class Root(Form):
 
     def arithmetic_error(self, t: int, start: int) -> float:
         """The root's own error first of all; then the inverse's, and noise that both widen."""
-        parameters, bounds, policy = self.parameters, self.bounds, self.bounds.policy
+        bounds, policy, noise = self.bounds, self.bounds.policy, self._noise
         spread = bounds.beta(t, start) * sqrt(bounds.longest(start))
-        noise = ROUNDING * parameters.degree * 2.0**-parameters.scale_bits
-        # Of X and h, relative: noise of V beside its smallest eigenvalue.
-        inverse = bounds.newton(start).error + noise / (policy.ridge * bounds.v_factor)
         estimated = 2 * policy.L * bounds.weights(start) + spread
+        g_noise = noise / policy.ridge * (1 / bounds.g_factor + 1 / bounds.g_scale(start))
         # Of z, absolute: where the polynomial is steepest it has about its degree as a slope.
         steep = 2 * spread * self.unit_root.degree * noise
-        computed = (steep + inverse * estimated) / self.packing.difference(t, start) + noise
-        return self.root_error(t, start) + computed
+        computed = steep + self._inverse_error(start) * estimated + 2 * policy.L * g_noise
+        return self.root_error(t, start) + computed / self.packing.difference(t, start) + noise
+
+    @property
+    def _noise(self) -> float:
+        return ROUNDING * self.parameters.degree * 2.0**-self.parameters.scale_bits
+
+    def _inverse_error(self, start: int) -> float:
+        """Of X, relative: the iteration's own, and noise of V beside its smallest eigenvalue."""
+        bounds, ridge = self.bounds, self.bounds.policy.ridge
+        noise = self._noise / ridge * (1 / bounds.v_factor + 1 / bounds.v_scale(start))
+        return bounds.newton(start).error + noise
 
     def gap(
         self,
@@ -205,10 +219,9 @@ class Root(Form):
         if policy.C is None:
             return None
         decided = self.polynomial.resolution(1 - 2 * 6 * self.terms.noise)
-        noise = self.parameters.degree * 2.0**-self.parameters.scale_bits
-        grown = noise / (policy.ridge * bounds.v_factor)
-        inverse = bounds.newton(self.terms.budget).error + grown
-        return bounds.switch * (decided + noise + grown) + (policy.C + bounds.switch) * inverse
+        grown = self._noise * (1 + 1 / (policy.ridge * bounds.v_factor))
+        inverse = self._inverse_error(self.terms.budget)
+        return bounds.switch * (decided + grown) + (policy.C + bounds.switch) * inverse
 
     def per_round(self) -> Counts:
         counts: Counts = Counter()
@@ -229,9 +242,11 @@ class Root(Form):
         d, levels = self.terms.d, self.bounds.newton(start).levels
         entries = len(upper_places(d))
         if start > 1:
-            counting.newton(counts, d, levels)
+            first = self._sums_level(start)
+            moved(counts, entries + d, first)
+            counting.newton(counts, d, levels, first)
             for _ in range(d):
-                counting.products(counts, d, levels)
+                counting.products(counts, d, first + levels)
             moved(counts, entries + d, self.mask_level)
         return counts
 

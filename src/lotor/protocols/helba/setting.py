@@ -83,7 +83,7 @@ def _refusal(terms: Terms) -> str:
         f"and fewer than {LEAST_SCALE_BITS} are too coarse: "
     )
     found = [f"{name}={value}" for name, value in _fitting(terms).items()]
-    return text + (f"take {' or '.join(found)}" if found else "take fewer of each")
+    return text + f"take {' or '.join(found) or 'fewer of each, or less security'}"
 
 
 def _fitting(terms: Terms) -> dict[str, int]:
