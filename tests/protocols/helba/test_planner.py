@@ -9,7 +9,7 @@ from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.leakage import KEYS, MEASURED
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import Prices, measured
-from protocols.helba.stage import setting_of, small
+from protocols.helba.stage import paper, setting_of, small
 
 TOY = lotor.LinearContexts.toy(2, seed=5)
 
@@ -40,6 +40,19 @@ def test_prices_can_be_measured() -> None:
     plan = Plan(setting_of(small(stages=2), rounds=3, arms=2, d=2))
     prices = measured(plan.setting.parameters, repeats=2)
     assert plan.seconds(prices)["run"] > 0
+
+
+def test_the_papers_index_has_a_plan() -> None:
+    plan = Plan(setting_of(small(paper(1.0, 0.5), stages=3), rounds=6, arms=2, d=2))
+    times = plan.seconds(measured(plan.setting.parameters, repeats=2))
+    assert times["run"] > 6 * (times["server_round"] + times["user_round"]) + times["update"]
+    summary = plan.summary()
+    assert summary["update_bytes_up"] > summary["round_bytes_up"] / 3
+    helba = small(paper(1.0, 0.5), stages=3)
+    seen = run_openly(helba, lotor.LinearContexts.toy(3, seed=5), budget=3).recorder.exchanges
+    sent = [len(m.payload) for m in seen if isinstance(m.message, messages.Refreshed)]
+    expected = Plan(setting_of(helba, rounds=3, arms=2, d=2)).update_bytes_up
+    assert 0.6 * expected < sum(sent[:5]) < 1.1 * expected + 20_000
 
 
 def test_more_stages_and_less_noise_tell_smaller_gaps_apart() -> None:

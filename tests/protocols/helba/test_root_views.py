@@ -1,5 +1,7 @@
 """What server and user see with the paper's index: one bit, a coin, masks, and ciphertexts."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from lotor.protocols.helba.root_form import MASK_WIDTH, Root, new_coin
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import place_of
 from protocols.helba.stage import paper, setting_of, small, some_contexts
+from protocols.helba.test_views import readable
 
 ROUNDS = 8
 HELBA = small(paper(1.0, 2.0))
@@ -148,6 +151,15 @@ def test_no_answer_has_more_than_the_arms() -> None:
         # Slots of other repetitions hold the public product of two halves.
         others = slots[3 : 3 * (layout_columns // 3)] - 0.25
         assert np.abs(others).max() < 6.5 * user._setting.terms.noise + 0.01
+
+
+def test_how_much_a_user_reads_from_answers() -> None:
+    """Less than with the index without a root; docs/helba.md has these shares."""
+    shares = {(s, n): readable(s, n, paper(None, 0.1)) for s in (3, 4) for n in (1, 100)}
+    told = {f"{s} stages, {n} answers": f"{share:.1%}" for (s, n), share in shares.items()}
+    sys.stdout.write(f"{told}\n")
+    for n in (1, 100):
+        assert shares[4, n] < 0.2 < shares[3, n] < 0.6
 
 
 def test_nothing_secret_is_in_a_repr(outcome: Outcome) -> None:

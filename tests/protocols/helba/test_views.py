@@ -12,6 +12,7 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import Ciphertext
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
+from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import messages
 from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.repetitions import InClear, repeat
@@ -110,14 +111,14 @@ def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     assert spread == pytest.approx(user._setting.terms.noise, rel=0.1)
 
 
-def readable(stages: int, answers: int) -> float:
+def readable(stages: int, answers: int, policy: BatchedOFUL | None = None) -> float:
     """The share of gaps that a user reads within a fifth, from so many answers to one context.
 
     It inverts the composition up to where that first comes to 1/2; what it sees above is a large
     gap, of which it knows no more.
     """
     rounds, repetitions = 130, 10
-    setting = setting_of(small(stages=stages), rounds=rounds, arms=2, d=2)
+    setting = setting_of(small(policy, stages=stages), rounds=rounds, arms=2, d=2)
     environments = [some_contexts(s, rounds=rounds, arms=2, d=2) for s in range(repetitions)]
     done = repeat(setting, environments, range(repetitions), InClear(setting))
     values = np.array([one.value for one in beside_exact(setting, done)])

@@ -114,6 +114,10 @@ class Form(ABC):
     def per_update(self, start: int) -> Counts:
         """What a new estimate before this round takes."""
 
+    def refreshed(self, start: int) -> list[Spot]:  # noqa: ARG002
+        """Where the user encrypts what of a new estimate before this round again."""
+        return []
+
     def per_switch(self) -> Counts:
         """What asking for the end of a batch takes."""
         return Counter()

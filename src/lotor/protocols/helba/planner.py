@@ -59,6 +59,12 @@ class Plan:
         return contexts + self.entries * parameters.ciphertext_bytes(seeded=True)
 
     @property
+    def update_bytes_up(self) -> int:
+        """From user to server with a new estimate, where the user encrypts it again."""
+        spots = self.setting.form.refreshed(self.setting.terms.budget)
+        return sum(self.setting.parameters.ciphertext_bytes(spot.level) for spot in spots)
+
+    @property
     def round_bytes_down(self) -> int:
         return self.setting.parameters.ciphertext_bytes(self.levels)
 
@@ -122,14 +128,20 @@ class Plan:
         server = _priced(per_round(setting), prices) + _priced(per_switch(setting), prices)
         server += sum(prices.of("load", level) for level in spots)
         user = sum(prices.of("encrypt", level) for level in spots)
-        starts = setting.bounds.starts()
-        updates = [_priced(per_update(setting, start), prices) for start in starts]
+        updates = [self._update_seconds(start, prices) for start in setting.bounds.starts()]
         return {
             "server_round": server,
             "user_round": user,
             "update": max(updates),
             "run": setting.terms.budget * (server + user) + sum(updates),
         }
+
+    def _update_seconds(self, start: int, prices: Prices) -> float:
+        """A new estimate, and the user's help with it where it takes one."""
+        helped = self.setting.form.refreshed(start)
+        return _priced(per_update(self.setting, start), prices) + sum(
+            prices.of("encrypt", spot.level) + prices.of("load", spot.level) for spot in helped
+        )
 
     def summary(self) -> Mapping[str, float | int]:
         """All that is known without measuring, by name."""
@@ -144,6 +156,7 @@ class Plan:
             "updates": self.updates(),
             "round_bytes_up": self.round_bytes_up,
             "round_bytes_down": self.round_bytes_down,
+            "update_bytes_up": self.update_bytes_up,
             "evaluation_key_bytes": self.key_bytes,
             "server_memory_bytes": self.server_memory_bytes,
             "decided": self.decided,

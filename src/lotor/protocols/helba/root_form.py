@@ -250,6 +250,9 @@ class Root(Form):
             moved(counts, entries + d, self.mask_level)
         return counts
 
+    def refreshed(self, start: int) -> list[Spot]:
+        return self.spots if start > 1 else []
+
     def per_switch(self) -> Counts:
         counts: Counts = Counter()
         if self.bounds.policy.C is None:
