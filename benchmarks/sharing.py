@@ -1,4 +1,5 @@
-"""What an argmax on shares costs: all pairs against a tournament, from one run.
+"""What an argmax on shares costs: all pairs against a tournament, from one run; and what signs
+cost, by tables and by words of all their bits.
 
 Both servers and the dealer work in turn in this process, and each one's CPU time is counted by
 itself, the least of many tries. The network is not in it: it is added as so many µs for each round,
@@ -33,11 +34,15 @@ from lotor.crypto.sharing import (
     to_message,
     tournament,
 )
+from lotor.crypto.sharing.comparison import tabled_negative
+from lotor.crypto.sharing.packed import packed_negative
+from lotor.crypto.sharing.shares import Tally
 
 T = TypeVar("T")
-Work = Callable[[Engine, Shared], Circuit[SharedBits]]
+Work = Callable[[Engine, Shared], Circuit[SharedBits] | Circuit[Tally]]
 
 SIZES = (10, 50, 75, 100, 125, 150, 175, 200, 250, 300)
+SIGNS = (45, 100, 200, 300, 400, 600, 1000)
 GIGABIT = 8.0  # µs for a kB
 KEYS = (bytes(range(32)), bytes(range(32, 64)))
 
@@ -73,6 +78,11 @@ class Cost:
         """From the first message to the result; the dealer works ahead."""
         return self.server + self.recipe.rounds * round_us + self.recipe.opened / 1e3 * kb_us
 
+    def all_parties(self, round_us: float, kb_us: float) -> float:
+        """What everybody spends on it, with what is dealt on the network as well."""
+        kb = (self.recipe.opened + self.recipe.correction_bytes) / 1e3
+        return self.first + self.second + self.dealer + self.recipe.rounds * round_us + kb * kb_us
+
 
 class Clock:
     """Adds up the CPU time of what is done under it."""
@@ -105,7 +115,7 @@ def once(work: Work, recipe: Recipe, shares: Sequence[Shared], t: int) -> tuple[
     opened: list[Any] = [None, None]
     while True:
         asked: list[Opening] = []
-        results: list[SharedBits] = []
+        results: list[SharedBits | Tally] = []
         for clock, each, values in zip(clocks, steps, opened, strict=False):
             try:
                 asked.append(clock(partial(each.send, values)))
@@ -123,8 +133,13 @@ def once(work: Work, recipe: Recipe, shares: Sequence[Shared], t: int) -> tuple[
         ]
 
 
-def check(results: Sequence[SharedBits], shares: Sequence[Shared]) -> None:
-    one_hot: Bits = (results[0].share ^ results[1].share).ravel()
+def check(results: Sequence[SharedBits | Tally], shares: Sequence[Shared]) -> None:
+    first, second = results
+    if isinstance(first, Tally):
+        signs = (shares[0].share + shares[1].share) >> np.uint64(63)
+        assert (first.share + second.share == signs).all()
+        return
+    one_hot: Bits = (first.share ^ second.share).ravel()
     numbers = (shares[0].share + shares[1].share).view(np.int64)
     assert np.flatnonzero(one_hot).tolist() == [numbers.argmax()]
 
@@ -184,31 +199,53 @@ def rows(k: int, names: Sequence[str], costs: Sequence[Cost], round_us: float) -
     ]
 
 
+def table_of(title: str, round_us: float) -> Table:
+    table = Table(title=title, title_justify="left")
+    headers = ("k", "", "rounds", "kB sent", "kB dealt", "first µs", "second µs", "dealer µs")
+    for column in (*headers, f"+ {round_us:g}/round", "+ 1 Gbit/s"):
+        table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
+    return table
+
+
+def signs(console: Console, repeats: int, round_us: float) -> None:
+    """From how many numbers on words of all bits cost less, in all parties' time together."""
+    table = table_of("Signs of k shared numbers", round_us)
+    works: dict[str, Work] = {"tables": tabled_negative, "words of all bits": packed_negative}
+    costs = [measure(list(works.values()), k, repeats) for k in SIGNS]
+    for k, each in zip(SIGNS, costs, strict=True):
+        for row in rows(k, list(works), each, round_us):
+            table.add_row(*row)
+        table.add_section()
+    console.print(table)
+    for network, kb_us in (("where bytes cost nothing", 0.0), ("at 1 Gbit/s", GIGABIT)):
+        spent = [[cost.all_parties(round_us, kb_us) for cost in each] for each in costs]
+        where = crossing(SIGNS, [tables - words for tables, words in spent])
+        console.print(f"Words of all bits cost less {where}, {network}.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="some seconds, and less precise")
     parser.add_argument("--round-us", type=float, default=200.0, help="what a round takes, in µs")
     options = parser.parse_args()
     console = Console(width=120)
-    table = Table(title="Argmax of k shared numbers", title_justify="left")
-    headers = ("k", "", "rounds", "kB sent", "kB dealt", "first µs", "second µs", "dealer µs")
-    for column in (*headers, f"+ {options.round_us:g}/round", "+ 1 Gbit/s"):
-        table.add_column(column, justify="left" if column == "" else "right", no_wrap=True)
+    table = table_of("Argmax of k shared numbers", options.round_us)
     costs: list[list[Cost]] = []
+    repeats = 30 if options.quick else 300
     with Others() as others:
         for k in SIZES:
             works = ways(k)
-            repeats = 30 if options.quick else 300
             costs.append(measure(list(works.values()), k, repeats))
             for row in rows(k, list(works), costs[-1], options.round_us):
                 table.add_row(*row)
             table.add_section()
-    console.print(table)
-    for number, name in ((1, "√k"), (2, "∛(k²/2)")):
-        for network, kb_us in (("where bytes cost nothing", 0.0), ("at 1 Gbit/s", GIGABIT)):
-            steps = [[cost.step(options.round_us, kb_us) for cost in each] for each in costs]
-            where = crossing(SIZES, [step[0] - step[number] for step in steps])
-            console.print(f"A tournament of {name} groups costs less {where}, {network}.")
+        console.print(table)
+        for number, name in ((1, "√k"), (2, "∛(k²/2)")):
+            for network, kb_us in (("where bytes cost nothing", 0.0), ("at 1 Gbit/s", GIGABIT)):
+                steps = [[cost.step(options.round_us, kb_us) for cost in each] for each in costs]
+                where = crossing(SIZES, [step[0] - step[number] for step in steps])
+                console.print(f"A tournament of {name} groups costs less {where}, {network}.")
+        signs(console, repeats, options.round_us)
     console.print(f"Others used {others.text}.")
 
 

@@ -337,7 +337,7 @@ def test_a_run_without_an_environment_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("arms", "features"),
-    [(2, 1), (10, 20), (24, 2), (25, 2), (159, 20), (160, 2), (1000, 20), (3000, 1), (2, 600)],
+    [(2, 1), (10, 20), (20, 2), (21, 2), (159, 20), (160, 2), (1000, 20), (3000, 1), (2, 600)],
 )
 @pytest.mark.parametrize("delay", [0, 1])
 def test_no_message_is_longer_than_stated(arms: int, features: int, delay: int) -> None:

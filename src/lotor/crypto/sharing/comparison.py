@@ -25,9 +25,9 @@ from lotor.crypto.sharing.packed import packed_negative
 from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
 from lotor.crypto.sharing.words import Bits, Words
 
-# From so many numbers on, tables cost more than the three rounds that `packed.py` takes in
-# addition: measured by benchmarks/sharing.py.
-MANY = 300
+# From so many numbers on, dealing tables takes more than the three further rounds of `packed.py`:
+# measured by benchmarks/sharing.py, for a network between loopback and a gigabit.
+MANY = 200
 
 # The lower 63 bits are nine digits of seven, in three groups of three; axes are the place in a
 # group, the group, and the number.
@@ -87,15 +87,18 @@ def negative(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[T
     """
     if coins is None:
         flat = Shared(x.share.reshape(-1), first=x.first)
-        compare = _by_tables if len(flat) < MANY else packed_negative
+        compare = tabled_negative if len(flat) < MANY else packed_negative
         return (yield from compare(engine, flat)).reshape(x.shape)
     if len(x) < MANY:
-        return (yield from _by_tables(engine, x, coins))
-    less, below = yield from together(packed_negative(engine, x), _by_tables(engine, x[:0], coins))
+        return (yield from tabled_negative(engine, x, coins))
+    less, below = yield from together(
+        packed_negative(engine, x), tabled_negative(engine, x[:0], coins)
+    )
     return Tally(np.concatenate([less.share, below.share]), first=engine.first)
 
 
-def _by_tables(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[Tally]:
+def tabled_negative(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[Tally]:
+    """The same for a vector x, always by tables."""
     r = engine.uniform(x.shape, WORD, xor=False)
     parts = [Part(x.share + r.share, xor=False)]
     masks, count = [r.number], len(x)

@@ -10,7 +10,7 @@ from lotor.protocols.ppcb.wire import DECIDE, LEARN
 
 TABLE_1 = {"addition": "0", "multiplication": "2", "reciprocal": "30", "argmax": "O(P + log2 A)"}
 OURS = {"addition": "0", "multiplication": "1", "reciprocal": "2", "argmax": "4 or 7"}
-"""A test counts them in the circuits; from 25 arms on it is 7, and 11 or 14 in a tournament."""
+"""A test counts them in the circuits; from 21 arms on it is 7, and more in a tournament."""
 
 PUBLISHED_PROGRAM = 112
 """Rounds of one step, A = 10, in the authors' published program, as measured."""
