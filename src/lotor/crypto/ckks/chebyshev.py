@@ -59,7 +59,7 @@ class ChebyshevSeries:
     def evaluate(self, u: Encrypted) -> Encrypted:
         """The series at an encrypted u."""
         require_levels(u, self.levels)
-        evaluation = _Evaluation(u, _leaf_size(self.degree))
+        evaluation = _Evaluation(u, leaf_size(self.degree))
         level = u.level + self.levels
         scale = u.evaluator.parameters.scales[level]
         return Encrypted(u.evaluator, evaluation.series(np.array(self.coefficients), level, scale))
@@ -77,13 +77,14 @@ def fit(
     basis = np.asarray(chebyshev.chebvander(u, degree), dtype=np.float64)
     coefficients = exchange(u, basis, target)
     error = float(np.max(np.abs(basis @ coefficients - target)))
-    kept = _trimmed(coefficients)
+    kept = trimmed(coefficients)
     if len(kept) == 1:
         raise InputError("this function is constant on the range: there is nothing to evaluate")
     return ChebyshevSeries(low, high, tuple(float(c) for c in kept), error)
 
 
-def _trimmed(c: Array) -> Array:
+def trimmed(c: Array) -> Array:
+    """Without what is negligible at the end."""
     return np.asarray(chebyshev.chebtrim(c, _NEGLIGIBLE), dtype=np.float64)
 
 
@@ -100,7 +101,7 @@ def square_root(high: float, degree: int) -> ChebyshevSeries:
     return fit(lambda x: np.sqrt(np.maximum(x, 0)), 0.0, high, degree)
 
 
-def _leaf_size(degree: int) -> int:
+def leaf_size(degree: int) -> int:
     """How many terms are summed directly: the power of two with the fewest products."""
     terms = degree + 1
 
@@ -136,8 +137,8 @@ class _Evaluation:
             return self._sum(c, level, scale)
         split = 1 << degree.bit_length() - 1
         quotient, remainder = chebyshev.chebdiv(c, np.eye(split + 1)[split])
-        product = self._times(_trimmed(quotient), split, level, scale)
-        remainder = _trimmed(remainder)
+        product = self._times(trimmed(quotient), split, level, scale)
+        remainder = trimmed(remainder)
         if len(remainder) == 1:
             return self._evaluator.add_plain(product, float(remainder[0]))
         return self._evaluator.add(product, self.series(remainder, level, scale))

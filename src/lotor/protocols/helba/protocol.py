@@ -27,6 +27,9 @@ from lotor.protocols.store import MemoryStore
 class Helba:
     """An optimistic choice among encrypted contexts, by a server that cannot read them.
 
+    - `policy`: `BatchedOFUL()`, whose index has no root, so that the server is alone with its
+      ciphertexts; or `BatchedOFUL(index="sqrt", C=1, eta=0.1, width="union")`, the paper's, with
+      which the user encrypts each new estimate again and tells one bit in a round;
     - `security`: 128, 192 or 256 bits, with fewer levels the higher it is;
     - `stages`: of how many polynomials a comparison is composed, 2 to 6. With more, smaller
       differences are decided right and the user can read less from an answer; each takes three

@@ -7,13 +7,13 @@ from numpy.polynomial import chebyshev
 
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import ChebyshevSeries
-from lotor.crypto.ckks.chebyshev import _leaf_size, _trimmed
+from lotor.crypto.ckks.chebyshev import leaf_size, trimmed
 from lotor.protocols.helba.counts import Counts, products
 
 
 def series_counts(series: ChebyshevSeries, level: int) -> Counts:
     """Of a series whose argument is at this level."""
-    counting = _Counting(level, _leaf_size(series.degree))
+    counting = _Counting(level, leaf_size(series.degree))
     counting.series(np.array(series.coefficients), level + series.levels)
     return counting.counts
 
@@ -52,8 +52,8 @@ class _Counting:
             return
         split = 1 << degree.bit_length() - 1
         quotient, remainder = chebyshev.chebdiv(c, np.eye(split + 1)[split])
-        self._times(_trimmed(quotient), split, level)
-        remainder = _trimmed(remainder)
+        self._times(trimmed(quotient), split, level)
+        remainder = trimmed(remainder)
         if len(remainder) > 1:
             self.series(remainder, level)
 
