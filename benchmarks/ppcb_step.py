@@ -1,7 +1,8 @@
 """One step of PPCB in one process: what each party uses, and what no step can do without.
 
 The floor is AES for all pads and the large products of words, both bare, in the same run: the
-products are those of every arm's matrix with the context, and of the one-hot with the update.
+products are those of every arm's matrix with the context, of k with u, and of the one-hot with the
+update.
 """
 
 import secrets
@@ -63,9 +64,9 @@ def pad_bytes(recipes: Recipes) -> dict[str, int]:
 
 
 def multiply_adds(terms: Terms) -> int:
-    """Of one product each: A⁻¹ x and w x of all arms, and the one-hot with the change."""
-    a, d = terms.arms, terms.features
-    return a * d * d + a * d + a * (terms.shape.entries + d)
+    """Of one product each: A⁻¹ x and w x of all arms, k uᵀ, and the one-hot with the change."""
+    a, d, entries = terms.arms, terms.features, terms.shape.entries
+    return a * d * d + a * d + a * entries + a * (entries + d)
 
 
 def milliseconds(act: Callable[[], object]) -> float:
@@ -90,15 +91,15 @@ def aes(size: int) -> float:
 
 def products(terms: Terms) -> float:
     """ms for one bare product each."""
-    a, d, changed = terms.arms, terms.features, terms.shape.entries + terms.features
+    a, d, entries = terms.arms, terms.features, terms.shape.entries
     draw = np.random.default_rng(7)
 
     def words(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
         return draw.integers(0, 1 << 64, prod(shape), np.uint64).reshape(shape)
 
     matrices, vector = words(a, d + 1, d), words(d)
-    column, change = words(a, 1), words(changed)
-    return milliseconds(lambda: (matrices @ vector, column * change))
+    column, left, change = words(a, 1), words(a, entries), words(a, entries + d)
+    return milliseconds(lambda: (matrices @ vector, left * left, column * change))
 
 
 def floor(terms: Terms, recipes: Recipes) -> dict[str, float]:
