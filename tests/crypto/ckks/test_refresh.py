@@ -10,6 +10,7 @@ from crypto.ckks.small import noise, small
 from lotor.core.errors import CryptoError, InputError, KeyMismatchError, LevelsExhaustedError
 from lotor.crypto.ckks import (
     Encrypted,
+    Mask,
     SecretKey,
     add_mask,
     encrypt_again,
@@ -92,6 +93,18 @@ def test_foreign_keys_and_answers_are_refused() -> None:
         encrypt_again(stranger, masked)
     with pytest.raises(CryptoError, match="mask again"):
         take_mask_off(PUBLIC.encrypt(VALUES, 0, 1.37e12), mask)
+
+
+def test_a_mask_is_remembered_by_its_key() -> None:
+    masked, mask = add_mask(PUBLIC.encrypt(VALUES, 2), PUBLIC, 3.0)
+    again = Mask(mask.key, mask.width, mask.scale, mask.slots)
+    assert all(np.array_equal(a, b) for a, b in zip(mask.parts, again.parts, strict=True))
+    fresh = take_mask_off(encrypt_again(KIT.secret, masked), again)
+    assert np.max(np.abs(KIT.secret.decrypt(fresh) - VALUES)) < 3 * NOISE
+    _, another = add_mask(PUBLIC.encrypt(VALUES, 2), PUBLIC, 3.0)
+    assert another.key != mask.key
+    with pytest.raises(InputError, match="32 bytes, not 31"):
+        Mask(mask.key[:-1], mask.width, mask.scale, mask.slots)
 
 
 def test_a_mask_does_not_show() -> None:
