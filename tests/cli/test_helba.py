@@ -175,6 +175,22 @@ def test_unusable_input_is_an_error_that_names_it(arguments: list[str], complain
     assert done.stdout == ""
 
 
+def examples() -> list[list[str]]:
+    """The commands of the docs that take seconds."""
+    page = Path(__file__).parents[2] / "docs" / "helba.md"
+    lines = [line.partition("#")[0].split() for line in page.read_text().splitlines()]
+    return [line[1:] for line in lines if line[:2] == ["lotor", "run"] and TEACHING[0] in line]
+
+
+@pytest.mark.parametrize("arguments", examples(), ids=" ".join)
+def test_the_commands_of_the_docs_run(arguments: list[str]) -> None:
+    assert "What the run takes" in output(*arguments)
+
+
+def test_the_docs_show_commands() -> None:
+    assert len(examples()) >= 3
+
+
 def judged_text(*found: Judged) -> str:
     text = io.StringIO()
     show_judged(Console(file=text, width=400), found)
