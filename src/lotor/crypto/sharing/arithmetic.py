@@ -33,7 +33,7 @@ def multiply_three(engine: Engine, x: Masked, y: Masked, z: Masked) -> Shared:
     for third in z.terms:
         # What the dealer deals for x · y, with one more factor.
         for factor, other in ((x, y), (y, x)):
-            shape = np.broadcast_shapes(factor.shape, z.shape)
+            shape = np.broadcast(factor.public, z.public).shape
             for term in factor.terms:
                 if term.power + third.power < 64:
                     dealt = engine.product(term, third, shape).share
@@ -41,7 +41,7 @@ def multiply_three(engine: Engine, x: Masked, y: Masked, z: Masked) -> Shared:
         for left in x.terms:
             for right in y.terms:
                 if left.power + right.power + third.power < 64:
-                    pair = engine.product(left, right, np.broadcast_shapes(x.shape, y.shape))
+                    pair = engine.product(left, right, np.broadcast(x.public, y.public).shape)
                     both = Term(1, pair.number, pair.share.dtype)
                     dealt = engine.product(both, third, share.shape).share
                     share += _scaled(dealt, left, right, third)
@@ -102,8 +102,7 @@ def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[Masked]:
     # It is multiplied by 2^(64 - bits), so that only its lowest bits count.
     width = HALF if bits <= 32 else WORD
     sign = engine.dealt(lambda v: (v[n] >> _SIGN).astype(width), z.shape, width, xor=False)
-    (opened,) = yield [Part((z + (1 << 62)).share + r.share, xor=False)]
-    c: Words = opened.view(np.uint64)
+    (c,) = yield [Part((z + (1 << 62)).share + r.share, xor=False)]
     wraps = (np.uint64(1) - (c >> _SIGN)) << np.uint64(64 - bits)
     public = (c >> shift) - np.uint64(1 << (62 - bits))
     terms = Term(1, less.number, WORD), Term(wraps, sign.number, width, 64 - bits)

@@ -64,4 +64,4 @@ def concluded(engine: Engine, last: Last, state: Bits, c: Words, kinds: Compute)
     table = engine.dealt(dealt, (*state.shape, 2 * size), SHORT, xor=False)
     (opened,) = yield [Part(state ^ m.share, xor=True)]
     index = (c >> _SIGN).astype(np.intp) * size + (opened & within)
-    return Tally(read(table, index).astype(np.uint16, copy=False), first=engine.first)
+    return Tally(read(table, index), first=engine.first)

@@ -49,8 +49,7 @@ def words_to_bits(engine: Engine, x: Shared) -> Circuit[SharedBits]:
     r = engine.uniform(x.shape, WORD, xor=True)
     n = r.number
     mask = engine.dealt(lambda v: v[n], x.shape, WORD, xor=False)
-    (opened,) = yield [Part(x.share + mask.share, xor=False)]
-    c: Words = opened.astype(np.uint64, copy=False)
+    (c,) = yield [Part(x.share + mask.share, xor=False)]
     generate = MaskedBits(np.zeros_like(c), BitTerm(~c, r))
     propagate = MaskedBits(~c, BitTerm(None, r))
     g = SharedBits(r.share & ~c, first=engine.first)

@@ -159,9 +159,8 @@ def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
 def mask(engine: Engine, x: Shared) -> Circuit[Masked]:
     """Open x under a fresh mask: the public part says nothing about x."""
     a = engine.uniform(x.shape, WORD, xor=False)
-    share: Words = a.share.view(np.uint64)
-    (public,) = yield [Part(x.share - share, xor=False)]
-    return Masked(public.view(np.uint64), share, (Term(1, a.number, WORD),))
+    (public,) = yield [Part(x.share - a.share, xor=False)]
+    return Masked(public, a.share, (Term(1, a.number, WORD),))
 
 
 def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
@@ -173,19 +172,17 @@ def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
 
 def moved(engine: Engine, x: Masked, rearrange: Rearrange) -> Masked:
     """x with its elements in other places."""
-    public: Words = rearrange(x.public).view(np.uint64)
+    public = rearrange(x.public)
     terms = tuple(
         Term(
-            term.coefficient
-            if isinstance(term.coefficient, int)
-            else rearrange(term.coefficient).view(np.uint64),
+            term.coefficient if isinstance(term.coefficient, int) else rearrange(term.coefficient),
             engine.renamed(term.number, rearrange, public.shape),
             term.dtype,
             term.power,
         )
         for term in x.terms
     )
-    return Masked(public, rearrange(x.share).view(np.uint64), terms)
+    return Masked(public, rearrange(x.share), terms)
 
 
 def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBits:
@@ -202,7 +199,7 @@ def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBit
 def reveal(x: Shared) -> Circuit[Words]:
     """Open x to both servers: for what both may know."""
     (public,) = yield [Part(x.share, xor=False)]
-    return public.astype(np.uint64, copy=False)
+    return public
 
 
 def reveal_bits(x: SharedBits) -> Circuit[Bits]:

@@ -66,4 +66,4 @@ def one_hot_of_sum(engine: Engine, own: int, k: int) -> Circuit[Tally]:
     (opened,) = yield [Part(a.share + np.uint16(own), xor=False)]
     turn = size - int(opened[0]) % size
     ones = vector.share[turn : turn + k] + vector.share[turn + k : turn + 2 * k]
-    return Tally(ones.view(np.uint16), first=engine.first)
+    return Tally(ones, first=engine.first)

@@ -49,7 +49,7 @@ def packed_negative(engine: Engine, x: Shared) -> Circuit[Tally]:
     n = r.number
     mask = engine.dealt(lambda v: folded(v[n].astype(np.uint64)), x.shape, WORD, xor=False)
     (opened,) = yield [Part(x.share + mask.share, xor=False)]
-    c = folded(opened.astype(np.uint64, copy=False))
+    c = folded(opened)
     state = yield from _halves_of(engine, c, engine.rearranged(r, lambda bits: bits & ~_TOP))
     return (yield from concluded(engine, _LAST, state, c, lambda v: v[n] >> np.uint64(63)))
 

@@ -41,7 +41,8 @@ class Weights:
 
     It has the upper half of A⁻¹, with twice INNER_BITS behind the point, and then w, with
     INNER_BITS more than a score's factors: what is added to them is never rounded, only what is
-    taken out in each step.
+    taken out in each step. A⁻¹ is at most 1/ridge <= 1 and so are u, g and k, but for SLACK: their
+    products stay below 2^57, and `Terms` checks that w stays below 2^62.
     """
 
     table: Shared
