@@ -1,16 +1,18 @@
 """One run of HELBA in a process of its own, so that its memory is its own.
 
-`python helba_case.py JSON` prints JSON. What a run did is counted by operation and level, and
-priced by bare SEAL operations that are measured before and after it.
+`python helba_case.py run JSON` prints JSON. What a run did is counted by operation and level, and
+priced by bare SEAL operations that are measured before and after it, in other processes. A clock
+within the run says the same without prices: what SEAL's calls themselves took.
 """
 
-import json
 import subprocess
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -19,6 +21,8 @@ from machine import Others, own_peak
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
+from lotor.crypto.ckks.binding import SealEvaluator
+from lotor.crypto.ckks.context import context_of
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.counts import Counts
@@ -29,6 +33,39 @@ from lotor.protocols.helba.setting import Setting
 
 # What the issue of speed is about: all else that a run does is overhead.
 PRICED = ("multiply", "square", "multiply_plain", "relinearise", "rescale", "rotate")
+
+
+CALLS = (
+    "multiply",
+    "square",
+    "multiply_plain",
+    "relinearize_inplace",
+    "rescale_to_next",
+    "rotate_vector",
+)
+_RUN, _PRICES = "run", "prices"
+T = TypeVar("T")
+
+
+class Clocked:
+    """SEAL's evaluator, with a clock around the calls that are priced."""
+
+    def __init__(self, evaluator: SealEvaluator) -> None:
+        self.seconds = 0.0
+        self._evaluator = evaluator
+        for name in CALLS:
+            setattr(self, name, self._timed(getattr(evaluator, name)))
+
+    def _timed(self, call: Callable[..., None]) -> Callable[..., None]:
+        def timed(*arguments: object) -> None:
+            began = process_time()
+            call(*arguments)
+            self.seconds += process_time() - began
+
+        return timed
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._evaluator, name)
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +110,8 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Found(msgspec.Struct, frozen=True):
     """Seconds of CPU but for `wall`, MB; `run` has everything but making keys.
 
-    `update` is one new estimate, `bare` what the counted operations of the run take alone.
+    `update` is one new estimate, `bare` what the counted operations of the run take alone, and
+    `inside` what the same took in the run, by a clock around SEAL's calls.
     """
 
     case: Case
@@ -83,6 +121,7 @@ class Found(msgspec.Struct, frozen=True):
     wall: float
     update: float
     bare: float
+    inside: float
     peak: float
     others: str
     parties: dict[str, float]
@@ -110,6 +149,7 @@ class Outcome(msgspec.Struct):
     trajectories: list[list[int]]
     counts: Counts
     run: float
+    inside: float
     update: float = 0.0
     parties: dict[str, float] = msgspec.field(default_factory=dict)
     bytes_sent: int = 0
@@ -124,21 +164,24 @@ def priced(counts: Counts, prices: list[Prices]) -> float:
     )
 
 
-def in_slots(case: Case, setting: Setting) -> Outcome:
+def in_slots(case: Case, setting: Setting, clock: Clocked) -> Outcome:
     server = UnderEncryption(setting)
     seeds = range(case.repetitions)
-    began = process_time()
+    clock.seconds, began = 0.0, process_time()
     rounds: list[Round] = list(repeat(setting, [case.contexts(s) for s in seeds], seeds, server))
     spent, counts = process_time() - began, Counter(server.evaluator.counts)
+    inside = clock.seconds
     first = [server.first(value) for value in setting.packing.ridge()]
     began = process_time()
     setting.form.estimate(Sums.of(first, case.d), case.rounds)
     update = process_time() - began
-    return Outcome([[one.arms[s] for one in rounds] for s in seeds], counts, spent, update)
+    trajectories = [[one.arms[s] for one in rounds] for s in seeds]
+    return Outcome(trajectories, counts, spent, inside, update)
 
 
-def by_messages(case: Case, setting: Setting) -> Outcome:
+def by_messages(case: Case, setting: Setting, clock: Clocked) -> Outcome:
     """All parties, with keys sealed and sent, but not made: the authority is left out."""
+    clock.seconds = 0.0
     result = lotor.run(case.helba(), case.contexts(0), budget=case.rounds, seed=0)
     parties = {name: cost.cpu_seconds for name, cost in result.parties.items()}
     counts: Counts = Counter()
@@ -147,18 +190,21 @@ def by_messages(case: Case, setting: Setting) -> Outcome:
     for start in setting.bounds.starts():
         counts.update(setting.form.per_update(start))
     spent = parties["user"] + parties["server"]
-    return Outcome([result.arms or []], counts, spent, 0.0, parties, result.bytes_sent)
+    trajectories = [result.arms or []]
+    return Outcome(trajectories, counts, spent, clock.seconds, 0.0, parties, result.bytes_sent)
 
 
 def carried_out(case: Case) -> Found:
     setting = case.setting()
-    points = case.points or setting.parameters.levels
-    prices = [measured(setting.parameters, 2, points)]
+    context = context_of(setting.parameters)
+    clock = Clocked(context.evaluator)
+    context.evaluator = clock  # type: ignore[assignment]  # it passes everything on
+    prices = [_fresh(_PRICES, case, Prices)]
     since = perf_counter()
     with Others() as others:
-        outcome = (by_messages if case.messages else in_slots)(case, setting)
-    wall = perf_counter() - since
-    prices.append(measured(setting.parameters, 2, points))
+        outcome = (by_messages if case.messages else in_slots)(case, setting, clock)
+    wall, peak = perf_counter() - since, own_peak()
+    prices.append(_fresh(_PRICES, case, Prices))
     decided: list[Judged] = []
     regrets, plain = [], []
     for seed, arms in enumerate(outcome.trajectories):
@@ -175,7 +221,8 @@ def carried_out(case: Case) -> Found:
         wall=wall,
         update=outcome.update,
         bare=priced(outcome.counts, prices),
-        peak=own_peak(),
+        inside=outcome.inside,
+        peak=peak,
         others=others.text,
         parties=outcome.parties,
         bytes_sent=outcome.bytes_sent,
@@ -194,14 +241,29 @@ def _mean(values: list[float]) -> tuple[float, float]:
 
 
 def in_fresh_process(case: Case) -> Found:
+    return _fresh(_RUN, case, Found)
+
+
+def _fresh(what: str, case: Case, kind: type[T]) -> T:
     done = subprocess.run(  # noqa: S603  our own program
-        [sys.executable, str(Path(__file__)), msgspec.json.encode(case).decode()],
+        [sys.executable, str(Path(__file__)), what, msgspec.json.encode(case).decode()],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
     )
-    return msgspec.json.decode(done.stdout, type=Found)
+    return msgspec.json.decode(done.stdout, type=kind)
+
+
+def prices_of(case: Case) -> Prices:
+    parameters = case.setting().parameters
+    return measured(parameters, 2, case.points or parameters.levels)
+
+
+def main(what: str, text: str) -> None:
+    case = msgspec.json.decode(text, type=Case)
+    found = prices_of(case) if what == _PRICES else carried_out(case)
+    print(msgspec.json.encode(found).decode())
 
 
 if __name__ == "__main__":
-    print(json.dumps(msgspec.to_builtins(carried_out(msgspec.json.decode(sys.argv[1], type=Case)))))
+    main(sys.argv[1], sys.argv[2])
