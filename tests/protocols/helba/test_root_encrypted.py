@@ -129,5 +129,5 @@ def test_real_parameters() -> None:
     assert all(one.same for one in judged(setting, toy, 1, secure.arms or []))
     assert secure.arms == plain.arms
     form = Root.of(setting.form)
-    added = Plan(setting).arithmetic_error(20, 20) - form.root_error(20, 20)
-    assert value_error(setting, 20) < added
+    added = Plan(setting).arithmetic_error(6, 6) - form.root_error(6, 6)
+    assert value_error(setting, 6) < added

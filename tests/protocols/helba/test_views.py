@@ -1,6 +1,7 @@
 """What server and user see, recorded; and how much a user reads from its answers."""
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
+from lotor.protocols.party import Party
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 TOY = lotor.LinearContexts.toy(4, seed=5)
@@ -64,8 +66,21 @@ def test_sizes_do_not_depend_on_values() -> None:
     assert all(abs(a - b) < 0.01 * a for a, b in zip(nothing, much, strict=True))
 
 
+def kept_sealing_key(found: list[bytes]) -> Callable[[str, Party], Party]:
+    """Notes the key that opens the user's secret key, before it is forgotten."""
+
+    def keep(_: str, party: Party) -> Party:
+        if isinstance(party, User):
+            found.append(party._memory.sealing_key)
+        return party
+
+    return keep
+
+
 def test_the_sealed_key_opens_for_the_user_alone() -> None:
-    outcome = run_openly(HELBA, TOY, budget=1, seed=1)
+    """And what opens it is forgotten once it is open."""
+    sealing: list[bytes] = []
+    outcome = run_openly(HELBA, TOY, budget=1, seed=1, wrap=kept_sealing_key(sealing))
     sealed = b"".join(
         seen.message.data
         for seen in outcome.recorder.received("user")
@@ -77,19 +92,20 @@ def test_the_sealed_key_opens_for_the_user_alone() -> None:
     bound = place(outcome.run.id, SECRET_KEY, KEY_AUTHORITY, "user") + digest
     with pytest.raises(CryptoError):
         SealingKey().open(sealed, bound)
-    opened = SealingKey(user._memory.sealing_key).open(sealed, bound)
+    assert user._memory.sealing_key == b""
+    opened = SealingKey(sealing[0]).open(sealed, bound)
     assert opened == user._store.fetch(user._memory.key)
 
 
 def test_nothing_secret_is_in_a_repr() -> None:
-    outcome = run_openly(HELBA, TOY, budget=2, seed=1)
+    sealing: list[bytes] = []
+    outcome = run_openly(HELBA, TOY, budget=2, seed=1, wrap=kept_sealing_key(sealing))
     shown = " ".join(repr(seen.message) for seen in outcome.recorder.exchanges)
     for party in outcome.parties.values():
         shown += repr(vars(party))
     assert "LCks" not in shown
-    user = outcome.parties["user"]
-    assert isinstance(user, User)
-    assert repr(user._memory.sealing_key) not in shown
+    assert sealing
+    assert repr(sealing[0]) not in shown
 
 
 def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:

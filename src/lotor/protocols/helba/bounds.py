@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from lotor.crypto.ckks import ADJUGATE_LEVELS, NewtonPlan, newton_plan
-from lotor.protocols.helba.growth import Growth
+from lotor.protocols.helba.growth import ROOM, Growth
 
 _NEWTON_ERROR: Final = 2.0**-9
 
@@ -65,7 +65,7 @@ class Bounds(Growth):
                 2 * self.mean * determinant + apart * self.radius(n),
                 apart * self.fit(n),
             )
-        return self.weight(t, start) * policy.L**2 * longest + estimate
+        return (1 + ROOM) * (self.weight(t, start) * policy.L**2 * longest + estimate)
 
     def _product(self, count: int, n: int) -> float:
         """At least the product of V's `count` largest eigenvalues, of which n may grow."""

@@ -24,6 +24,9 @@ _LOG_UNLIKELY: Final = 40 * log(2)
 # So many of the longest contexts may come before a mean is one.
 _AHEAD: Final = 3
 
+# What is compared stays this far below 1, since a comparison has the wrong sign just beyond it.
+ROOM: Final = 2.0**-3
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -104,6 +107,21 @@ class Growth:
     def radius(self, n: int) -> float:
         """At least the distance of the estimate to theta under V."""
         return self.noise(n) + self.policy.S * sqrt(self.policy.ridge)
+
+    @cached_property
+    def reward(self) -> float:
+        """No reward is further from 0, but with a probability of 2^-40 in a whole run."""
+        return self.mean + self.policy.sigma * sqrt(2 * (_LOG_UNLIKELY + log(2 * self.budget)))
+
+
+def check_reward(reward: float, bounds: Growth, t: int) -> None:
+    """Refuse to learn from a reward that none can be whose mean and noise are as stated."""
+    if abs(reward) > bounds.reward:
+        raise InputError(
+            f"the reward of round {t} is further from 0 than {bounds.reward:g}, which mean_bound = "
+            f"{bounds.mean_bound:g} and sigma = {bounds.policy.sigma:g} rule out: state larger "
+            "ones, or divide rewards"
+        )
 
 
 def check_squares(squares: float, bounds: Growth, n: int) -> None:

@@ -88,15 +88,17 @@ class Learning:
             self._fresh = []
         if not written.base:
             written.base = self._kept(store)
-        elif start == t and written.first < t and self._base_is_due(written, bounds, t):
+        elif start == t and self._base_is_due(written, bounds, t):
             written.base, written.later, written.log, written.first = self._kept(store), (), (), t
         elif len(written.log) >= REWRITE_ROUNDS and (written.later or written.first == start):
             written.later, written.log, written.first = self._kept(store), (), t
 
     def _base_is_due(self, written: Written, bounds: Growth, t: int) -> bool:
         """Before a long batch, too: in the middle of one it is too late."""
+        if written.later:  # which may be of this very round, written before it began a batch
+            return True
         batch_is_long = bounds.start(t + REWRITE_ROUNDS, t) == t
-        return bool(written.later) or len(written.log) >= REWRITE_ROUNDS or batch_is_long
+        return written.first < t and (len(written.log) >= REWRITE_ROUNDS or batch_is_long)
 
     def _kept(self, store: Store) -> tuple[str, ...]:
         return tuple(store.keep(entry.ciphertext.to_bytes()) for entry in self.sums.listed())

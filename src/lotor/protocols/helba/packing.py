@@ -27,18 +27,13 @@ class Slots(ABC):
 
     @abstractmethod
     def everywhere(self, values: Floats) -> Floats:
-        """A number for each repetition, in all slots of that."""
+        """A number for each repetition, in all slots of that at least."""
 
     def update(self, x: Floats, reward: Floats) -> list[Floats]:
         """Of the pulled arms' contexts (repetitions, d) and rewards: x x^T, then r x."""
         v, g = self.bounds.v_factor, self.bounds.g_factor
         squares = [x[:, i] * x[:, j] * v for i, j in upper_places(self.bounds.d)]
-        listed = (*squares, *(x * reward[:, None] * g).T)
-        if len(x) == 1:
-            # One number for all slots is encoded sixty times as fast, and it does no harm in those
-            # where nothing is compared.
-            return [np.asarray(values[0]) for values in listed]
-        return [self.everywhere(values) for values in listed]
+        return [self.everywhere(values) for values in (*squares, *(x * reward[:, None] * g).T)]
 
     def ridge(self) -> list[float]:
         """V and g before the first round, public."""
@@ -71,6 +66,10 @@ class Packing(Slots):
         return self.comparing.layout.read(slots, repetitions)
 
     def everywhere(self, values: Floats) -> Floats:
+        if len(values) == 1:
+            # One number for all slots is encoded sixty times as fast. In those where nothing is
+            # compared it does no harm, since an estimate never leaves the server.
+            return np.asarray(values[0])
         layout = self.comparing.layout
         columns = np.zeros(layout.columns)
         columns[: len(values) * layout.arms] = np.repeat(values, layout.arms)

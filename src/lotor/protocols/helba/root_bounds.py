@@ -9,14 +9,12 @@ from math import sqrt
 from typing import Final
 
 from lotor.crypto.ckks import NewtonPlan, newton_plan
-from lotor.protocols.helba.growth import Growth
+from lotor.protocols.helba.growth import ROOM, Growth
 
 # Below what any root or comparison tells apart; the last step squares it.
 _NEWTON_ERROR: Final = 2.0**-14
 # At the top level there is room for large numbers, beside which the noise of sums is small.
 _AMPLE: Final = 2.0**8
-# More than the comparisons of earlier rounds may have been wrong by.
-_SWITCH_ROOM: Final = 1 + 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,14 @@ class RootBounds(Growth):
             return longest * max(beta + radius, 2 * radius)
 
         indices = min(2 * self.mean + most(self.radius(n)), most(self.fit(n))) if n else most(0.0)
-        return indices + 2 * beta * root_error
+        return (1 + ROOM) * (indices + 2 * beta * root_error)
 
     @property
     def switch(self) -> float:
         """At least |tr - C| for the right side tr of condition (8).
 
-        A batch goes on only while tr < C, and a round adds at most L²/ridge.
+        A batch goes on only while tr < C, and a round adds at most L²/ridge; earlier comparisons
+        may have been wrong by less than the room.
         """
         policy = self.policy
-        return _SWITCH_ROOM * max(policy.C or 0.0, policy.L**2 / policy.ridge)
+        return (1 + ROOM) * max(policy.C or 0.0, policy.L**2 / policy.ridge)

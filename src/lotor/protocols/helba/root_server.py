@@ -19,6 +19,12 @@ class HelpedServer(Server):
         super().__init__(setting, store, snapshot=snapshot)
         self._form = Root.of(setting.form)
 
+    def _restore(self) -> None:
+        super()._restore()
+        # What cannot be used is to be known now, while the run can still wait for its operator.
+        for name in self._memory.help.names():
+            self._store.fetch(name)
+
     def _begin(self, t: int) -> None:
         """Nothing: whether a batch begins with round t is asked within the round."""
 

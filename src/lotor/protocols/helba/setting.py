@@ -6,6 +6,7 @@ A run that does not fit is refused here, before any key is made, with what would
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning, Parameters
 from lotor.protocols.helba.form import Form
-from lotor.protocols.helba.growth import Growth
+from lotor.protocols.helba.growth import ROOM, Growth
 from lotor.protocols.helba.packing import Slots
 from lotor.protocols.helba.quadratic import Quadratic
 from lotor.protocols.helba.root_form import Root
@@ -39,7 +40,24 @@ class Setting:
         bits = scale_bits(terms)
         if bits < LEAST_SCALE_BITS:
             raise InputError(_refusal(terms))
-        return cls(terms)
+        setting = cls(terms)
+        setting._check_numbers()
+        return setting
+
+    def _check_numbers(self) -> None:
+        """Refuse numbers that leave all range, and errors that could turn a comparison round."""
+        try:
+            errors = [self.form.arithmetic_error(t, t) for t in (1, self.terms.budget)]
+        except (ArithmeticError, ValueError):
+            errors = [inf]
+        # nan fails the comparison, too.
+        if not all(0 <= error <= ROOM for error in errors):
+            raise InputError(
+                f"with these L, S, sigma, delta, ridge and {self.terms.stages} stages encrypted "
+                f"numbers would be off by {max(errors):.2g} of the largest difference of indices, "
+                f"and {ROOM:g} is the most: scale contexts so that L²/ridge is smaller, or take "
+                "fewer stages or rounds"
+            )
 
     @cached_property
     def parameters(self) -> Parameters:

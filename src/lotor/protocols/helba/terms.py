@@ -12,7 +12,7 @@ from lotor.policies.optimistic import BatchedOFUL, optimistic_from_text
 LEAST_STAGES, MOST_STAGES = 2, 6
 MOST_ARMS = 1 << 10
 MOST_DIMENSIONS = 64
-LEAST_NOISE_BITS, MOST_NOISE_BITS = 3, 20
+LEAST_NOISE_BITS, MOST_NOISE_BITS = 4, 20
 
 
 class Terms(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.growth import check_squares
+from lotor.protocols.helba.growth import check_reward, check_squares
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey
 from lotor.protocols.helba.setting import Setting
 from lotor.protocols.helba.uploads import download, taken, upload
@@ -145,7 +145,7 @@ class User:
         bound = place(memory.run, SECRET_KEY, KEY_AUTHORITY, self._identity.name)
         opened = SealingKey(memory.sealing_key).open(sealed, bound + digest)
         secret = self._loaded(opened)
-        memory.key = self._store.keep(opened)
+        memory.key, memory.sealing_key = self._store.keep(opened), b""
         return secret
 
     def _loaded(self, data: bytes) -> SecretKey:
@@ -185,6 +185,7 @@ class User:
             yield self._key.encrypt_to_bytes(values, spot.level, spot.scale)
 
     def _encrypted_update(self, x: Floats, reward: float, t: int) -> Iterator[bytes]:
+        check_reward(reward, self._setting.bounds, t)
         self._memory.squares += float(x @ x)
         check_squares(self._memory.squares, self._setting.bounds, t)
         for values in self._setting.packing.update(x[np.newaxis], np.array([reward])):

@@ -209,6 +209,7 @@ class LiveRun:
             while self._answering is not None and self._answering.at_once:
                 host.answered(None)
                 host.advance()
+            self._see_to(host)
         except JournalWriteError as error:
             self._house.fatal(error)
         except JournalError as error:
@@ -221,8 +222,6 @@ class LiveRun:
         except Exception as error:
             # Of an error that nobody has foreseen the text might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
-        else:
-            self._see_to(host)
 
     def _fail(self, error: LotorError) -> None:
         when = f" in round {self.round}" if self.round else ""

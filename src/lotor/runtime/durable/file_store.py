@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Collection
 from pathlib import Path
 
@@ -18,6 +19,8 @@ class FileStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._removed = False
+        # A party that thinks in a thread may still keep something when its run is ended.
+        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<FileStore {self._folder.name}>"
@@ -26,15 +29,16 @@ class FileStore:
         name = content_name(data)
         path = self._folder / name
         try:
-            if self._removed:
-                raise FileNotFoundError("the run is over")
-            _make(self._folder)
-            if not path.exists():
-                unfinished = self._folder / (_UNFINISHED + name)
-                _write(unfinished, data)
-                unfinished.rename(path)
-            # A name that a crashed process gave may not be on the disk yet, either.
-            _sync(self._folder)
+            with self._lock:
+                if self._removed:
+                    raise FileNotFoundError("the run is over")
+                _make(self._folder)
+                if not path.exists():
+                    unfinished = self._folder / (_UNFINISHED + name)
+                    _write(unfinished, data)
+                    unfinished.rename(path)
+                # A name that a crashed process gave may not be on the disk yet, either.
+                _sync(self._folder)
         except OSError as error:
             raise JournalWriteError(
                 f"nothing can be kept in {self._folder} ({error.strerror or error}): nothing of "
@@ -67,8 +71,9 @@ class FileStore:
 
     def remove(self) -> None:
         """The run is over, and nothing of it is needed."""
-        self._removed = True
-        shutil.rmtree(self._folder, ignore_errors=True)
+        with self._lock:
+            self._removed = True
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class Stores:
