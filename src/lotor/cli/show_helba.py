@@ -119,7 +119,7 @@ def show_judged(out: Console, found: Sequence[Judged]) -> None:
     if not different:
         out.print(
             f"Every decision is that of exact arithmetic. {clear} of {len(found)} gaps are above "
-            "the resolution, so they had to be.\n",
+            "the resolution: there it had to be.\n",
             highlight=False,
         )
         return
