@@ -33,9 +33,14 @@ class Judged:
         return self.arm == self.exact
 
     @property
+    def clear(self) -> bool:
+        """Whether it must be decided right, whatever rounding and noise are."""
+        return self.gap > self.resolution
+
+    @property
     def wrong(self) -> bool:
         """Whether a difference is more than what rounding and noise explain."""
-        return not self.same and self.gap > self.resolution
+        return self.clear and not self.same
 
 
 def judged(
