@@ -20,10 +20,10 @@ MEASURED: dict[str, Finding] = {
         evidence=(
             "It is sent no secret key that it can open. With the index without a root estimates "
             "are renewed by a public schedule, and nothing that was decrypted ever comes back to "
-            "it. With the paper's index and a C, a user tells it one bit in each round after the "
-            "first (`switch_bits`), and encrypts again what the server has masked. It follows the "
-            "protocol: one that computes something else can make a user decrypt what it likes. "
-            "**A server and any user together read everything.**"
+            "it. With the paper's index and a C, a user tells it at most one bit in each round "
+            "after the first (`switch_bits`), and encrypts again what the server has masked. A "
+            "server that computes something else can make a user decrypt what it likes. **A server "
+            "and any user together read everything.**"
         ),
     ),
     USER: Finding(
@@ -40,9 +40,9 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "Toy problem, T = 130, noise 2^-5, the composition inverted numerically: a gap is read "
-            "within a fifth in 57 % of rounds with 3 stages, 26 % with 4, 4 % with 5; from 100 "
-            "answers to one context in 77 %, 30 % and 5 %. With the paper's index in 39 % with 3 "
-            "and 13 % with 4, from 100 answers in 49 % and 15 %; the distance to C, with C = 1 and "
+            "within a fifth in 58 % of rounds with 3 stages, 28 % with 4, 4 % with 5; from 100 "
+            "answers to one context in 80 %, 33 % and 5 %. With the paper's index in 40 % with 3 "
+            "and 14 % with 4, from 100 answers in 51 % and 17 %; the distance to C, with C = 1 and "
             "4 stages, from no doubt with eta = 0.1 and from 6 % with eta = 1. From enough gaps "
             "follow V and theta, and with them other users' data. A masked estimate is covered by "
             "a uniform number 2^40 times as large in each complex slot."
