@@ -47,7 +47,7 @@ def test_compare_shows_plan_regrets_decisions_costs_and_leakage() -> None:
         "RSOFUL-TR",
         "Every decision is that of exact arithmetic",
         "authority",
-        "no clear value",
+        "not considered",
     ):
         assert text in shown
     assert shown.index("What the run takes") < shown.index("HELBA, encrypted")
