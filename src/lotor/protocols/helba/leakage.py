@@ -60,7 +60,8 @@ MEASURED: dict[str, Finding] = {
         measured="T, K, d and the timing",
         evidence=(
             "Compressed ciphertexts differ by less than 1 % in length, at random: they do not "
-            "depend on what is in them."
+            "depend on what is in them. With the paper's index a refresh shows as traffic, and so "
+            "does when a batch begins."
         ),
     ),
 }
