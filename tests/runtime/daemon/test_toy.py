@@ -115,7 +115,8 @@ def test_who_is_missing_is_named_and_after_the_deadline_the_run_ends(tmp_path: P
             assert "adder stayed away for" in live.note
             await house.up("carl")
             back = await house.state("carl", run, FAILED)
-            assert "adder stayed away for" in back.note
+            # It hears so, or has waited for the others itself.
+            assert "stayed away for" in back.note
         finally:
             await house.down()
 
