@@ -77,14 +77,16 @@ def _costs(python: Path, steps: int, *options: str) -> Costs:
 def beside_crypten(
     computing: float, processes: float | None, steps: int, providers: tuple[str, ...]
 ) -> Table | str:
-    """CrypTen's step in CPU of all its processes, over Lotor's of all its parties.
+    """CrypTen's step in CPU of all its processes, over Lotor's servers and dealer.
 
-    `computing` is Lotor's in one process. CrypTen's parties talk over sockets, so that Lotor's
-    `processes` are nearer to it, though they also encrypt, sign in and write down all they do.
+    `computing` is Lotor's in one process, all parties. CrypTen's parties talk over sockets, so that
+    Lotor's `processes` are nearer to it, though they also encrypt, sign in and write down all they
+    do. In CrypTen's nobody brings features or carries arms out, so that these are not counted.
     """
     made = table(
         "7. A step on CrypTen 0.4.1, two parties as processes, D = 20, A = 10, 20 bits: CPU of all "
-        "processes, over that of all of Lotor's parties in one process and as processes (6)",
+        "processes, over that of Lotor in one process, and of its servers and dealer as processes "
+        "(6)",
         *("what", "who deals", "CPU ms", "wall ms", "off by"),
         *("over one process", "the ratio", "over processes", "the ratio"),
     )

@@ -103,7 +103,12 @@ def as_processes(arms: lotor.ContextualArms, steps: int) -> tuple[Table | str, f
         f"6. Every party a process, loopback TLS, durable, D = {arms.d}, A = {arms.k}, two feature "
         f"parties, {steps} steps; others used {others.text}"
     )
-    return _shown(title, taken), taken.total
+    return _shown(title, taken), _computing(taken)
+
+
+def _computing(taken: Taken) -> float:
+    """Of those who compute; the others bring features and rewards, and carry arms out."""
+    return sum(taken.cpu[role] for role in ("server-0", "server-1", "dealer"))
 
 
 def _shown(title: str, taken: Taken) -> Table:
@@ -116,5 +121,6 @@ def _shown(title: str, taken: Taken) -> Table:
         judged = "" if aim is None else verdict(taken.cpu[role], aim, at_most=True)
         name = "both owners" if role == "owner" else role
         made.add_row(f"CPU, {name}", f"{taken.cpu[role]:.2f}", judged)
+    made.add_row("CPU, servers and dealer", f"{_computing(taken):.2f}")
     made.add_row("CPU, all", f"{taken.total:.2f}")
     return made
