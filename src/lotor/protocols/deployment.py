@@ -52,7 +52,8 @@ class Place:
 
     `brings` says what it has of "pull" (it can be asked for rewards), "act" (it carries arms out),
     "features" and "model"; `data` is that model, whatever it is: the protocol looks at it. In
-    `store` it finds again what its snapshots name.
+    `store` it finds again what its snapshots name. It may compute with so many `workers`, where its
+    work can be shared out.
     """
 
     run: str
@@ -64,6 +65,7 @@ class Place:
     brings: frozenset[str] = frozenset({"pull"})
     data: object = field(default=None, repr=False)
     store: Store = field(default_factory=MemoryStore)
+    workers: int = 1
 
 
 class Deployment(Interface):

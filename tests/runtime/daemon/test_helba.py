@@ -19,14 +19,15 @@ from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.deployment import HelbaDeployment
 from lotor.protocols.helba.server import Server, ServerMemory
+from lotor.protocols.helba.shared_server import SharedServer
 from lotor.runtime.daemon.commands import Order, Stop
-from lotor.runtime.daemon.config import read_config
+from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
-from protocols.helba.stage import DEGREE, paper, small
+from protocols.helba.stage import DEGREE, paper, small, some_contexts
 
 BUDGET, SEED = 6, 1
 TOY = lotor.LinearContexts.toy(BUDGET, seed=5)
@@ -48,10 +49,15 @@ def lodgers(made: ContextsLoopback) -> Lodgers:
     return Lodgers.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
 
 
-def ordered(house: Lodgers, made: ContextsLoopback, options: dict[str, str | int] = OPTIONS) -> str:
+def ordered(
+    house: Lodgers,
+    made: ContextsLoopback,
+    options: dict[str, str | int] = OPTIONS,
+    budget: int = BUDGET,
+) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return house.order("user", Order("helba", BUDGET, options, members))
+    return house.order("user", Order("helba", budget, options, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:
@@ -103,6 +109,39 @@ def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) ->
     # Nothing of a run is left once it is over.
     for name in made.members:
         assert not list(stored(made, name))
+
+
+@pytest.mark.long
+def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> None:
+    """For d = 3; it is restarted, too, and leaves none behind."""
+    arms = some_contexts(3, rounds=3, arms=2, d=3)
+    made = ContextsLoopback.of(tmp_path / "f", arms, seed=SEED)
+    made.prepare()
+    path = made.kits["server"] / "party.toml"
+    config = read_config(path)
+    limits = msgspec.structs.replace(config.limits, workers=2)
+    write_config(path, msgspec.structs.replace(config, limits=limits))
+
+    async def scenario() -> str:
+        house = lodgers(made)
+        try:
+            await house.up()
+            run = ordered(house, made, {"stages": 2, "noise_bits": 12}, budget=3)
+            live = await house.live("server", run)
+            await until(partial(went_on, live, 1))
+            assert live.host is not None
+            assert isinstance(live.host.party, SharedServer)
+            await house.down("server")
+            await house.up("server")
+            await finishes(house, run)
+            return run
+        finally:
+            await house.down()
+
+    run = asyncio.run(scenario())
+    helba = small(stages=2, noise_bits=12)
+    exact = lotor.run(helba.plain(), arms, budget=3, seed=SEED)
+    assert Journals(made).trajectory(run, 3) == exact.arms
 
 
 @pytest.mark.long

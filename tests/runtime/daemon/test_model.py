@@ -13,7 +13,7 @@ from household import Household, until
 from lotor.core.errors import ConfigError
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon import commands
-from lotor.runtime.daemon.config import Address, OwnerTable, PartyConfig, TrialTable
+from lotor.runtime.daemon.config import Address, LimitsTable, OwnerTable, PartyConfig, TrialTable
 from lotor.runtime.daemon.loopback import CONSENT, free_port
 from lotor.runtime.daemon.loopback_model import Survey
 from lotor.runtime.daemon.pull import load_model
@@ -99,6 +99,8 @@ def test_a_table_that_makes_no_sense(keys: Mapping[str, object], complaint: str)
 
 # -- runs ------------------------------------------------------------------------------------------
 
+TWO = LimitsTable(workers=2)
+
 
 def town(
     folder: Path, owner: OwnerTable, survey: Survey = SURVEY, *, asks: bool = False
@@ -107,8 +109,8 @@ def town(
     hub = Address("127.0.0.1", free_port())
     dials = {"cloud-a": hub}
     configs = {
-        "cloud-a": PartyConfig(listen=hub, trial=TrialTable(seed=SEED)),
-        "cloud-b": PartyConfig(peers=dials),
+        "cloud-a": PartyConfig(listen=hub, trial=TrialTable(seed=SEED), limits=TWO),
+        "cloud-b": PartyConfig(peers=dials, limits=TWO),
         "acme": PartyConfig(peers=dials),
         "lyon": PartyConfig(
             peers=dials,

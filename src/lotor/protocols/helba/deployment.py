@@ -14,6 +14,7 @@ from lotor.protocols.helba.messages import WIRE
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.roles import server_of, user_of
 from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.sharing import useful_workers
 from lotor.protocols.helba.terms import helba_policy, terms_from
 from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party
@@ -112,7 +113,8 @@ class HelbaDeployment:
         if place.seat == KEY_AUTHORITY:
             return Authority(place.identity, setting, place.store, snapshot=snapshot)
         if place.seat == "server":
-            return server_of(setting, place.store, snapshot=snapshot)
+            workers = useful_workers(setting, place.workers)
+            return server_of(setting, place.store, workers=workers, snapshot=snapshot)
         for kind, does in (
             ("features", "answers with the contexts of a round"),
             ("pull", "answers with the reward of a decision"),

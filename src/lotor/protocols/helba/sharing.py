@@ -34,20 +34,26 @@ from lotor.protocols.helba.setting import Setting
 T = TypeVar("T")
 
 
+def useful_workers(setting: Setting, workers: int) -> int:
+    """How many of them an estimate can be shared out to."""
+    d = setting.terms.d
+    if not isinstance(setting.form, Quadratic) or d not in DIVIDED_SIZES:
+        return 1
+    return min(workers, d * (d + 1) // 2)
+
+
 def check_workers(setting: Setting, workers: int) -> None:
     """Refuse more processes than can be of use, before anything is computed."""
-    form, d = setting.form, setting.terms.d
-    if workers < 2:
+    useful, d = useful_workers(setting, workers), setting.terms.d
+    if workers <= useful:
         return
-    if not isinstance(form, Quadratic) or d not in DIVIDED_SIZES:
+    if useful == 1:
         raise InputError(
             f"workers={workers}: an estimate is shared out for index='optimistic-quadratic' and d "
             f"from {DIVIDED_SIZES[0]} to {DIVIDED_SIZES[-1]} only; for d = 2 there is too little "
             "to do, and steps of an inverse wait for each other. Take workers=1"
         )
-    most = d * (d + 1) // 2
-    if workers > most:
-        raise InputError(f"workers={workers}: for d={d} at most {most} can share an estimate")
+    raise InputError(f"workers={workers}: for d={d} at most {useful} can share an estimate")
 
 
 class Sharing:

@@ -102,12 +102,13 @@ class LinearDeployment:
         terms = terms_from(place.order)
         run, order, identity = place.run, place.order, place.identity
         if place.seat == "principal":
-            return Principal(
-                run, keys=_trial_keys(place.trial_seed), order=order, snapshot=snapshot
-            )
+            keys, workers = _trial_keys(place.trial_seed), place.workers
+            return Principal(run, keys=keys, workers=workers, order=order, snapshot=snapshot)
         if place.seat == "comp":
-            bits = terms.key_bits
-            return Comp(identity, run, key_bits=bits, order=order, snapshot=snapshot)
+            bits, workers = terms.key_bits, place.workers
+            return Comp(
+                identity, run, key_bits=bits, workers=workers, order=order, snapshot=snapshot
+            )
         if place.seat == "customer":
             if snapshot is None:
                 raise InputError("the customer's party is made when it orders a run")

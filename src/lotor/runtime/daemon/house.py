@@ -39,6 +39,10 @@ class House(Interface):
     @property
     def wait(self) -> float: ...
 
+    @property
+    def workers(self) -> int:
+        """With how many processes a party here may compute."""
+
     def send(self, name: str, frame: Frame) -> None:
         """To the party with this name, if it is connected."""
 

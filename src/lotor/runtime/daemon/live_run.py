@@ -103,6 +103,7 @@ class LiveRun:
             brings=self._house.brings,
             data=self._house.data,
             store=self._store,
+            workers=self._house.workers,
         )
 
     def begin(self) -> None:

@@ -167,6 +167,10 @@ class Node:
         return self._holdings.repeatable
 
     @property
+    def workers(self) -> int:
+        return self.config.limits.workers
+
+    @property
     def wait(self) -> float:
         return self.config.limits.wait
 

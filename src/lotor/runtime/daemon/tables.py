@@ -27,6 +27,9 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Base of the tables of party.toml: unknown keys are refused."""
 
 
+MOST_WORKERS: Final = 64
+
+
 class LimitsTable(Table, frozen=True):
     """How long and how much: times in seconds, sizes in bytes."""
 
@@ -34,6 +37,7 @@ class LimitsTable(Table, frozen=True):
     keep_alive: float = 20.0
     handshake: float = 10.0
     max_frame: int = 16 * 1024 * 1024
+    workers: int = 1
 
     def __post_init__(self) -> None:
         for key in ("wait", "keep_alive", "handshake"):
@@ -43,6 +47,11 @@ class LimitsTable(Table, frozen=True):
             self.max_frame >= LEAST_FRAME,
             "max_frame",
             f"at least {LEAST_FRAME} bytes, {self.max_frame} is less",
+        )
+        _require(
+            1 <= self.workers <= MOST_WORKERS,
+            "workers",
+            f"from 1 to {MOST_WORKERS} processes, {self.workers} is not",
         )
 
 
