@@ -215,7 +215,7 @@ def test_the_demo_has_no_hospitals_to_count() -> None:
     assert "--hospitals belongs" in str(done.exception)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_demo_survives_kills_and_each_party_sees_its_own(tmp_path: Path) -> None:
     options = ["--budget", "60", "--kill", "--json", "--keep"]
     done = subprocess.run(  # noqa: S603

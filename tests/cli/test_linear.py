@@ -196,7 +196,7 @@ def test_trial_keys_of_a_linear_federation(tmp_path: Path) -> None:
     assert set(kits) == {"authority", "customer", "principal", "comp", "lyon"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", LINEAR)
 def test_the_demo_survives_kills_and_equals_plain(protocol: str, tmp_path: Path) -> None:
     command = [*LOTOR, "demo", "--protocol", protocol, "--budget", "80", "--kill", "--json"]
