@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crypto.ckks.jobs_for_tests import Echo
+from crypto.ckks.crew_for_tests import Echo
 from lotor.core.errors import CryptoError, InputError, IntegrityError, LevelsExhaustedError
 from lotor.crypto.ckks.crew import Crew
 

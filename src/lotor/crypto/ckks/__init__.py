@@ -32,7 +32,6 @@ from lotor.crypto.ckks.errors import InsecureParametersWarning
 from lotor.crypto.ckks.evaluator import Evaluator
 from lotor.crypto.ckks.flooding import flood
 from lotor.crypto.ckks.formulas import Encrypted, dot
-from lotor.crypto.ckks.jobs import Jobs
 from lotor.crypto.ckks.keys import EvaluationKeys, PublicKey, SecretKey
 from lotor.crypto.ckks.matrices import (
     NewtonPlan,
@@ -61,7 +60,6 @@ __all__ = [
     "EvaluationKeys",
     "Evaluator",
     "InsecureParametersWarning",
-    "Jobs",
     "Mask",
     "NewtonPlan",
     "PairLayout",

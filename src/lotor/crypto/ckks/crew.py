@@ -1,7 +1,7 @@
-"""Processes that remember: each keeps what it was told before, and they work side by side.
+"""Processes that remember: SEAL holds the interpreter's lock, so that threads would not help.
 
-`Jobs` gives a request to whichever process is free; here each has its own place and its own
-requests, and the caller computes its share meanwhile.
+Each has its own place and requests and keeps what it was told before; the caller computes its share
+meanwhile.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""One worker process: bytes in, bytes out, one request at a time."""
+"""One worker process: bytes in, bytes out, one request at a time.
+
+Nothing is pickled, nothing is on its command line, and the caller's program is not run again.
+"""
 
 import os
 import subprocess
@@ -9,7 +12,6 @@ from typing import IO, cast
 
 from lotor.core import errors
 from lotor.core.errors import CryptoError, LotorError
-from lotor.crypto.ckks import errors as ckks_errors
 from lotor.crypto.paillier.frames import Reply, read_frame, reply_from_bytes, write_frame
 from lotor.crypto.paillier.workers import Share
 
@@ -30,31 +32,14 @@ class Process:
         )
         self._input = cast(IO[bytes], self._popen.stdin)
         self._output = cast(IO[bytes], self._popen.stdout)
-        self.is_ready = False
-        self.served = 0
-        self.cpu_seconds = self._told = 0.0
-
-    def set_up(self, setup: bytes) -> None:
-        self.send(setup)
-        self.receive()
-        self.is_ready = True
-
-    def ask(self, request: bytes) -> bytes:
-        self.served += 1
-        self.send(request)
-        return self.receive()
-
-    def cpu_since(self) -> float:
-        """The CPU seconds that it has used since this was asked before."""
-        since, self._told = self.cpu_seconds - self._told, self.cpu_seconds
-        return since
+        self.cpu_seconds = 0.0
 
     def send(self, data: bytes) -> None:
         """Begin a request; `receive` must come before the next one."""
         try:
             write_frame(self._input, data)
         except (OSError, ValueError):
-            raise self._gone() from None
+            raise _gone() from None
 
     def receive(self) -> bytes:
         """The answer to what was sent."""
@@ -63,19 +48,12 @@ class Process:
         except (OSError, ValueError):
             received = None
         if received is None:
-            raise self._gone()
+            raise _gone()
         reply = reply_from_bytes(received)
         self.cpu_seconds = reply.cpu_seconds
         if reply.error:
             raise _carried(reply)
         return reply.answer
-
-    def _gone(self) -> CryptoError:
-        self.is_ready = False
-        return CryptoError(
-            "a worker process has ended: it was killed, perhaps for want of memory; start "
-            "again, with fewer processes if memory is short"
-        )
 
     def kill(self) -> None:
         self._popen.kill()
@@ -93,8 +71,15 @@ class Process:
             self._popen.wait()
 
 
+def _gone() -> CryptoError:
+    return CryptoError(
+        "a worker process has ended: it was killed, perhaps for want of memory; start again, with "
+        "fewer processes if memory is short"
+    )
+
+
 def _carried(reply: Reply) -> LotorError:
-    kind = getattr(errors, reply.error, None) or getattr(ckks_errors, reply.error, None)
+    kind = getattr(errors, reply.error, None)
     if isinstance(kind, type) and issubclass(kind, LotorError):
         return kind(reply.reason)
     # The text of another exception may hold numbers that are nobody's business.
