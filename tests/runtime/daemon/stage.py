@@ -187,9 +187,17 @@ class Stage:
                 and host.asked.decision is not None
             )
         )
-        others = [node for node in self.nodes.values() if node.kit.subject.name != name]
-        hosts = [node.runs[run].host for node in others if run in node.runs]
-        await until(lambda: all(host is None or host.awaits for host in hosts))
+        await until(lambda: self._quiet(run, name))
+
+    def _quiet(self, run: str, but: str) -> bool:
+        """Whether everybody but one waits, and nothing is on its way that could change it."""
+        hosts = {
+            name: host
+            for name, node in self.nodes.items()
+            if run in node.runs and (host := node.runs[run].host) is not None
+        }
+        waits = all(host.awaits for name, host in hosts.items() if name != but)
+        return waits and not under_way(hosts)
 
     def live(self, name: str, run: str) -> LiveRun:
         return self.nodes[name].runs[run]
@@ -240,6 +248,20 @@ class Stage:
         for stranger in self._strangers:
             await stranger.net.close()
         await self.stop(*list(self.nodes))
+
+
+def under_way(hosts: Mapping[str, Host]) -> list[tuple[str, str]]:
+    """Pairs of parties of which one has sent what the other has not received yet, or not read."""
+    return [
+        (sender, receiver)
+        for sender, host in hosts.items()
+        for receiver, link in host.links.items()
+        if receiver in hosts
+        and (
+            link.sent > hosts[receiver].links[sender].received
+            or (hosts[receiver].awaits == sender and hosts[receiver].links[sender].inbox)
+        )
+    ]
 
 
 def integrity(journal: Journal) -> str:
