@@ -24,6 +24,7 @@ from lotor.crypto.sharing import (
     Circuit,
     Engine,
     Opening,
+    PadCipher,
     Pads,
     Recipe,
     Server,
@@ -44,7 +45,7 @@ Work = Callable[[Engine, Shared], Circuit[SharedBits] | Circuit[Tally]]
 SIZES = (10, 50, 75, 100, 125, 150, 175, 200, 250, 300)
 SIGNS = (45, 100, 200, 300, 400, 600, 1000)
 GIGABIT = 8.0  # µs for a kB
-KEYS = (bytes(range(32)), bytes(range(32, 64)))
+CIPHERS = PadCipher(bytes(range(32))), PadCipher(bytes(range(32, 64)))
 
 
 def all_pairs(engine: Engine, x: Shared) -> Circuit[SharedBits]:
@@ -104,7 +105,7 @@ def once(work: Work, recipe: Recipe, shares: Sequence[Shared], t: int) -> tuple[
 
     def pads(server: int) -> Pads:
         size = recipe.pad_bytes(first=server == 0)
-        return Pads(KEYS[server], size, t=t, attempt=0, circuit=0)
+        return Pads(CIPHERS[server], size, t=t, attempt=0, circuit=0)
 
     corrections = clocks[2](lambda: recipe.deal(pads(0), pads(1)))
     servers = (

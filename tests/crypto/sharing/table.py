@@ -13,6 +13,7 @@ from lotor.crypto.sharing import (
     Circuit,
     Engine,
     Masked,
+    PadCipher,
     Pads,
     Recipe,
     Server,
@@ -167,7 +168,7 @@ def run(
 
     def pads(server: int, short: int = 0) -> Pads:
         size = recipe.pad_bytes(first=server == 0) - short
-        return Pads(keys[server], size, t=t, attempt=attempt, circuit=0)
+        return Pads(PadCipher(keys[server]), size, t=t, attempt=attempt, circuit=0)
 
     corrections = recipe.deal(pads(0), pads(1))
     assert len(corrections) == recipe.correction_bytes

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import CryptoError, InputError
-from lotor.crypto.sharing import Pads
+from lotor.crypto.sharing import PadCipher, Pads
 from lotor.crypto.sharing.pads import LONGEST, aligned
 
 KEY = bytes(range(32))
@@ -18,7 +18,7 @@ places = st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**16 - 1), st.inte
 
 def stream(place: tuple[int, int, int], size: int, key: bytes = KEY) -> bytes:
     t, attempt, circuit = place
-    pads = Pads(key, size, t=t, attempt=attempt, circuit=circuit)
+    pads = Pads(PadCipher(key), size, t=t, attempt=attempt, circuit=circuit)
     return pads.bits((size,), np.dtype(np.uint8)).tobytes()
 
 
@@ -81,7 +81,7 @@ def test_drawn_in_order_each_word_once(
     sizes = [aligned(int(np.prod(shape)) * np.dtype(dtype).itemsize) for dtype, shape in items]
     whole = stream(place, sum(sizes))
     t, attempt, circuit = place
-    pads = Pads(KEY, sum(sizes), t=t, attempt=attempt, circuit=circuit)
+    pads = Pads(PadCipher(KEY), sum(sizes), t=t, attempt=attempt, circuit=circuit)
     position = 0
     for (dtype, shape), size in zip(items, sizes, strict=True):
         drawn = pads.bits(tuple(shape), np.dtype(dtype))
@@ -96,14 +96,14 @@ def test_drawn_in_order_each_word_once(
 
 @given(st.integers(0, 64))
 def test_nothing_past_the_end(size: int) -> None:
-    pads = Pads(KEY, size, t=0, attempt=0, circuit=0)
+    pads = Pads(PadCipher(KEY), size, t=0, attempt=0, circuit=0)
     assert pads.words((size // 8,)).dtype == np.uint64
     with pytest.raises(CryptoError, match="no word is ever used twice"):
         pads.words((1,))
 
 
 def test_what_is_drawn_cannot_be_written_to() -> None:
-    words = Pads(KEY, 8, t=0, attempt=0, circuit=0).words((1,))
+    words = Pads(PadCipher(KEY), 8, t=0, attempt=0, circuit=0).words((1,))
     with pytest.raises(ValueError, match="read-only"):
         words += np.uint64(1)
 
@@ -118,7 +118,7 @@ def test_no_such_place(place: tuple[int, int, int]) -> None:
 
 def test_too_long_or_a_wrong_key() -> None:
     with pytest.raises(InputError, match="fewer arms or features"):
-        Pads(KEY, LONGEST + 1, t=0, attempt=0, circuit=0)
+        Pads(PadCipher(KEY), LONGEST + 1, t=0, attempt=0, circuit=0)
     with pytest.raises(CryptoError, match="32 bytes"):
-        Pads(KEY[:16], 16, t=0, attempt=0, circuit=0)
-    assert KEY.hex() not in repr(Pads(KEY, 16, t=0, attempt=0, circuit=0))
+        Pads(PadCipher(KEY[:16]), 16, t=0, attempt=0, circuit=0)
+    assert KEY.hex() not in repr(Pads(PadCipher(KEY), 16, t=0, attempt=0, circuit=0))

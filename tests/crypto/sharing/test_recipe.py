@@ -14,6 +14,7 @@ from lotor.crypto.sharing import (
     Circuit,
     Coins,
     Engine,
+    PadCipher,
     Pads,
     Recipe,
     Shared,
@@ -138,7 +139,10 @@ def test_dealt_the_same_again_and_otherwise_elsewhere() -> None:
     def dealt(attempt: int) -> bytes:
         sizes = [recipe.pad_bytes(first=first) for first in (True, False)]
         return recipe.deal(
-            *(Pads(k, n, t=1, attempt=attempt, circuit=0) for k, n in zip(KEYS, sizes, strict=True))
+            *(
+                Pads(PadCipher(k), n, t=1, attempt=attempt, circuit=0)
+                for k, n in zip(KEYS, sizes, strict=True)
+            )
         )
 
     assert dealt(0) == dealt(0)
@@ -148,4 +152,4 @@ def test_dealt_the_same_again_and_otherwise_elsewhere() -> None:
 def test_a_circuit_without_a_round() -> None:
     recipe = Recipe.of(lambda engine: argmax(engine, Shared(np.zeros(1, np.uint64), first=False)))
     assert (recipe.rounds, recipe.opened, recipe.items) == (0, 0, ())
-    assert recipe.deal(*(Pads(k, 0, t=0, attempt=0, circuit=0) for k in KEYS)) == b""
+    assert recipe.deal(*(Pads(PadCipher(k), 0, t=0, attempt=0, circuit=0) for k in KEYS)) == b""

@@ -43,11 +43,11 @@ def some_arms(seed: int, *, rounds: int, k: int, d: int) -> lotor.ContextualArms
 
 @contextmanager
 def traced_once() -> Iterator[None]:
-    """Circuits are traced once for all runs of one shape: tests do not spend their time on it."""
+    """Circuits are traced once for all runs of one shape and length, to save time."""
     kept: dict[object, Recipes] = {}
 
     def recipes(terms: Terms) -> Recipes:
-        shape = terms.shape, terms.delay
+        shape = terms.shape, terms.delay, terms.steps
         if shape not in kept:
             kept[shape] = Recipes(terms)
         return kept[shape]

@@ -12,9 +12,9 @@ import pytest
 import lotor
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
-from lotor.crypto.sharing import Pads
+from lotor.crypto.sharing import PadCipher, Pads, pads
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb import dealer, server, wire
+from lotor.protocols.ppcb import dealer, owner, receiver, server, wire
 from lotor.protocols.ppcb.messages import Features, OneHot, Opened, Reward
 from lotor.protocols.ppcb.server import ComputingServer
 from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, ServerMemory
@@ -199,13 +199,19 @@ def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     used: dict[str, Counter[tuple[bytes, int, int, int]]] = {}
     streams: dict[tuple[bytes, int, int, int], set[bytes]] = {}
 
+    class Known(PadCipher):
+        def __init__(self, key: bytes) -> None:
+            super().__init__(key)
+            self.key = key
+
     def noting(holder: str) -> type[Pads]:
         class Noted(Pads):
             def __init__(
-                self, key: bytes, size: int, *, t: int, attempt: int, circuit: int
+                self, cipher: PadCipher, size: int, *, t: int, attempt: int, circuit: int
             ) -> None:
-                super().__init__(key, size, t=t, attempt=attempt, circuit=circuit)
-                place = key, t, attempt, circuit
+                super().__init__(cipher, size, t=t, attempt=attempt, circuit=circuit)
+                assert isinstance(cipher, Known)
+                place = cipher.key, t, attempt, circuit
                 used.setdefault(holder, Counter())[place] += 1
                 streams.setdefault(place, set()).add(self._stream[:8])
 
@@ -214,6 +220,8 @@ def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     with pytest.MonkeyPatch.context() as patch, fixed_keys():
         for name, module in (("server", server), ("dealer", dealer), ("input", wire)):
             patch.setattr(module, "Pads", noting(name))
+        for module in (pads, dealer, owner, receiver):
+            patch.setattr(module, "PadCipher", Known)
         play(protocol, ARMS, budget=BUDGET)
     circuits = 2 * BUDGET - protocol.delay
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}

@@ -317,7 +317,7 @@ class Ending:
 
 @pytest.mark.parametrize("messages", [2, 3, 8, 9])
 def test_an_exhausted_dealer_is_named(messages: int) -> None:
-    """Two keys, then two corrections a step: nothing goes on without its own."""
+    """Two keys, then a message for each step: nothing goes on without its own."""
     left = Left()
 
     def wrap(name: str, party: Party) -> Party:
@@ -326,7 +326,7 @@ def test_an_exhausted_dealer_is_named(messages: int) -> None:
 
     with pytest.raises(StalledError, match="server-1 waits for Corrections from dealer"):
         play(lotor.PPCB(), ARMS, budget=10, wrap=wrap)
-    assert left.acts == (messages - 1) // 2
+    assert left.acts == messages - 2
     assert all(left.untouched(name) for name in SERVERS)
 
 

@@ -9,6 +9,7 @@ from helpers import Outcome
 from lotor.core.effects import Checkpoint
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.protocols.party import Party
+from lotor.protocols.ppcb import dealer
 from lotor.protocols.ppcb.actor import Actor
 from lotor.protocols.ppcb.messages import Opened
 from lotor.protocols.ppcb.receiver import Receiver, ReceiverMemory
@@ -96,8 +97,11 @@ def redo(watch: Watched, begin: int) -> int:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_what_is_redone_from_any_checkpoint_is_the_same(setting: str) -> None:
+def test_what_is_redone_from_any_checkpoint_is_the_same(
+    setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also what is written down, so that it does not matter how often a party goes back."""
+    monkeypatch.setattr(dealer, "MOST_AHEAD", 2)  # each step is a batch
     _, watches = watched(SETTINGS[setting], ARMS, budget=5)
     for watch in watches.values():
         points = [

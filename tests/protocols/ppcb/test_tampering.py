@@ -13,7 +13,7 @@ import pytest
 
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.ppcb import messages
+from lotor.protocols.ppcb import dealer, messages, owner, server
 from lotor.protocols.ppcb.wire import place_of
 from mallory import Change
 from protocols.ppcb.attacks import (
@@ -47,14 +47,13 @@ SET_UP: list[Way] = [
 ]
 # And of which step, circuit and round it is.
 TOLD: list[Way] = [
-    (messages.More, 1, "server-1", "dealer", place_of(18)),
-    (messages.Next, 2, "server-1", "owner-1", place_of(2)),
+    (messages.More, 1, "server-1", "dealer", place_of(3)),
+    (messages.Next, 2, "server-1", "owner-1", place_of(6)),
     (messages.Acted, 1, "actor", "server-0", place_of(2)),
     (messages.Due, 1, "server-0", "receiver", place_of(2)),
 ]
 SHARED: list[Way] = [
-    (messages.Corrections, 2, "dealer", "server-1", place_of(2)),
-    (messages.Corrections, 3, "dealer", "server-1", place_of(2, 1)),
+    (messages.Corrections, 1, "dealer", "server-1", place_of(2)),
     (messages.Features, 1, "owner-1", "server-1", place_of(2)),
     (messages.Features, 5, "owner-2", "server-1", place_of(2)),
     (messages.Opened, 12, "server-1", "server-0", place_of(2)),
@@ -73,7 +72,11 @@ def step_of(place: bytes) -> int:
 
 @pytest.fixture(scope="module", autouse=True)
 def _traced() -> Iterator[None]:
-    with traced_once():
+    # Each step's contexts and pads are asked for when the step comes.
+    with traced_once(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dealer, "MOST_AHEAD", 2)
+        patch.setattr(owner, "TOGETHER", 1)
+        patch.setattr(server, "TOGETHER", 1)
         yield
 
 

@@ -49,7 +49,7 @@ from lotor.crypto.sharing.engine import (
 from lotor.crypto.sharing.local import run_locally, split
 from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
 from lotor.crypto.sharing.masked import Masked, MaskedBits
-from lotor.crypto.sharing.pads import Pads
+from lotor.crypto.sharing.pads import PadCipher, PadCiphers, Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.reciprocal import reciprocal
 from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
@@ -66,6 +66,8 @@ __all__ = [
     "Masked",
     "MaskedBits",
     "Opening",
+    "PadCipher",
+    "PadCiphers",
     "Pads",
     "Part",
     "Recipe",

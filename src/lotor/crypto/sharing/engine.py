@@ -113,7 +113,7 @@ class Server(Engine):
     The second server's pads give only what is uniform; the rest is in the dealer's corrections.
     """
 
-    def __init__(self, pads: Pads, corrections: bytes | None = None) -> None:
+    def __init__(self, pads: Pads, corrections: bytes | memoryview | None = None) -> None:
         super().__init__()
         self.first = corrections is None
         self._pads = pads

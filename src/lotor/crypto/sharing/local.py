@@ -8,7 +8,7 @@ import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit, joined, to_message
 from lotor.crypto.sharing.engine import Engine, Server
-from lotor.crypto.sharing.pads import Pads
+from lotor.crypto.sharing.pads import PadCipher, Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.shares import Shared
 from lotor.crypto.sharing.words import Words
@@ -36,11 +36,11 @@ def run_locally(circuit: Callable[..., Circuit[T]], *inputs: tuple[Words, Words]
         return circuit(engine, *zeros)
 
     recipe = Recipe.of(traced)
-    keys = [secrets.token_bytes(32) for _ in range(2)]
+    ciphers = [PadCipher(secrets.token_bytes(32)) for _ in range(2)]
 
     def pads(server: int) -> Pads:
         size = recipe.pad_bytes(first=server == 0)
-        return Pads(keys[server], size, t=0, attempt=0, circuit=0)
+        return Pads(ciphers[server], size, t=0, attempt=0, circuit=0)
 
     corrections = recipe.deal(pads(0), pads(1))
     engines = [Server(pads(0)), Server(pads(1), corrections)]

@@ -31,21 +31,48 @@ def _zeros(size: int) -> bytes:
     return bytes(size)
 
 
+class PadCipher:
+    """A pad key, ready to draw from: to make this takes as long as to draw 30 kB."""
+
+    __slots__ = ("_encryptor",)
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != 32:
+            raise CryptoError("a pad key has 32 bytes")
+        self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+
+    def stream(self, nonce: bytes, size: int) -> bytes:
+        """The key stream from this counter on."""
+        self._encryptor.reset_nonce(nonce)
+        return self._encryptor.update(_zeros(size))
+
+
+class PadCiphers:
+    """What was made of a party's pad keys, each once."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[bytes, PadCipher] = {}
+
+    def of(self, key: bytes) -> PadCipher:
+        cipher = self._made.get(key)
+        if cipher is None:
+            cipher = self._made[key] = PadCipher(key)
+        return cipher
+
+
 class Pads:
     """The stream of one place: drawn in the order of the circuit, each word once."""
 
     __slots__ = ("_position", "_stream")
 
-    def __init__(self, key: bytes, size: int, *, t: int, attempt: int, circuit: int) -> None:
-        if len(key) != 32:
-            raise CryptoError("a pad key has 32 bytes")
+    def __init__(self, cipher: PadCipher, size: int, *, t: int, attempt: int, circuit: int) -> None:
         if not (0 <= t < 1 << 64 and 0 <= attempt < 1 << 16 and 0 <= circuit < 1 << 16):
             raise InputError(f"no such place: step {t}, attempt {attempt}, circuit {circuit}")
         if size > LONGEST:
             raise InputError(f"a step cannot use {size} bytes of pads: take fewer arms or features")
-        nonce = _NONCE.pack(t, attempt, circuit, 0)
-        encryptor = Cipher(algorithms.AES256(key), modes.CTR(nonce)).encryptor()
-        self._stream = encryptor.update(_zeros(size))
+        self._stream = cipher.stream(_NONCE.pack(t, attempt, circuit, 0), size)
         self._position = 0
 
     def words(self, shape: tuple[int, ...]) -> Words:

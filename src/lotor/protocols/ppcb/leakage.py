@@ -48,11 +48,11 @@ MEASURED: dict[str, Finding] = {
         ),
     ),
     DEALER: Finding(
-        sees="requests for the next step's randomness",
+        sees="requests for the next steps' randomness",
         paper="not considered: samples for exploration are in a store that somebody made",
         measured=(
-            "when steps begin, and nothing else; **together with either server it knows "
-            "everything**"
+            "when every few steps begin, and nothing else; **together with either server it "
+            "knows everything**"
         ),
         evidence=(
             "Exploration is not its draw: each server contributes a coin and a turn, and only "

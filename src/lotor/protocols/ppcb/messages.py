@@ -51,20 +51,23 @@ class InputKey(Covered, frozen=True, tag=WIRE + "input-key"):
 
 
 class More(Message, frozen=True, tag=WIRE + "more"):
-    """Second server to the dealer: deal up to this step, which is all that it ever says."""
+    """Second server to the dealer: deal the batch from this step on; it says nothing else."""
 
     place: bytes
 
 
 class Corrections(Covered, frozen=True, tag=WIRE + "corrections"):
-    """Dealer to the second server: its shares of what is dealt for one circuit."""
+    """Dealer to the second server: its shares of what is dealt up to a choice.
+
+    First for learning from the step before.
+    """
 
     place: bytes
     shares: bytes
 
 
 class Next(Message, frozen=True, tag=WIRE + "next"):
-    """Second server to a feature party: one more context may be shared."""
+    """Second server to a feature party: contexts were used, and as many more may be shared."""
 
     place: bytes
 

@@ -9,14 +9,15 @@ from lotor.core.effects import Checkpoint, Decision, Observe, Receive, Send, Ste
 from lotor.core.errors import InputError
 from lotor.core.vectors import UNIT_LENGTH
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import Words, to_words
+from lotor.crypto.sharing import PadCipher, Words, to_words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.ppcb.messages import Agreed, Features, InputKey, Next
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
 
-# So many contexts may be shared before the step that they belong to.
-AHEAD = 4
+# So many contexts may be shared before the step that they belong to, and so many are asked for in
+# one message.
+AHEAD, TOGETHER = 4, 2
 
 
 class OwnerMemory(Memory, tag="ppcb/1/owner"):
@@ -38,6 +39,7 @@ class Owner:
             if snapshot is None
             else restored(OwnerMemory, snapshot, name, terms.run)
         )
+        self._cipher = PadCipher(self._memory.share_key)
 
     def operations(self) -> Mapping[str, int]:
         return {"values_shared": self._shared}
@@ -52,12 +54,12 @@ class Owner:
         for t in range(memory.t, terms.steps + 1):
             memory.t = t
             yield Checkpoint(memory.dump, t)
-            if t > AHEAD:
+            if t > AHEAD and (t - 1) % TOGETHER == 0:
                 go_on: Next = yield Receive(SECOND, Next)
-                check_place(go_on, place_of(t - AHEAD), SECOND)
+                check_place(go_on, place_of(t), SECOND)
             decision = Decision.hidden(terms.run, t)
             features: tuple[float, ...] = yield Observe(decision, self._columns)  # line 5
-            share = self._encoded(features, t) - input_mask(memory.share_key, t, self._count)
+            share = self._encoded(features, t) - input_mask(self._cipher, t, self._count)
             self._shared += self._count
             yield Send(SECOND, Features(place_of(t), share.tobytes()))  # line 6
 

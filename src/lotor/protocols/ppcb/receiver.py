@@ -8,7 +8,7 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import FormatError
 from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import to_words
+from lotor.crypto.sharing import PadCipher, to_words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.ppcb.messages import Agreed, Due, InputKey, Reward
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
@@ -34,6 +34,7 @@ class Receiver:
         self._memory = ReceiverMemory(
             party="receiver", run=terms.run, share_key=share_key or new_key(), terms=terms
         )
+        self._cipher = PadCipher(self._memory.share_key)
 
     @classmethod
     def restored(cls, run: str, snapshot: bytes) -> "Receiver":
@@ -72,5 +73,5 @@ class Receiver:
 
     def _share(self, reward: int, t: int) -> bytes:
         number = to_words(np.array([reward / REWARD_ONE]), self._terms.bits)
-        share = number - input_mask(self._memory.share_key, t, 1)
+        share = number - input_mask(self._cipher, t, 1)
         return share.tobytes()

@@ -13,16 +13,26 @@ class Recipes:
     """Of a run's two circuits: choosing an arm, and learning from its reward."""
 
     def __init__(self, terms: Terms) -> None:
-        self._delay = terms.delay
+        self._delay, self._steps = terms.delay, terms.steps
         shape = terms.shape
         self.by_circuit = {
             DECIDE: Recipe.of(lambda engine: _decided(engine, shape, terms.delay)),
             LEARN: Recipe.of(lambda engine: _learnt(engine, shape, terms.delay)),
         }
 
-    def needed(self, t: int, circuit: int) -> bool:
-        """Whether a step has this circuit: with a delay the first steps learn nothing."""
-        return circuit == DECIDE or t > self._delay
+    def dealt_together(self, t: int) -> list[tuple[int, int]]:
+        """Steps and circuits of the dealer's message t: learning from step t - 1, choosing in t.
+
+        No checkpoint lies between the two; with a delay the first steps learn nothing.
+        """
+        learning = [(t - 1, LEARN)] if t - 1 > self._delay else []
+        choosing = [(t, DECIDE)] if t <= self._steps else []
+        return learning + choosing
+
+    @property
+    def messages(self) -> int:
+        """How many the dealer sends: what the last step learns comes alone."""
+        return self._steps + (1 if self._steps > self._delay else 0)
 
     @property
     def rounds(self) -> int:

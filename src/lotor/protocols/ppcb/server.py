@@ -18,6 +18,7 @@ from lotor.crypto.sharing import (
     Bits,
     Circuit,
     Engine,
+    PadCiphers,
     Pads,
     Server,
     Shared,
@@ -28,7 +29,7 @@ from lotor.crypto.sharing import (
 )
 from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.memory import restored
-from lotor.protocols.ppcb.dealer import ahead
+from lotor.protocols.ppcb.dealer import batch_of
 from lotor.protocols.ppcb.messages import (
     Acted,
     Agreed,
@@ -44,7 +45,7 @@ from lotor.protocols.ppcb.messages import (
     PadKey,
     Reward,
 )
-from lotor.protocols.ppcb.owner import AHEAD
+from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
 from lotor.protocols.ppcb.recipes import Recipes, learn_late
 from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, Choice, ServerMemory
 from lotor.protocols.ppcb.shape import Chance, Gains, Weights
@@ -87,6 +88,7 @@ class ComputingServer:
         self._shape = terms.shape
         self._last = terms.steps
         self._recipes = Recipes(terms)
+        self._batch = batch_of(self._recipes)
         self._rounds = self._opened_bytes = 0
         self._memory = (
             ServerMemory(
@@ -99,6 +101,8 @@ class ComputingServer:
             else restored(ServerMemory, snapshot, self._me, terms.run)
         )
         self._draws = ServerDraws(self._memory.draw_key, terms.arms)
+        self._ciphers = PadCiphers()
+        self._corrections: dict[tuple[int, int], memoryview] = {}
         self._weights = self._restored_weights()
 
     def operations(self) -> Mapping[str, int]:
@@ -180,13 +184,13 @@ class ComputingServer:
         parts: list[Words] = []
         for name, count in terms.owners.items():
             if self._first:
-                parts.append(input_mask(memory.input_keys[name], t, count))
+                parts.append(input_mask(self._ciphers.of(memory.input_keys[name]), t, count))
                 continue
             message: Features = yield Receive(name, Features)
             check_place(message, place_of(t), name)
             parts.append(words_from(message.shares, count, name, t))
-            if t + AHEAD <= self._last:
-                yield Send(name, Next(place_of(t)))
+            if t % TOGETHER == 0 and t + AHEAD - TOGETHER < self._last:
+                yield Send(name, Next(place_of(t + AHEAD - TOGETHER + 1)))
         memory.waiting.append(Choice(np.concatenate(parts).tobytes()))
 
     def _choose(self, t: int) -> Steps[None]:
@@ -218,7 +222,7 @@ class ComputingServer:
         """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
         memory, terms = self._memory, self._terms
         one_hot = np.frombuffer(memory.waiting[-1].one_hot, np.uint8)
-        blinded = one_hot ^ blind(memory.blind_key, t, terms.arms)
+        blinded = one_hot ^ blind(self._ciphers.of(memory.blind_key), t, terms.arms)
         yield Send("actor", OneHot(place_of(t), blinded.tobytes()))
         if self._first:
             acted: Acted = yield Receive("actor", Acted)
@@ -231,7 +235,7 @@ class ComputingServer:
         if t <= self._terms.delay:
             return
         if self._first:
-            share = input_mask(memory.input_keys["receiver"], t, 1)
+            share = input_mask(self._ciphers.of(memory.input_keys["receiver"]), t, 1)
         else:
             reward: Reward = yield Receive("receiver", Reward)
             check_place(reward, place_of(t), "receiver")
@@ -290,7 +294,7 @@ class ComputingServer:
         """This circuit's correlated randomness, which no other one will use."""
         recipe = self._recipes.by_circuit[circuit]
         pads = Pads(
-            self._memory.pad_key,
+            self._ciphers.of(self._memory.pad_key),
             recipe.pad_bytes(first=self._first),
             t=t,
             attempt=ATTEMPT,
@@ -298,10 +302,20 @@ class ComputingServer:
         )
         if self._first:
             return Server(pads)
-        window = ahead(self._recipes)
-        if circuit == DECIDE and t + window <= self._last:
-            yield Send("dealer", More(place_of(t + window)))
+        if (t, circuit) not in self._corrections:
+            yield from self._take_corrections(t + 1 if circuit == LEARN else t)
+        return Server(pads, self._corrections.pop((t, circuit)))
+
+    def _take_corrections(self, number: int) -> Steps[None]:
+        """The dealer's next message; where it begins a batch the one after that is asked for."""
+        recipes, following = self._recipes, number + self._batch
+        if (number - 1) % self._batch == 0 and following <= recipes.messages:
+            yield Send("dealer", More(place_of(following)))
         message: Corrections = yield Receive("dealer", Corrections)
-        check_place(message, place_of(t, circuit), "dealer")
-        check_size(message.shares, recipe.correction_bytes, "dealer", t)
-        return Server(pads, message.shares)
+        check_place(message, place_of(number), "dealer")
+        parts = recipes.dealt_together(number)
+        sizes = [recipes.by_circuit[circuit].correction_bytes for _, circuit in parts]
+        check_size(message.shares, sum(sizes), "dealer", number)
+        rest = memoryview(message.shares)
+        for part, size in zip(parts, sizes, strict=True):
+            self._corrections[part], rest = rest[:size], rest[size:]

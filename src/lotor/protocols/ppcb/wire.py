@@ -5,7 +5,7 @@ from struct import Struct
 import numpy as np
 
 from lotor.core.errors import ProtocolError
-from lotor.crypto.sharing import Bits, Pads, Words
+from lotor.crypto.sharing import Bits, PadCipher, Pads, Words
 from lotor.crypto.sharing.pads import aligned
 from lotor.protocols.ppcb.messages import (
     Acted,
@@ -77,14 +77,14 @@ def key_from(message: PadKey | BlindKey | InputKey, digest: bytes, sender: str) 
     return message.key
 
 
-def input_mask(key: bytes, t: int, count: int) -> Words:
+def input_mask(cipher: PadCipher, t: int, count: int) -> Words:
     """The first server's share of an input of step t, known to whoever brings it as well."""
-    return Pads(key, 8 * count, t=t, attempt=ATTEMPT, circuit=0).words((count,))
+    return Pads(cipher, 8 * count, t=t, attempt=ATTEMPT, circuit=0).words((count,))
 
 
-def blind(key: bytes, t: int, count: int) -> Bits:
+def blind(cipher: PadCipher, t: int, count: int) -> Bits:
     """The bits that both servers put on their shares of a one-hot vector."""
-    pads = Pads(key, aligned(count), t=t, attempt=ATTEMPT, circuit=0)
+    pads = Pads(cipher, aligned(count), t=t, attempt=ATTEMPT, circuit=0)
     bits: Bits = pads.bits((count,), np.dtype(np.uint8)) & np.uint8(1)
     return bits
 
