@@ -24,7 +24,6 @@ from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.crypto.ckks.binding import SealEvaluator
 from lotor.crypto.ckks.context import context_of
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.primitives import Prices, measured
@@ -173,7 +172,7 @@ def in_slots(case: Case, setting: Setting, clock: Clocked) -> Outcome:
     inside = clock.seconds
     first = [server.first(value) for value in setting.packing.ridge()]
     began = process_time()
-    setting.form.estimate(Sums.of(first, case.d), case.rounds)
+    setting.form.estimate(first, case.rounds)
     update = process_time() - began
     trajectories = [[one.arms[s] for one in rounds] for s in seeds]
     return Outcome(trajectories, counts, spent, inside, update)

@@ -10,7 +10,6 @@ from rich.table import Table
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator, SecretKey
-from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.sharing import Sharing
 
 AIM = 1.6
@@ -29,7 +28,7 @@ class Bench:
         keys = EvaluationKeys.from_bytes(self.evaluation, parameters, fingerprint)
         self.evaluator = Evaluator(keys)
         ridge = [self.secret.public.encrypt(value) for value in self.setting.packing.ridge()]
-        self.sums = Sums.of([Encrypted(self.evaluator, one) for one in ridge], 5)
+        self.sums = tuple(Encrypted(self.evaluator, one) for one in ridge)
         values = np.linspace(-1, 1, parameters.slots)
         self.contexts = [self.secret.encrypt_to_bytes(values, *spot) for spot in form.spots]
 

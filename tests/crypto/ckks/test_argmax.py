@@ -89,6 +89,11 @@ def test_what_does_not_fit_is_refused() -> None:
     for arms, period in ((1, 64), (5, 16), (3, 100), (40, 1024)):
         with pytest.raises(InputError):
             PairLayout(arms, period)
+    for arms in range(2, 40):
+        least = PairLayout.smallest_period(arms)
+        assert PairLayout(arms, least).repetitions == 1
+        with pytest.raises(InputError):
+            PairLayout(arms, least // 2)
     layout = PairLayout(3, 64)
     for shape in ((1, 4), (layout.repetitions + 1, 3)):
         with pytest.raises(InputError):

@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 from crypto.ckks.noisy import noisy, part_of_bound
 from crypto.ckks.small import noise, small
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks import Encrypted, Evaluator, SecretKey, dot, flood
+from lotor.crypto.ckks import (
+    Encrypted,
+    EvaluationKeys,
+    Evaluator,
+    SecretKey,
+    dot,
+    flood,
+)
 from lotor.crypto.ckks.flooding import complex_normal
-from lotor.crypto.ckks.formulas import Array, rotate
+from lotor.crypto.ckks.formulas import Array, rotate, sum_slots
 
 KIT = small(5, (1, 2, 4, 8, 16))
 SCALES = KIT.parameters.scales
@@ -166,6 +173,23 @@ def test_sums_of_slots() -> None:
 
 def test_arrays_rotate_the_same_way() -> None:
     check(rotate(KIT.encrypt(U), 4), rotate(U, 4), 0)
+    check(sum_slots(KIT.encrypt(U), 8, 4), sum_slots(U, 8, 4), 0)
+    assert np.allclose(sum_slots(U, 8, 4), sum(np.roll(U, -4 * i) for i in range(8)))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_what_a_rotation_adds(level: int) -> None:
+    """Nearly always the same under one key, in the slots where it is most."""
+    largest = []
+    for _ in range(8):
+        secret = SecretKey.generate(KIT.parameters)
+        data = secret.evaluation_keys([4])
+        server = Evaluator(EvaluationKeys.from_bytes(data, KIT.parameters, secret.fingerprint))
+        x = secret.encrypt(U, level)
+        before = secret.decrypt_complex(x)
+        added = secret.decrypt_complex(server.rotate(x, 4)) - np.roll(before, -4)
+        largest.append(np.abs(added).max() / KIT.parameters.rotation_deviation(level))
+    assert 0.3 < max(largest) < 6
 
 
 @settings(max_examples=25)

@@ -73,7 +73,7 @@ class Watched(Simulation):
         self.choices: dict[int, set[bytes]] = {}
 
     def _handle(self, site: Site, sender: str, frame: Frame) -> None:
-        if isinstance(frame, Data) and b"helba/1/choice" in frame.payload[:20]:
+        if isinstance(frame, Data) and b"helba/2/choice" in frame.payload[:20]:
             self.choices.setdefault(frame.seq, set()).add(frame.payload)
         super()._handle(site, sender, frame)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import learning
-from lotor.protocols.helba.circuit import Sums
+from lotor.protocols.helba.circuit import Numbers
 from lotor.protocols.helba.learning import Learning, Written
 from lotor.protocols.helba.root_bounds import RootBounds
 from lotor.protocols.store import MemoryStore
@@ -51,8 +51,8 @@ def rounds_before(t: int) -> int:
     return sum(1 << s for s in range(1, t))
 
 
-def value(sums: Sums[Encrypted]) -> int:
-    (number,) = set(cast("list[Number]", sums.listed()))
+def value(sums: Numbers[Encrypted]) -> int:
+    (number,) = set(cast("tuple[Number, ...]", sums))
     return number.value
 
 
@@ -64,11 +64,11 @@ def test_what_is_restored_is_what_was_known(asked_within: bool, ends: set[int], 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "REWRITE_ROUNDS", EVERY)
         store, written, start = MemoryStore(), Written(), 1
-        known = Learning(Sums.of(load([bytes(8)] * NUMBERS), D))
+        known = Learning(load([bytes(8)] * NUMBERS))
 
         def write(t: int) -> None:
             known.write(written, store, bounds, t=t, start=start)
-            again = Learning.restored(deepcopy(written), start, store, load, D)
+            again = Learning.restored(deepcopy(written), start, store, load)
             assert value(again.sums) == value(known.sums) == rounds_before(t)
             assert value(again.batch_start) == rounds_before(start)
             known.written_down()

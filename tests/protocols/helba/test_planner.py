@@ -19,7 +19,7 @@ def test_sizes_are_those_that_are_sent() -> None:
     plan = Plan(setting_of(helba, rounds=2, arms=2, d=2))
     seen = run_openly(helba, TOY, budget=2).recorder.exchanges
     up = [m for m in seen if isinstance(m.message, messages.Contexts | messages.Update)]
-    sent = sum(len(m.payload) for m in up[:10])
+    sent = sum(len(m.payload) for m in up[:4])
     assert 0.7 * plan.round_bytes_up < sent < 1.1 * plan.round_bytes_up + 20_000
     (keys,) = [m.message for m in seen if isinstance(m.message, messages.ServerKeys)]
     assert 0.7 * plan.key_bytes < keys.evaluation < 1.1 * plan.key_bytes + 20_000
@@ -31,7 +31,7 @@ def test_prices_are_multiplied_by_counts() -> None:
     plan = Plan(setting_of(small(), rounds=10, arms=2, d=2))
     names = ("multiply", "relinearise", "rescale", "rotate", "encrypt", "load")
     flat = Prices((0, 13), {name: (1.0 if name == "relinearise" else 0.0,) * 2 for name in names})
-    assert plan.seconds(flat) == {"server_round": 17, "user_round": 0, "update": 2, "run": 190}
+    assert plan.seconds(flat) == {"server_round": 17, "user_round": 0, "update": 1, "run": 180}
     falling = Prices((0, 10), {"multiply": (10.0, 0.0)})
     assert falling.of("multiply", 4) == pytest.approx(6.0)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
-from lotor.protocols.helba.circuit import Sums
+from lotor.protocols.helba.circuit import plus
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.root_form import Root
@@ -73,12 +73,12 @@ def test_nothing_is_beyond_its_bound(d: int, n: int, late: int, spread: float, s
     # The largest means and noise that all lean to one side, of two deviations.
     rewards = np.sign(x[:n] @ draw.normal(size=d)) * (1.0 + 2 * policy.sigma * 0.5)
     clear, t = InClear(setting), n + 1
-    sums = Sums.of([clear.first(value) for value in form.packing.ridge()], d)
+    sums = tuple(clear.first(value) for value in form.packing.ridge())
     for row, reward in zip(x[:n], rewards, strict=True):
-        sums = sums.plus(form.packing.update(row[np.newaxis], np.array([reward])))
-    assert max(np.abs(entry).max() for entry in sums.listed()) <= 2.0**8 * 1.01
+        sums = plus(sums, form.packing.update(row[np.newaxis], np.array([reward])))
+    assert max(np.abs(entry).max() for entry in sums) <= 2.0**8 * 1.01
     learnt = form.renewed(sums, t, clear)
-    assert max(np.abs(entry).max() for entry in learnt.listed()) <= 1 + 2.0**-10
+    assert max(np.abs(entry).max() for entry in learnt) <= 1 + 2.0**-10
     tables = form.packing.contexts(x[np.newaxis, n:], t, t)
     values = form.differences(learnt, tables, t, t) / form.polynomial.factor
     assert np.abs(values).max() <= 1 + 2.0**-8
@@ -108,24 +108,23 @@ def test_condition_8_is_decided_right_above_its_resolution(
     form, clear, resolution = Root.of(setting.form), InClear(setting), Plan(setting)
     draw = np.random.default_rng(seed)
     x = draw.uniform(-3, 3, (12 + rounds, d))
-    sums = Sums.of([clear.first(value) for value in form.packing.ridge()], d)
+    sums = tuple(clear.first(value) for value in form.packing.ridge())
     before = sums
     for t, row in enumerate(x, 1):
         if t == 13:
             before = sums
-        sums = sums.plus(form.packing.update(row[np.newaxis], np.array([0.5])))
+        sums = plus(sums, form.packing.update(row[np.newaxis], np.array([0.5])))
     v = policy.ridge * np.eye(d) + x[:12].T @ x[:12]
     trace = float(np.einsum("ai,ij,aj->", x[12:], np.linalg.inv(v), x[12:]))
     learnt = form.renewed(before, 13, clear)
-    since = sums.v.map(lambda place, entry: entry - before.v[place])
     told = resolution.switch_resolution()
     assert told is not None
     if abs(trace - C) > told and trace < C + policy.L**2 / policy.ridge:
-        assert form.ends(learnt, since, clear) == (trace >= C)
+        assert form.ends(learnt, before, sums, clear) == (trace >= C)
     for coin in (1, -1):
-        doubt = form.doubt(learnt, since, coin)
+        doubt = form.doubt(learnt, before, sums, coin)
         assert np.all(doubt[1:] == 0)
-        assert form.undone(doubt.item(0) > 0, coin) == form.ends(learnt, since, clear)
+        assert form.undone(doubt.item(0) > 0, coin) == form.ends(learnt, before, sums, clear)
 
 
 def test_the_plan_has_the_resolution_of_the_switch() -> None:

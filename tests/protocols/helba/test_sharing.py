@@ -13,7 +13,7 @@ from lotor.crypto.ckks import Encrypted, EvaluationKeys, Evaluator, SecretKey
 from lotor.crypto.ckks.adjugate import minor
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import Sums, differences, doubled_sums, estimate
+from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums, plus
 from lotor.protocols.helba.parts import DIVIDED_SIZES, PartialEstimate, divided
 from lotor.protocols.helba.quadratic import Quadratic
 from lotor.protocols.helba.setting import Setting
@@ -43,11 +43,11 @@ def contexts(setting: Setting, seed: int, t: int) -> list[Array]:
     return form_of(setting).packing.contexts(x, t, t)
 
 
-def clear_sums(setting: Setting, learnt: list[list[Array]]) -> Sums[Array]:
+def clear_sums(setting: Setting, learnt: list[list[Array]]) -> Numbers[Array]:
     slots = setting.parameters.slots
-    sums = Sums.of([np.full(slots, value) for value in setting.packing.ridge()], setting.terms.d)
+    sums = tuple(np.full(slots, value) for value in setting.packing.ridge())
     for update in learnt:
-        sums = sums.plus(update)
+        sums = plus(sums, update)
     return sums
 
 
@@ -55,11 +55,11 @@ def clear_sums(setting: Setting, learnt: list[list[Array]]) -> Sums[Array]:
 @settings(max_examples=20)
 def test_parts_add_up_to_the_whole(d: int, count: int, seed: int) -> None:
     setting = setting_of(small(stages=2), rounds=ROUNDS, arms=2, d=d)
-    bounds, parts = form_of(setting).bounds, divided(d, count)
+    form, parts = form_of(setting), divided(d, count)
     sums = clear_sums(setting, updates(setting, seed, 2))
     tables = contexts(setting, seed, 3)
-    whole = differences(estimate(sums, bounds, 3), tables)
-    doubled = doubled_sums(sums, bounds, 3)
+    whole = form.differences(form.estimate(sums, 3), tables, 3, 3)
+    doubled = doubled_sums(Sums.of(sums, d), form.bounds, 3)
     total = np.zeros(1)
     for part in parts:
         minors = {which: minor(doubled.v, which) for which in (*part.minors, *part.taken)}
@@ -91,13 +91,13 @@ class Kit:
         self.evaluator = Evaluator(keys)
         self.sharing = Sharing(self.setting, self.evaluator, data, workers=2)
         first = [self.secret.public.encrypt(value) for value in self.setting.packing.ridge()]
-        self.sums = Sums.of([Encrypted(self.evaluator, one) for one in first], d)
+        self.sums = tuple(Encrypted(self.evaluator, one) for one in first)
         self.sharing.take(self.sums)
 
     def learn(self, update: list[Array]) -> None:
         came = [self.secret.encrypt_to_bytes(values) for values in update]
         loaded = [Encrypted(self.evaluator, self.secret.encrypt(values)) for values in update]
-        self.sums = self.sharing.learn(came, lambda: self.sums.plus(loaded))
+        self.sums = self.sharing.learn(came, lambda: plus(self.sums, loaded))
 
     def differences(self, tables: list[Array], t: int) -> Array:
         self.sharing.renew(self.sums, t)
@@ -123,7 +123,7 @@ def test_helpers_compute_what_one_process_would(kit: Kit) -> None:
         kit.learn(update)
         tables = contexts(setting, t, t)
         sums = clear_sums(setting, learnt[: t - 1])
-        exact = differences(estimate(sums, form_of(setting).bounds, t), tables)
+        exact = setting.form.differences(setting.form.estimate(sums, t), tables, t, t)
         error = np.abs(kit.differences(tables, t) - exact).max()
         assert error < setting.form.arithmetic_error(t, t) * setting.form.polynomial.factor
     assert kit.sharing.cpu_seconds > 0
@@ -139,8 +139,8 @@ def test_sums_can_be_taken_anew(kit: Kit) -> None:
     kit.sharing.take(before)
     kit.sums = before
     tables = contexts(kit.setting, 1, 1)
-    bounds = form_of(kit.setting).bounds
-    exact = differences(estimate(clear_sums(kit.setting, []), bounds, 1), tables)
+    form = kit.setting.form
+    exact = form.differences(form.estimate(clear_sums(kit.setting, []), 1), tables, 1, 1)
     assert np.allclose(kit.differences(tables, 1), exact, atol=1e-3)
 
 

@@ -53,9 +53,9 @@ NUMBERS = [
     (messages.ServerKeys, "evaluation", "authority sent keys of another length"),
     (messages.KeyPart, "index", "where number 0 of 1 is due"),
     (messages.SealedKeyPart, "index", "where number 0 of 1 is due"),
-    (messages.Contexts, "index", "user sent Contexts number 1 where number 0 of 5 is due"),
-    (messages.Update, "index", "user sent Update number 1 where number 0 of 5 is due"),
-    (messages.Taken, "count", "server took other parts of Update than the first 5"),
+    (messages.Contexts, "index", "user sent Contexts number 1 where number 0 of 2 is due"),
+    (messages.Update, "index", "user sent Update number 1 where number 0 of 2 is due"),
+    (messages.Taken, "count", "server took other parts of Update than the first 2"),
 ]
 SIZES = [
     (messages.ServerKeys, "public"),
@@ -96,7 +96,7 @@ def test_impossible_sizes(kind: type[Message], field: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "after"), [(messages.Contexts, 5), (messages.Choice, 1), (messages.Update, 5)]
+    ("kind", "after"), [(messages.Contexts, 2), (messages.Choice, 1), (messages.Update, 2)]
 )
 def test_an_earlier_message_again(kind: type[Message], after: int) -> None:
     def earlier(_: Message, passed: dict[type, list[Message]]) -> Message:
@@ -120,7 +120,7 @@ def test_a_part_twice(kind: type[Message]) -> None:
     def again(_: Message, passed: dict[type, list[Message]]) -> Message:
         return passed[kind][0]
 
-    with pytest.raises(LotorError, match="number 0 where number 1 of 5 is due"):
+    with pytest.raises(LotorError, match="number 0 where number 1 of 2 is due"):
         run_openly(HELBA, TOY, budget=3, transport=Mallory(kind, again, after=1))
 
 

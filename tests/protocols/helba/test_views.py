@@ -15,7 +15,6 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.circuit import Sums
 from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
@@ -62,7 +61,7 @@ def test_sizes_do_not_depend_on_values() -> None:
         ]
 
     nothing, much = sizes(np.zeros((2, 2, 2))), sizes(np.full((2, 2, 2), 3.5))
-    assert len(nothing) == len(much) == 15
+    assert len(nothing) == len(much) == 6
     assert all(abs(a - b) < 0.01 * a for a, b in zip(nothing, much, strict=True))
 
 
@@ -115,16 +114,18 @@ def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     assert received == [*sealed, *round_, *round_, messages.Choice]
     user = outcome.parties["user"]
     assert isinstance(user, User)
-    residues = []
+    residues, copies = [], user._setting.form.copies
     for seen in outcome.recorder.received("user"):
         if isinstance(seen.message, messages.Choice):
             parameters, key = user._setting.parameters, user._key.fingerprint
             answer = Ciphertext.from_bytes(seen.message.ciphertext, parameters, key)
             # Slots of no pair hold 1/2, and the imaginary parts nothing, but for the noise.
-            slots = user._key.decrypt_complex(answer)
-            residues += [slots[2:].real - 0.5, slots.imag]
-    spread = np.concatenate(residues).std()
-    assert spread == pytest.approx(user._setting.terms.noise, rel=0.1)
+            slots = user._key.decrypt_complex(answer).reshape(copies, -1)
+            residues += [slots[:, 2:].real - 0.5, slots[:, 2:].imag]
+    # Averaging what is there several times leaves as much noise as was stated.
+    averages = np.concatenate([one.mean(axis=0) for one in residues])
+    assert averages.std() == pytest.approx(user._setting.terms.noise, rel=0.1)
+    assert np.concatenate(residues).std() == pytest.approx(user._setting.form.noise, rel=0.1)
 
 
 def readable(stages: int, answers: int, policy: BatchedOFUL | None = None) -> float:
@@ -167,7 +168,7 @@ def test_differences_are_what_the_answers_come_from() -> None:
     environment = some_contexts(1, rounds=2, arms=2, d=2)
     (first, _) = repeat(setting, [environment], [1], InClear(setting))
     clear = InClear(setting)
-    sums = Sums.of([clear.first(value) for value in setting.packing.ridge()], 2)
+    sums = [clear.first(value) for value in setting.packing.ridge()]
     tables = setting.packing.contexts(first.contexts, 1, 1)
     form = setting.form
     values = form.differences(form.estimate(sums, 1), tables, 1, 1)

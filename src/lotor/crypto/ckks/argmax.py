@@ -39,6 +39,11 @@ class PairLayout:
                 f"{self.arms}·{self.opponents} comparisons of {self.arms} arms"
             )
 
+    @staticmethod
+    def smallest_period(arms: int) -> int:
+        """The least that holds the comparisons of so many arms."""
+        return (1 << (arms - 2).bit_length()) * (1 << (arms - 1).bit_length())
+
     @property
     def opponents(self) -> int:
         """Comparisons per arm, rounded up to a power of two; those beyond are always won."""

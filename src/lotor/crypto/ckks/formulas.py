@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Values
-from lotor.crypto.ckks.evaluator import Evaluator
+from lotor.crypto.ckks.evaluator import Evaluator, halvings
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -99,6 +99,13 @@ def dot(pairs: Sequence[tuple[Number, Number]], signs: Sequence[int] | None = No
 def rotate(x: Number, step: int) -> Number:
     """Slot i of the result is slot i + step, around the end."""
     return x.rotate(step) if isinstance(x, Encrypted) else np.roll(x, -step)
+
+
+def sum_slots(x: Number, count: int, stride: int = 1) -> Number:
+    """Slot i of the result is the sum of `count` slots, each `stride` further, around the end."""
+    for step in halvings(count, stride):
+        x = x + rotate(x, step)
+    return x
 
 
 def require_levels(x: Number, levels: int) -> None:

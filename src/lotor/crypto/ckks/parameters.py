@@ -34,6 +34,8 @@ LARGEST_MODULUS: Final = {
 """The most bits that all primes together may have, by degree and security; SEAL ends at 32768."""
 
 _SMALLEST_BITS, _LARGEST_BITS = 20, 60
+# Of a fresh error's coefficient: SEAL draws it as the difference of two sums of 21 bits.
+_FRESH_DEVIATION: Final = math.sqrt(21 / 2)
 # Below, a product of a large ring has no digit right.
 _COARSEST_BITS: Final = 30
 
@@ -159,6 +161,20 @@ class Parameters:
             f"primes={','.join(map(str, self.primes))}\n"
             f"last_scale=2^{self.scale_bits}\n"
         )
+
+    def rotation_deviation(self, level: int) -> float:
+        """The standard deviation of what a rotation at this level adds to a slot at most.
+
+        The rest of a ciphertext for each prime counts times a fresh error, beside the special
+        prime. SEAL's rests lie between 0 and the prime: around their mean they spread with a
+        variance of 1/12, and the mean is large in slots whose root of unity is close to 1.
+        """
+        *primes, special = self.primes
+        rests = math.hypot(*primes[: len(primes) - level]) / special
+        nearest = 2 * math.sin(math.pi / self.degree / 2)
+        spread = math.sqrt(self.degree / 12 + nearest**-2)
+        fresh = _FRESH_DEVIATION * math.sqrt(self.degree) / self.scales[level]
+        return fresh * rests * spread
 
     def ciphertext_bytes(self, level: int = 0, *, seeded: bool = False) -> int:
         """About how long a serialised ciphertext is at most; `seeded` ones take half."""

@@ -11,8 +11,8 @@ from lotor.protocols.helba.circuit import Spot
 class Arithmetic(Protocol[Number]):
     """How what is in slots becomes numbers of a circuit, and is read again."""
 
-    def first(self, value: float, level: int = 0) -> Number:
-        """A public number in all slots."""
+    def first(self, value: float | Floats, level: int = 0) -> Number:
+        """A public number in all slots, or one in each."""
         ...
 
     def contexts(self, slots: Sequence[Floats]) -> list[Number]:

@@ -22,7 +22,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.store import Store
 
 
-class AuthorityMemory(Memory, tag="helba/1/authority"):
+class AuthorityMemory(Memory, tag="helba/2/authority"):
     """What it hands out, by name; of the secret key it keeps nothing but that, sealed."""
 
     fingerprint: str = ""

@@ -10,7 +10,7 @@ which is the difference of their indices, times det V > 0 where X is the adjugat
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias
 
 from lotor.crypto.ckks import (
     Parameters,
@@ -22,6 +22,14 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Number
 from lotor.protocols.helba.bounds import Bounds
+
+Numbers: TypeAlias = tuple[Number, ...]
+"""Sums of all rounds, or an estimate, as a form has packed them."""
+
+
+def plus(sums: Sequence[Number], update: Sequence[Number]) -> Numbers[Number]:
+    """With one more round: additions only, so that no level is used."""
+    return tuple(a + b for a, b in zip(sums, update, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +46,8 @@ class Sums(Generic[Number]):
         entries = dict(zip(places, numbers, strict=False))
         return cls(SymmetricMatrix(d, entries), tuple(numbers[len(places) :]))
 
-    def listed(self) -> list[Number]:
-        listed: list[Number] = [self.v[place] for place in upper_places(self.v.size)]
-        listed.extend(self.g)
-        return listed
-
-    def plus(self, update: Sequence[Number]) -> "Sums[Number]":
-        """With one more round: additions only, so that no level is used."""
-        numbers = [a + b for a, b in zip(self.listed(), update, strict=True)]
-        return Sums.of(numbers, self.v.size)
+    def listed(self) -> Numbers[Number]:
+        return tuple(self.v[place] for place in upper_places(self.v.size)) + self.g
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Estimate(Generic[Number]):
         sums = Sums.of(numbers, d)
         return cls(sums.v, sums.g)
 
-    def listed(self) -> list[Number]:
+    def listed(self) -> Numbers[Number]:
         return Sums(self.x, self.h).listed()
 
 
@@ -87,9 +88,9 @@ def doubled(x: Number, times: int) -> Number:
     return x
 
 
-def differences(of: Estimate[Number], contexts: Sequence[Number]) -> Number:
+def differences(of: Sequence[Number], contexts: Sequence[Number]) -> Number:
     """The differences of all pairs' indices (lines 6 and 7), scaled for the comparison."""
-    return dot(list(zip(of.listed(), contexts, strict=True)))
+    return dot(list(zip(of, contexts, strict=True)))
 
 
 class Spot(NamedTuple):

@@ -1,14 +1,15 @@
-"""The two forms of Algorithm 4: all in which they differ, behind one interface."""
+"""The forms of Algorithm 4: all in which they differ, behind one interface."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from math import sqrt
 from typing import Final
 
-from lotor.crypto.ckks import Parameters, SignPolynomial, SymmetricMatrix
+from lotor.crypto.ckks import Parameters, SignPolynomial
 from lotor.crypto.ckks.formulas import Number
 from lotor.protocols.helba.arithmetic import Arithmetic
-from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.circuit import Numbers, Spot
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.growth import Growth
 from lotor.protocols.helba.packing import Slots
@@ -56,35 +57,46 @@ class Form(ABC):
     def spots(self) -> list[Spot]:
         """Where each ciphertext of a round's contexts is needed."""
 
+    @property
+    def copies(self) -> int:
+        """In how many slots a user reads the same of an answer."""
+        return 1
+
+    @property
+    def noise(self) -> float:
+        """The deviation of noise in a slot: the mean of all copies has the terms' own."""
+        return self.terms.noise * sqrt(self.copies)
+
     @abstractmethod
     def check_repetitions(self, repetitions: int) -> None:
         """Refuse more than there is room for."""
 
     @abstractmethod
-    def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
+    def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
         """Of all rounds before `start` (line 15 of Algorithm 4)."""
 
     def renewed(
         self,
-        sums: Sums[Number],
+        sums: Sequence[Number],
         start: int,
         arithmetic: Arithmetic[Number],  # noqa: ARG002
-    ) -> Estimate[Number]:
+    ) -> Numbers[Number]:
         """A new estimate in a simulation, with all help that it takes."""
         return self.estimate(sums, start)
 
     def ends(
         self,
-        of: Estimate[Number],  # noqa: ARG002
-        batch: SymmetricMatrix[Number],  # noqa: ARG002
+        of: Sequence[Number],  # noqa: ARG002
+        before: Sequence[Number],  # noqa: ARG002
+        sums: Sequence[Number],  # noqa: ARG002
         arithmetic: Arithmetic[Number],  # noqa: ARG002
     ) -> bool:
-        """Whether a simulation's batch, with this sum of x x^T, ends by more than the schedule."""
+        """Whether a simulation's batch, from sums `before` on, ends by more than the schedule."""
         return False
 
     @abstractmethod
     def differences(
-        self, of: Estimate[Number], contexts: Sequence[Number], t: int, start: int
+        self, of: Sequence[Number], contexts: Sequence[Number], t: int, start: int
     ) -> Number:
         """What is compared in round t (lines 6 and 7), with the polynomial's factor on it."""
 
@@ -93,7 +105,7 @@ class Form(ABC):
         """b, near 1 for the arm of the largest index and near 0 for the others (lines 8 to 10)."""
 
     def choose(
-        self, of: Estimate[Number], contexts: Sequence[Number], t: int, start: int
+        self, of: Sequence[Number], contexts: Sequence[Number], t: int, start: int
     ) -> Number:
         """b of round t, in the batch from `start`."""
         return self.winners(self.differences(of, contexts, t, start))

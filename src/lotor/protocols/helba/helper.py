@@ -5,7 +5,7 @@ import msgspec
 from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
-from lotor.protocols.helba.circuit import Sums, doubled_sums
+from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums, plus
 from lotor.protocols.helba.parts import Part, PartialEstimate, divided, minors_of
 from lotor.protocols.helba.quadratic import Quadratic
 from lotor.protocols.helba.setting import Setting
@@ -73,7 +73,7 @@ class Helper:
         self._evaluator = evaluator
         self._parts = divided(setting.terms.d, count)
         self._part: Part = self._parts[0]
-        self._sums: Sums[Encrypted] | None = None
+        self._sums: Numbers[Encrypted] | None = None
         self._doubled: Sums[Encrypted] | None = None
         self._minors: dict[Minor, Encrypted] = {}
         self._estimate: PartialEstimate[Encrypted] | None = None
@@ -90,9 +90,9 @@ class Helper:
         values: list[bytes] = []
         if isinstance(asked, Take):
             self._part = self._parts[asked.part]
-            self._sums = Sums.of(self._loaded(asked.values), self._form.terms.d)
+            self._sums = tuple(self._loaded(asked.values))
         elif isinstance(asked, Learn):
-            self._sums = self._known_sums.plus(self._loaded(asked.values))
+            self._sums = plus(self._known_sums, self._loaded(asked.values))
         elif isinstance(asked, Begin):
             values = self._begin(asked.start)
         elif isinstance(asked, Finish):
@@ -102,7 +102,8 @@ class Helper:
         return msgspec.msgpack.encode(Answer(values, self._evaluator.totals()))
 
     def _begin(self, start: int) -> list[bytes]:
-        self._doubled = doubled_sums(self._known_sums, self._form.bounds, start)
+        sums = Sums.of(self._known_sums, self._form.terms.d)
+        self._doubled = doubled_sums(sums, self._form.bounds, start)
         self._minors = minors_of(self._doubled.v, self._part)
         return [self._minors[which].ciphertext.to_bytes() for which in self._part.given]
 
@@ -126,7 +127,7 @@ class Helper:
         return [Encrypted(self._evaluator, ciphertext) for ciphertext in frames]
 
     @property
-    def _known_sums(self) -> Sums[Encrypted]:
+    def _known_sums(self) -> Numbers[Encrypted]:
         if self._sums is None:
             raise CryptoError("this helper has no sums yet: start the server again")
         return self._sums

@@ -10,7 +10,7 @@ import msgspec
 
 from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Encrypted
-from lotor.protocols.helba.circuit import Sums
+from lotor.protocols.helba.circuit import Numbers, plus
 from lotor.protocols.helba.growth import Growth
 from lotor.protocols.store import Store
 
@@ -42,36 +42,34 @@ class Written(msgspec.Struct):
 class Learning:
     """The sums in memory; `before` are those that the batch's estimate is yet to come from."""
 
-    def __init__(self, sums: Sums[Encrypted]) -> None:
-        self.sums = sums
-        self.before: Sums[Encrypted] | None = sums
+    def __init__(self, sums: Sequence[Encrypted]) -> None:
+        self.sums: Numbers[Encrypted] = tuple(sums)
+        self.before: Numbers[Encrypted] | None = self.sums
         self._fresh: list[bytes] = []
 
     @classmethod
-    def restored(
-        cls, written: Written, start: int, store: Store, load: Loader, d: int
-    ) -> "Learning":
+    def restored(cls, written: Written, start: int, store: Store, load: Loader) -> "Learning":
         """As of a snapshot in a batch that began with round `start`."""
 
         def fetched(names: tuple[str, ...]) -> list[Encrypted]:
             return load([store.fetch(name) for name in names])
 
-        learning = cls(Sums.of(fetched(written.base), d))
+        learning = cls(fetched(written.base))
         if written.later:
-            learning.sums = Sums.of(fetched(written.later), d)
+            learning.sums = tuple(fetched(written.later))
         for t, update in enumerate(written.log, written.first):
-            learning.sums = learning.sums.plus(fetched(update))
+            learning.sums = plus(learning.sums, fetched(update))
             if t < start:
                 learning.before = learning.sums
         return learning
 
     def add(self, update: Sequence[bytes], loaded: Sequence[Encrypted]) -> None:
         """Learn from one more round: its ciphertexts, as they came and loaded."""
-        self.sums = self.sums.plus(loaded)
+        self.sums = plus(self.sums, loaded)
         self._fresh = list(update)
 
     @property
-    def batch_start(self) -> Sums[Encrypted]:
+    def batch_start(self) -> Numbers[Encrypted]:
         """Of all rounds before the batch, where it is still kept."""
         if self.before is None:
             raise CryptoError("this server has let go of the sums before its batch: restart it")
@@ -101,7 +99,7 @@ class Learning:
         return written.first < t and (len(written.log) >= REWRITE_ROUNDS or batch_is_long)
 
     def _kept(self, store: Store) -> tuple[str, ...]:
-        return tuple(store.keep(entry.ciphertext.to_bytes()) for entry in self.sums.listed())
+        return tuple(store.keep(entry.ciphertext.to_bytes()) for entry in self.sums)
 
     def written_down(self) -> None:
         """Nothing that came before the last durable checkpoint is to be written any more."""

@@ -7,7 +7,7 @@ nothing. What is long travels as several `Part`s: see uploads.py.
 
 from lotor.core.effects import Message
 
-WIRE = "helba/1/"
+WIRE = "helba/2/"
 
 
 class Covered(Message, frozen=True):

@@ -1,6 +1,7 @@
 """What the user puts into slots before it encrypts, and what it reads from them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Slots(ABC):
         squares = [x[:, i] * x[:, j] * v for i, j in upper_places(self.bounds.d)]
         return [self.everywhere(values) for values in (*squares, *(x * reward[:, None] * g).T)]
 
-    def ridge(self) -> list[float]:
+    def ridge(self) -> Sequence[float | Floats]:
         """V and g before the first round, public."""
         d, diagonal = self.bounds.d, self.bounds.policy.ridge * self.bounds.v_factor
         return [diagonal if i == j else 0.0 for i, j in upper_places(d)] + [0.0] * d
@@ -63,7 +64,9 @@ class Packing(Slots):
         return slots
 
     def read(self, slots: Floats, repetitions: int) -> Floats:
-        return self.comparing.layout.read(slots, repetitions)
+        """From the mean of all slots that hold the same, by whose number noise was chosen."""
+        layout = self.comparing.layout
+        return layout.read(slots.reshape(-1, layout.columns).mean(axis=0), repetitions)
 
     def everywhere(self, values: Floats) -> Floats:
         if len(values) == 1:

@@ -45,9 +45,8 @@ class Plan:
 
     @property
     def entries(self) -> int:
-        """How many ciphertexts V and g are, and as many the contexts of a round."""
-        d = self.setting.terms.d
-        return d * (d + 1) // 2 + d
+        """How many ciphertexts the sums of rounds are, and as many the contexts of a round."""
+        return len(self.setting.form.spots)
 
     @property
     def round_bytes_up(self) -> int:

@@ -34,8 +34,8 @@ class Helba:
     - `stages`: of how many polynomials a comparison is composed, 2 to 6. With more, smaller
       differences are decided right and the user can read less from an answer; each takes three
       levels;
-    - `noise_bits`: noise of a standard deviation of 2^-noise_bits is added to every answer, in
-      which an arm that wins has 1 and one that loses 0;
+    - `noise_bits`: noise of a standard deviation of 2^-noise_bits is on every answer, in which an
+      arm that wins has 1 and one that loses 0, averaged over all slots that say the same;
     - `mean_bound`: no expected reward is further from 0; what is computed is scaled by it;
     - `rms_length`: the root mean square length of pulled contexts, if it is known to be below L.
       For d = 4 and 5 it decides how small a gap is still decided right. A user stops rather than

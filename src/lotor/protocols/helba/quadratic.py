@@ -10,7 +10,14 @@ from lotor.crypto.ckks import SignPolynomial, upper_places, winners
 from lotor.crypto.ckks.formulas import Number
 from lotor.protocols.helba import counts as counting
 from lotor.protocols.helba.bounds import Bounds
-from lotor.protocols.helba.circuit import Estimate, Levels, Spot, Sums, differences, estimate
+from lotor.protocols.helba.circuit import (
+    Levels,
+    Numbers,
+    Spot,
+    Sums,
+    differences,
+    estimate,
+)
 from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.form import ROUNDING, Form
@@ -58,15 +65,20 @@ class Quadratic(Form):
     def spots(self) -> list[Spot]:
         return self.levels.spots(self.terms.d)
 
+    @property
+    def copies(self) -> int:
+        """Each arm's product comes to the same in the slots of all its opponents."""
+        return self.parameters.slots // self.comparing.layout.columns
+
     def check_repetitions(self, repetitions: int) -> None:
         self.comparing.check(repetitions)
 
-    def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
-        return estimate(sums, self.bounds, start)
+    def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
+        return estimate(Sums.of(sums, self.terms.d), self.bounds, start).listed()
 
     def differences(
         self,
-        of: Estimate[Number],
+        of: Sequence[Number],
         contexts: Sequence[Number],
         t: int,  # noqa: ARG002
         start: int,  # noqa: ARG002
@@ -75,17 +87,20 @@ class Quadratic(Form):
 
     def winners(self, differences: Number) -> Number:
         comparing = self.comparing
-        return winners(differences, comparing.layout, comparing.polynomial, comparing.slots)
+        return winners(differences, comparing.layout, comparing.polynomial, self.parameters.slots)
 
     def arithmetic_error(self, t: int, start: int) -> float:
         """An error of V, g, X or h is doubled with them and multiplied by what contexts are."""
         parameters, bounds = self.parameters, self.bounds
-        longest = bounds.policy.L
-        quadratic, linear = bounds.factors(t, start)
-        grown = 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
+        grown = self._grown(*bounds.factors(t, start))
         doublings = max(bounds.v_doublings(start), bounds.g_doublings(start))
         error = ROUNDING * parameters.degree * 2.0 ** (doublings - parameters.scale_bits) * grown
         return float(error if bounds.by_adjugate else error + bounds.newton.error)
+
+    def _grown(self, quadratic: float, linear: float) -> float:
+        """One rounding's error, and those of X and h times the length of contexts by factors."""
+        longest = self.bounds.policy.L
+        return 1 + quadratic * sqrt(2) * longest**2 + linear * 2 * longest
 
     def gap(self, value: float, t: int, start: int, log_determinant: float | None = None) -> float:
         """Without ln det V, contexts are taken to be as long as allowed in all directions alike."""
@@ -98,9 +113,13 @@ class Quadratic(Form):
         counts: Counts = Counter()
         d, level = self.terms.d, self.levels.contexts
         counting.products(counts, len(upper_places(d)) + d, level)
-        level = counting.comparison(counts, self.polynomial, level + 1)
-        counting.pairs_product(counts, len(self.rotations), level)
+        self._comparison(counts, level + 1)
         return counts
+
+    def _comparison(self, counts: Counts, level: int) -> None:
+        """The sign of all differences at this level, and the product over each arm's pairs."""
+        level = counting.comparison(counts, self.polynomial, level)
+        counting.pairs_product(counts, len(self.comparing.rotations), level)
 
     def per_update(self, start: int) -> Counts:  # noqa: ARG002
         """X from V, and h = X g."""

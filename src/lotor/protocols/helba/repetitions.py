@@ -19,7 +19,6 @@ from lotor.crypto.ckks import (
     EvaluationKeys,
     Evaluator,
     SecretKey,
-    SymmetricMatrix,
     add_mask,
     encrypt_again,
     flood,
@@ -28,7 +27,7 @@ from lotor.crypto.ckks import (
 from lotor.crypto.ckks.formulas import Array, Number
 from lotor.environments import LinearContexts
 from lotor.protocols.helba.arithmetic import Arithmetic
-from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.circuit import Numbers, Spot, plus
 from lotor.protocols.helba.growth import check_squares
 from lotor.protocols.helba.setting import Setting
 
@@ -39,7 +38,7 @@ class InClear:
     def __init__(self, setting: Setting) -> None:
         self._slots = setting.parameters.slots
 
-    def first(self, value: float, level: int = 0) -> Array:  # noqa: ARG002
+    def first(self, value: float | Floats, level: int = 0) -> Array:  # noqa: ARG002
         return np.full(self._slots, value)
 
     def contexts(self, slots: Sequence[Floats]) -> list[Array]:
@@ -69,7 +68,7 @@ class UnderEncryption:
         keys = EvaluationKeys.from_bytes(evaluation, setting.parameters, self._secret.fingerprint)
         self.evaluator = Evaluator(keys)
 
-    def first(self, value: float, level: int = 0) -> Encrypted:
+    def first(self, value: float | Floats, level: int = 0) -> Encrypted:
         return self._taken(self._secret.public.encrypt(value, level))
 
     def contexts(self, slots: Sequence[Floats]) -> list[Encrypted]:
@@ -82,7 +81,7 @@ class UnderEncryption:
         return [self._taken(self._secret.encrypt(values)) for values in slots]
 
     def read(self, answer: Encrypted) -> Floats:
-        noisy = flood(answer.ciphertext, self._secret.public, self._setting.terms.noise)
+        noisy = flood(answer.ciphertext, self._secret.public, self._setting.form.noise)
         return self._secret.decrypt(noisy)
 
     def refreshed(self, numbers: Sequence[Encrypted], spots: Sequence[Spot]) -> list[Encrypted]:
@@ -103,11 +102,11 @@ class UnderEncryption:
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[Number]):
-    """Rounds that share one estimate; `v` is V of all rounds before."""
+    """Rounds that share one estimate; `before` are the sums of all rounds before."""
 
     start: int
-    v: SymmetricMatrix[Number]
-    learnt: Estimate[Number]
+    before: Numbers[Number]
+    learnt: Numbers[Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +131,12 @@ def repeat(
     terms, bounds, packing = setting.terms, setting.bounds, setting.packing
     _check(setting, environments)
     pulls = [arms.start(seed) for arms, seed in zip(environments, seeds, strict=True)]
-    sums = Sums.of([arithmetic.first(value) for value in packing.ridge()], terms.d)
-    batch = Batch(1, sums.v, setting.form.renewed(sums, 1, arithmetic))
+    sums = tuple(arithmetic.first(value) for value in packing.ridge())
+    batch = Batch(1, sums, setting.form.renewed(sums, 1, arithmetic))
     squares = np.zeros(len(environments))
     for t in range(1, terms.budget + 1):
         if t > 1 and _ends(setting, batch, sums, t, arithmetic):
-            batch = Batch(t, sums.v, setting.form.renewed(sums, t, arithmetic))
+            batch = Batch(t, sums, setting.form.renewed(sums, t, arithmetic))
         start = batch.start
         x = np.stack([arms.contexts_at(t) for arms in environments])
         tables = arithmetic.contexts(packing.contexts(x, t, start))
@@ -151,21 +150,20 @@ def repeat(
         pulled = x[np.arange(len(arms)), arms]
         squares += np.square(pulled).sum(axis=1)
         check_squares(float(squares.max()), bounds, t)
-        sums = sums.plus(arithmetic.update(packing.update(pulled, np.array(rewards))))
+        sums = plus(sums, arithmetic.update(packing.update(pulled, np.array(rewards))))
 
 
 def _ends(
     setting: Setting,
     batch: Batch[Number],
-    sums: Sums[Number],
+    sums: Numbers[Number],
     t: int,
     arithmetic: Arithmetic[Number],
 ) -> bool:
     """Whether a new batch starts with round t."""
     if setting.bounds.start(t, batch.start) == t:
         return True
-    since = sums.v.map(lambda place, entry: entry - batch.v[place])
-    return setting.form.ends(batch.learnt, since, arithmetic)
+    return setting.form.ends(batch.learnt, batch.before, sums, arithmetic)
 
 
 def _check(setting: Setting, environments: Sequence[LinearContexts]) -> None:

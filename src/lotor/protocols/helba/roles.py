@@ -4,6 +4,7 @@ from typing import Final
 
 from lotor.crypto.signing import Identity
 from lotor.protocols.helba.form import Form
+from lotor.protocols.helba.plane import Plane
 from lotor.protocols.helba.quadratic import Quadratic
 from lotor.protocols.helba.root_form import Root
 from lotor.protocols.helba.root_server import HelpedServer
@@ -15,6 +16,7 @@ from lotor.protocols.helba.user import User
 from lotor.protocols.store import Store
 
 _ROLES: Final[dict[type[Form], tuple[type[Server], type[User]]]] = {
+    Plane: (Server, User),
     Quadratic: (Server, User),
     Root: (HelpedServer, HelpingUser),
 }

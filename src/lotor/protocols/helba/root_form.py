@@ -13,7 +13,6 @@ from lotor.core.errors import InputError
 from lotor.crypto.ckks import (
     ChebyshevSeries,
     SignPolynomial,
-    SymmetricMatrix,
     upper_places,
     winners,
 )
@@ -21,7 +20,7 @@ from lotor.crypto.ckks.formulas import Number
 from lotor.crypto.ckks.refresh import SMALLEST_MASK_BITS
 from lotor.protocols.helba import counts as counting
 from lotor.protocols.helba.arithmetic import Arithmetic
-from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.circuit import Estimate, Numbers, Spot, Sums
 from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.form import ROUNDING, Form
@@ -118,47 +117,46 @@ class Root(Form):
     def check_repetitions(self, repetitions: int) -> None:
         self.pairs.check(repetitions)
 
-    def estimate(self, sums: Sums[Number], start: int) -> Estimate[Number]:
+    def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
         """At the level of masks, with the scales that it has where it is needed."""
         x, h = (Spot(self.mask_level, spot.scale) for spot in (self.x_spot, self.h_spot))
         spots = EstimateSpots(self._spot(self._sums_level(start)), x, h)
-        return estimate(sums, self.bounds, start, spots)
+        return estimate(Sums.of(sums, self.terms.d), self.bounds, start, spots).listed()
 
     def _sums_level(self, start: int) -> int:
         """As late as possible: an operation is the cheaper the fewer primes are left."""
         return self.mask_level - self.bounds.newton(start).levels - 2
 
     def renewed(
-        self, sums: Sums[Number], start: int, arithmetic: Arithmetic[Number]
-    ) -> Estimate[Number]:
+        self, sums: Sequence[Number], start: int, arithmetic: Arithmetic[Number]
+    ) -> Numbers[Number]:
         """The first is public; others go through the user."""
         if start == 1:
             public = zip(self.packing.first_estimate(), self.spots, strict=True)
-            numbers = [arithmetic.first(value, spot.level) for value, spot in public]
-        else:
-            numbers = arithmetic.refreshed(self.estimate(sums, start).listed(), self.spots)
-        return Estimate.of(numbers, self.terms.d)
+            return tuple(arithmetic.first(value, spot.level) for value, spot in public)
+        return tuple(arithmetic.refreshed(self.estimate(sums, start), self.spots))
 
     def ends(
         self,
-        of: Estimate[Number],
-        batch: SymmetricMatrix[Number],
+        of: Sequence[Number],
+        before: Sequence[Number],
+        sums: Sequence[Number],
         arithmetic: Arithmetic[Number],
     ) -> bool:
         if self.bounds.policy.C is None:
             return False
         coin = new_coin()
-        answer = arithmetic.read(self.doubt(of, batch, coin))
+        answer = arithmetic.read(self.doubt(of, before, sums, coin))
         return self.undone(answer.item(0) > 0, coin)
 
     def differences(
-        self, of: Estimate[Number], contexts: Sequence[Number], t: int, start: int
+        self, of: Sequence[Number], contexts: Sequence[Number], t: int, start: int
     ) -> Number:
         bounds = self.bounds
         unit = bounds.beta(t, start) * self.packing.unit(t, start)
         root = scaled_root(bounds, self.unit_root.degree, start, unit)
         offset = 2 * bounds.policy.slack(start) / bounds.longest(start) - 1
-        return differences(of, contexts, self.pairs, root, offset)
+        return differences(Estimate.of(of, self.terms.d), contexts, self.pairs, root, offset)
 
     def winners(self, differences: Number) -> Number:
         """With more than two arms, nothing but the answers."""
@@ -166,11 +164,18 @@ class Root(Form):
         b = winners(differences, pairs.layout, self.polynomial, pairs.slots)
         return b if pairs.arms == 2 else b * pairs.answers()
 
-    def doubt(self, of: Estimate[Number], batch: SymmetricMatrix[Number], coin: int) -> Number:
+    def doubt(
+        self, of: Sequence[Number], before: Sequence[Number], sums: Sequence[Number], coin: int
+    ) -> Number:
         """Whether a batch ends by condition (8): ±1/2 times the coin, in the first slot."""
+        d = self.terms.d
+        began, now = Sums.of(before, d).v, Sums.of(sums, d).v
+        batch = now.map(lambda place, entry: entry - began[place])
         slots = np.zeros(self.parameters.slots)
         slots[0] = coin
-        return doubt(of.x, batch, self.bounds, self.polynomial, slots, self.switch_spot)
+        return doubt(
+            Estimate.of(of, d).x, batch, self.bounds, self.polynomial, slots, self.switch_spot
+        )
 
     @staticmethod
     def undone(bit: bool, coin: int) -> bool:

@@ -2,7 +2,7 @@
 
 from lotor.core.effects import Receive, Send, Steps
 from lotor.crypto.ckks import Encrypted, Mask, add_mask, flood, take_mask_off
-from lotor.protocols.helba.circuit import Estimate
+from lotor.protocols.helba.circuit import Numbers
 from lotor.protocols.helba.messages import Bit, Doubt, Masked, Refreshed, Verdict
 from lotor.protocols.helba.root_form import MASK_WIDTH, Root, new_coin
 from lotor.protocols.helba.server import Server
@@ -67,11 +67,9 @@ class HelpedServer(Server):
         """A fresh coin, and condition (8) multiplied by it."""
         form, sums, before = self._form, self._known.sums, self._known.batch_start
         coin = new_coin()
-        since = sums.v.map(lambda place, entry: entry - before.v[place])
-        value = form.doubt(self._current(), since, coin)
+        value = form.doubt(self._current(), before, sums, coin)
         self._floods += 1
-        noise = self._setting.terms.noise
-        return coin, flood(value.ciphertext, self._known_keys.public, noise).to_bytes()
+        return coin, flood(value.ciphertext, self._known_keys.public, form.noise).to_bytes()
 
     def _mask(self, t: int) -> Steps[None]:
         """A new estimate of all rounds so far, under masks that are written down."""
@@ -81,7 +79,7 @@ class HelpedServer(Server):
         self._known.begin_batch()
         help_.begin_batch()
         kept = []
-        for entry in self._form.estimate(self._known.sums, t).listed():
+        for entry in self._form.estimate(self._known.sums, t):
             masked, mask = add_mask(entry.ciphertext, public, 1.0)
             kept.append((mask.key, self._store.keep(masked.to_bytes())))
         help_.masks, help_.masked = (tuple(column) for column in zip(*kept, strict=True))
@@ -103,7 +101,7 @@ class HelpedServer(Server):
         help_.refreshed, help_.masked = tuple(store.keep(data) for data in parts), ()
         self._clear()
 
-    def _current(self) -> Estimate[Encrypted]:
+    def _current(self) -> Numbers[Encrypted]:
         """The estimate of the batch, from what the user has refreshed."""
         if self._estimate is None:
             names = self._memory.help.refreshed
@@ -113,20 +111,19 @@ class HelpedServer(Server):
                 self._estimate = self._first()
         return self._estimate
 
-    def _unmasked(self, parts: list[bytes]) -> Estimate[Encrypted]:
+    def _unmasked(self, parts: list[bytes]) -> Numbers[Encrypted]:
         spots, t = self._form.spots, self._memory.t
         slots = self._setting.parameters.slots
         numbers = []
         for entry, key in zip(self._loaded(parts, spots, t), self._memory.help.masks, strict=True):
             mask = Mask(key, MASK_WIDTH, entry.ciphertext.scale, slots)
             numbers.append(Encrypted(entry.evaluator, take_mask_off(entry.ciphertext, mask)))
-        return Estimate.of(numbers, self._setting.terms.d)
+        return tuple(numbers)
 
-    def _first(self) -> Estimate[Encrypted]:
+    def _first(self) -> Numbers[Encrypted]:
         """That of the first round, which is public."""
         keys, form = self._known_keys, self._form
-        numbers = [
+        return tuple(
             Encrypted(keys.evaluator, keys.public.encrypt(value, spot.level))
             for value, spot in zip(form.packing.first_estimate(), form.spots, strict=True)
-        ]
-        return Estimate.of(numbers, self._setting.terms.d)
+        )

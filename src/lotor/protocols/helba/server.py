@@ -8,6 +8,7 @@ import msgspec
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import CryptoError, ProtocolError
+from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import (
     Ciphertext,
     Encrypted,
@@ -16,7 +17,7 @@ from lotor.crypto.ckks import (
     PublicKey,
     flood,
 )
-from lotor.protocols.helba.circuit import Estimate, Spot, Sums
+from lotor.protocols.helba.circuit import Numbers, Spot
 from lotor.protocols.helba.help import Help
 from lotor.protocols.helba.learning import Learning, Written
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey, ServerKeys, Taken
@@ -36,7 +37,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.store import Store
 
 
-class ServerMemory(Memory, tag="helba/1/server"):
+class ServerMemory(Memory, tag="helba/2/server"):
     """Names of ciphertexts and public keys in its store, and an answer; nothing here reads them.
 
     `announced` are the keys that the authority has, `received` parts of what is on its way;
@@ -68,7 +69,7 @@ class Server:
         self._store = store
         self._keys: Keys | None = None
         self._learning: Learning | None = None
-        self._estimate: Estimate[Encrypted] | None = None
+        self._estimate: Numbers[Encrypted] | None = None
         # What is on its way to this server, so far.
         self._parts: list[bytes] = []
         self._floods = 0
@@ -121,7 +122,7 @@ class Server:
         yield Send("user", sealed)
         yield from pass_on(KEY_AUTHORITY, "user", shape)
         first = [self._keys.encrypted(value) for value in setting.packing.ridge()]
-        self._learning = Learning(Sums.of(first, setting.terms.d))
+        self._learning = Learning(first)
 
     def _begin(self, t: int) -> None:
         """A new batch, where the public schedule has one before round t."""
@@ -177,7 +178,7 @@ class Server:
             self._estimate = self._setting.form.estimate(learning.before, self._memory.start)
             learning.before = None
 
-    def _current(self) -> Estimate[Encrypted]:
+    def _current(self) -> Numbers[Encrypted]:
         """The estimate of the batch."""
         if self._estimate is None:
             raise CryptoError("this server has no estimate yet: let it run from its first step")
@@ -187,7 +188,7 @@ class Server:
         """Lines 6 to 10, with noise."""
         b = self._setting.form.winners(self._differences(t))
         self._floods += 1
-        return flood(b.ciphertext, self._known_keys.public, self._setting.terms.noise)
+        return flood(b.ciphertext, self._known_keys.public, self._setting.form.noise)
 
     def _differences(self, t: int) -> Encrypted:
         """Lines 6 and 7."""
@@ -244,8 +245,7 @@ class Server:
             frames = (Ciphertext.from_bytes(data, parameters, key) for data in listed)
             return [Encrypted(loaded.evaluator, ciphertext) for ciphertext in frames]
 
-        d = self._setting.terms.d
-        self._learning = Learning.restored(memory.written, memory.start, store, load, d)
+        self._learning = Learning.restored(memory.written, memory.start, store, load)
 
     def _loaded_keys(self, announced: ServerKeys, parts: list[bytes]) -> "Keys":
         """The keys in these parts, which are given up: no long copies stay around."""
@@ -275,5 +275,5 @@ class Keys:
             loaded.check_rotation(step)
         self.evaluator = Evaluator(loaded)
 
-    def encrypted(self, value: float) -> Encrypted:
+    def encrypted(self, value: float | Floats) -> Encrypted:
         return Encrypted(self.evaluator, self.public.encrypt(value))

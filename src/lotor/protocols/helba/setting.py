@@ -16,13 +16,12 @@ from lotor.crypto.ckks import InsecureParametersWarning, Parameters
 from lotor.protocols.helba.form import Form
 from lotor.protocols.helba.growth import ROOM, Growth
 from lotor.protocols.helba.packing import Slots
+from lotor.protocols.helba.plane import Plane
 from lotor.protocols.helba.quadratic import Quadratic
 from lotor.protocols.helba.root_form import Root
 from lotor.protocols.helba.sizes import LEAST_SCALE_BITS, scale_bits_for
 from lotor.protocols.helba.terms import LEAST_STAGES, Terms
 
-FORMS: Final[dict[str, type[Form]]] = {"optimistic-quadratic": Quadratic, "sqrt": Root}
-"""How each index of the policy is computed."""
 # What changes first where a run does not fit, and how far down.
 _CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
 
@@ -72,7 +71,7 @@ class Setting:
 
     @cached_property
     def form(self) -> Form:
-        return FORMS[self.terms.learner.index](self.terms, self.parameters)
+        return form_of(self.terms)(self.terms, self.parameters)
 
     @property
     def bounds(self) -> Growth:
@@ -83,9 +82,16 @@ class Setting:
         return self.form.packing
 
 
+def form_of(terms: Terms) -> type[Form]:
+    """How the index of these terms is computed."""
+    if terms.learner.index == "sqrt":
+        return Root
+    return Plane if Plane.suits(terms) else Quadratic
+
+
 def levels_of(terms: Terms) -> int:
     """How many levels the terms need."""
-    return FORMS[terms.learner.index].levels_for(terms)
+    return form_of(terms).levels_for(terms)
 
 
 def scale_bits(terms: Terms) -> int:

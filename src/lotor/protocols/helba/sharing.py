@@ -10,7 +10,7 @@ from lotor.core.errors import InputError
 from lotor.crypto.ckks import Ciphertext, Encrypted, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
 from lotor.crypto.ckks.crew import Crew
-from lotor.protocols.helba.circuit import Sums, doubled_sums
+from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums
 from lotor.protocols.helba.helper import (
     Answer,
     Begin,
@@ -93,9 +93,9 @@ class Sharing:
             counted.update(each)
         return counted
 
-    def take(self, sums: Sums[Encrypted]) -> None:
+    def take(self, sums: Numbers[Encrypted]) -> None:
         """Go on from these sums."""
-        values = [entry.ciphertext.to_bytes() for entry in sums.listed()]
+        values = [entry.ciphertext.to_bytes() for entry in sums]
         self._ask([Take(part, values) for part in self._others], lambda: None)
 
     def learn(self, update: Sequence[bytes], meanwhile: Callable[[], T]) -> T:
@@ -103,9 +103,9 @@ class Sharing:
         own, _ = self._ask([Learn(list(update)) for _ in self._others], meanwhile)
         return own
 
-    def renew(self, sums: Sums[Encrypted], start: int) -> None:
+    def renew(self, sums: Numbers[Encrypted], start: int) -> None:
         """A new estimate in all parts, of sums that all have."""
-        doubled = doubled_sums(sums, self._form.bounds, start)
+        doubled = doubled_sums(Sums.of(sums, self._form.terms.d), self._form.bounds, start)
         part = self._parts[0]
 
         def own_minors() -> tuple[dict[Minor, Encrypted], list[bytes]]:

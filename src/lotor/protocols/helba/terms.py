@@ -19,7 +19,7 @@ class Terms(msgspec.Struct, frozen=True):
     """T, K, d, the policy, and how it is computed under encryption.
 
     `stages` is of how many polynomials the comparison is composed; noise of 2^-`noise_bits` is
-    added to every answer; no expected reward is larger than `mean_bound`; pulled contexts have a
+    on every answer; no expected reward is larger than `mean_bound`; pulled contexts have a
     root mean square length of at most `rms_length`. A ring of `insecure_degree` (0: a secure one)
     is for tests.
     """
@@ -49,7 +49,7 @@ class Terms(msgspec.Struct, frozen=True):
 
     @property
     def noise(self) -> float:
-        """The standard deviation of what is added to an answer."""
+        """The standard deviation of noise on an answer, over all slots that say the same."""
         return float(2.0**-self.noise_bits)
 
     def to_bytes(self) -> bytes:

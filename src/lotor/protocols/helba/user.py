@@ -42,7 +42,7 @@ from lotor.protocols.store import Store
 FURTHEST = 1.0
 
 
-class UserMemory(Memory, tag="helba/1/user"):
+class UserMemory(Memory, tag="helba/2/user"):
     """The key that opens the secret key, its name once it is in the store, the batch, sums."""
 
     sealing_key: bytes
