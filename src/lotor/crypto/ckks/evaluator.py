@@ -232,7 +232,7 @@ class Evaluator:
             return a
         out = seal().Ciphertext()
         with refusals:
-            self._seal.rotate_vector(a.seal, step, self.keys.rotation, out)
+            self._seal.rotate_vector(a.seal, step, self.keys.rotation[step], out)
         return self._counted("rotate", a.level, out)
 
     def sum_slots(self, a: Ciphertext, count: int, stride: int = 1) -> Ciphertext:

@@ -10,6 +10,7 @@ authenticate what they carry; the reader says which of the two it wants.
 
 import hmac
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from hashlib import sha256
@@ -72,8 +73,8 @@ class Frame:
             len(self.parts),
         )
         lengths = (_LENGTH.pack(len(part)) for part in self.parts)
-        content = b"".join((header, *lengths, *self.parts))
-        return content + _check(memoryview(content), mac_key)
+        content = (header, *lengths, *self.parts)
+        return b"".join((*content, _check(content, mac_key)))
 
 
 def read_frame(
@@ -99,7 +100,7 @@ def read_frame(
     view = memoryview(data)
     # The check comes before everything that the header says about the rest.
     if sealed != int(mac_key is not None) or not hmac.compare_digest(
-        _check(view[:-_CHECK_BYTES], mac_key), data[-_CHECK_BYTES:]
+        _check((view[:-_CHECK_BYTES],), mac_key), data[-_CHECK_BYTES:]
     ):
         raise IntegrityError(
             f"the check of this {kind.title} fails: it was altered or cut on its way, or its "
@@ -112,17 +113,19 @@ def read_frame(
     return frame
 
 
-def _check(content: memoryview, mac_key: bytes | None) -> bytes:
+def _check(content: Iterable[bytes | memoryview], mac_key: bytes | None) -> bytes:
     if mac_key is None:
         digest = sha256(_LABEL)
-        digest.update(content)
+        for part in content:
+            digest.update(part)
         return digest.digest()
     if len(mac_key) < SMALLEST_MAC_KEY:
         raise InputError(
             f"an authentication key of {len(mac_key)} bytes can be guessed: take 32 random bytes"
         )
     mac = hmac.new(mac_key, _LABEL, sha256)
-    mac.update(content)
+    for part in content:
+        mac.update(part)
     return mac.digest()
 
 

@@ -3,7 +3,7 @@
 A key's fingerprint is a hash of its public key, so that nobody can pass off another one under it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Final, NoReturn
 
@@ -187,10 +187,9 @@ class SecretKey:
         slots, degree = self.parameters.slots, self.parameters.degree
         steps = sorted({step % slots for step in rotations} - {0})
         parts = [msgspec.msgpack.encode(steps), saved(generator.create_relin_keys())]
-        if steps:
-            # SEAL's interface takes Galois elements here, although it calls them steps.
-            elements = [pow(3, step, 2 * degree) for step in steps]
-            parts.append(saved(generator.create_galois_keys(elements)))
+        # One by one, since SEAL holds twice of what it writes. Its interface takes Galois elements
+        # here, although it calls them steps.
+        parts += [saved(generator.create_galois_keys([pow(3, step, 2 * degree)])) for step in steps]
         names = (self.parameters.fingerprint, self.fingerprint)
         return Frame(Kind.EVALUATION_KEYS, *names, tuple(parts)).to_bytes(mac_key)
 
@@ -227,17 +226,15 @@ class EvaluationKeys:
         context: Context,
         fingerprint: str,
         relinearisation: SealKeySwitchKeys,
-        rotation: SealKeySwitchKeys,
-        rotations: tuple[int, ...],
+        rotation: Mapping[int, SealKeySwitchKeys],
     ) -> None:
         self.context = context
         self.fingerprint = fingerprint
-        self.rotations = rotations
         self.relinearisation = relinearisation
         self.rotation = rotation
 
     def __repr__(self) -> str:
-        return f"<EvaluationKeys {self.fingerprint}, rotations {[*self.rotations]}>"
+        return f"<EvaluationKeys {self.fingerprint}, rotations {[*self.rotation]}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("EvaluationKeys are not pickled or copied: keep the bytes")
@@ -255,32 +252,38 @@ class EvaluationKeys:
             steps = (-1,)
         if any(not 0 < step < parameters.slots for step in steps):
             raise FormatError("these CKKS evaluation keys name impossible rotations: ask again")
-        _parts(frame, 3 if steps else 2)
-        library = seal()
-        loaded = (library.RelinKeys(), library.GaloisKeys())
-        for item, part, count in zip(loaded, frame.parts[1:], (1, len(steps)), strict=False):
-            most = 2 * count * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
-            load(item, context.seal, check_payload(frame.kind, part, most))
-        keys = cls(context, key, *loaded, steps)
-        keys._check_elements()
-        return keys
-
-    def _check_elements(self) -> None:
-        degree = self.context.parameters.degree
-        if not all(self.rotation.has_key(pow(3, step, 2 * degree)) for step in self.rotations):
+        _, first, *others = _parts(frame, 2 + len(steps))
+        relinearisation = _loaded(seal().RelinKeys(), first, context)
+        rotation = {
+            step: _loaded(seal().GaloisKeys(), part, context)
+            for step, part in zip(steps, others, strict=True)
+        }
+        if not all(
+            keys.has_key(pow(3, step, 2 * parameters.degree)) for step, keys in rotation.items()
+        ):
             raise FormatError(
                 "these CKKS evaluation keys lack a rotation that they name: ask for them again"
             )
+        return cls(context, key, relinearisation, rotation)
 
     def check_rotation(self, step: int) -> int:
         """The step as SEAL takes it, if there is a key for it."""
         step %= self.context.parameters.slots
-        if step and step not in self.rotations:
+        if step and step not in self.rotation:
             raise InputError(
-                f"there is no key for a rotation by {step}, only for {[*self.rotations]}: name it "
+                f"there is no key for a rotation by {step}, only for {[*self.rotation]}: name it "
                 "when the secret key makes the evaluation keys"
             )
         return step
+
+
+def _loaded(
+    keys: SealKeySwitchKeys, part: bytes | memoryview, context: Context
+) -> SealKeySwitchKeys:
+    parameters = context.parameters
+    most = 2 * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
+    load(keys, context.seal, check_payload(Kind.EVALUATION_KEYS, part, most))
+    return keys
 
 
 def _parts(frame: Frame, count: int) -> tuple[bytes | memoryview, ...]:

@@ -63,7 +63,7 @@ def _actions(
         "multiply_plain": lambda: evaluator.multiply_plain(x, plain, new()),
         "relinearise": lambda: evaluator.relinearize_inplace(products.pop(), keys.relinearisation),
         "rescale": lambda: evaluator.rescale_to_next(whole, new()),
-        "rotate": lambda: evaluator.rotate_vector(x, 1, keys.rotation, new()),
+        "rotate": lambda: evaluator.rotate_vector(x, 1, keys.rotation[1], new()),
         "encrypt": lambda: secret.encrypt_to_bytes(values, level),
         "load": lambda: Ciphertext.from_bytes(written, parameters, key),
     }
