@@ -94,7 +94,7 @@ def test_a_party_that_comes_back_goes_on(tmp_path: Path) -> None:
     async def scenario() -> None:
         house = await toy_house(tmp_path / "f")
         try:
-            run = house.order("anna", order(3000))
+            run = house.order("anna", order(1000))
             for name in ("carl", "bert", "anna"):
                 live = await house.live(name, run)
                 await until(partial(_beyond, live, live.round + 20))
@@ -102,8 +102,8 @@ def test_a_party_that_comes_back_goes_on(tmp_path: Path) -> None:
                 await asyncio.sleep(0.05)
                 await house.up(name)
             live = await house.state("anna", run, FINISHED)
-            assert house.nodes["anna"].journal.output(run) == expected(3000)
-            assert house.nodes["carl"].journal.pulled(run) == (3000, 1.0)
+            assert house.nodes["anna"].journal.output(run) == expected(1000)
+            assert house.nodes["carl"].journal.pulled(run) == (1000, 1.0)
         finally:
             await house.down()
 
