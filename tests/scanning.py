@@ -3,10 +3,12 @@
 import base64
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+
+import msgspec
 
 SQLITE = b"SQLite format 3\0"
 
@@ -60,6 +62,17 @@ def forms_of_number(value: int) -> frozenset[bytes]:
     return forms_of(value.to_bytes(size, "big")) | forms_of(value.to_bytes(size, "little")) | digits
 
 
+def forms_of_small_numbers(values: Sequence[int]) -> frozenset[bytes]:
+    """Numbers whose few bytes are anywhere by chance: the digits of each, and all in a row."""
+    rows = (
+        b"".join(map(msgspec.msgpack.encode, values)),
+        struct.pack(f">{len(values)}q", *values),
+        struct.pack(f"<{len(values)}q", *values),
+    )
+    digits = frozenset(str(abs(value)).encode() for value in values)
+    return digits.union(*map(forms_of, rows))
+
+
 def forms_of_reward(value: float) -> frozenset[bytes]:
     """A number with many digits, of which six would be enough to betray it."""
     texts = (f"{value:.6f}", str(value)[:8])
@@ -94,6 +107,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     return found
 
 
+def _is_moment(value: object) -> bool:
+    """A time, whose digits may be those of a reward by chance: 1700000000.25 has a 0.25 in it."""
+    return isinstance(value, float) and value > 1e9
+
+
 def _rows(path: Path) -> bytes:
     """All values; in the file itself, a long one may be cut into pieces."""
     database = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
@@ -104,6 +122,7 @@ def _rows(path: Path) -> bytes:
             for (table,) in tables
             for row in database.execute(f'SELECT * FROM "{table}"')  # noqa: S608
             for value in row
+            if not _is_moment(value)
         ]
     finally:
         database.close()

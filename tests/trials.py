@@ -90,8 +90,8 @@ class Trial:
 def events(federation: Loopback, name: str, event: str, peer: str) -> int:
     """How often a party's log tells this of a peer."""
     found = 0
-    for line in federation.log_file(name).read_text().splitlines():
-        if line.startswith("{"):
+    for line in federation.log_file(name).read_text().splitlines(keepends=True):
+        if line.startswith("{") and line.endswith("\n"):  # the last one may be under way
             entry = json.loads(line)
             found += (entry.get("event"), entry.get("peer")) == (event, peer)
     return found

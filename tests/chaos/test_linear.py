@@ -15,7 +15,7 @@ from lotor.runtime.daemon.crashes import Crashes
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.loopback_model import MEMBERS, ModelLoopback
 
-LOOK, PATIENCE = 0.01, 200.0
+LOOK, PATIENCE, ATTEMPTS = 0.01, 200.0, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,18 @@ TRIALS = [Trial("linucb-ds", "linear:10,4"), Trial("spectral-ucb-ds", "graph:8")
 @pytest.mark.slow
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
+    for attempt in range(ATTEMPTS):
+        killed = survived(trial, tmp_path / str(attempt))
+        # A busy machine may end a run before everybody's turn has come.
+        if killed.total() >= trial.kills and set(killed) == set(MEMBERS):
+            return
+    raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
+
+
+def survived(trial: Trial, folder: Path) -> Counter[str]:
+    """Run a trial to its end and hold it against plain; how often each party was killed."""
     survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
-    federation = ModelLoopback.of(tmp_path, survey, seed=trial.seed)
+    federation = ModelLoopback.of(folder, survey, seed=trial.seed)
     federation.wait = PATIENCE
     federation.prepare()
     with closing(federation):
@@ -50,9 +60,7 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     )
     assert journals.total(crashes.run) == plain.reward
     assert journals.trajectory(crashes.run, trial.budget) == plain.arms
-    killed = Counter(kill.name for kill in crashes.kills)
-    assert killed.total() >= trial.kills
-    assert set(killed) == set(MEMBERS)
+    return Counter(kill.name for kill in crashes.kills)
 
 
 def crash(federation: ModelLoopback, trial: Trial) -> Crashes:

@@ -1,15 +1,13 @@
 """PPCB on the command line."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import lotor
+from cli.killing import killed_demo
 from lotor.cli import contextual_options
 from lotor.cli.contextual_options import contexts_from
 from lotor.cli.demo_contextual import FIRMS
@@ -19,7 +17,6 @@ from lotor.core.errors import InputError
 from lotor.privacy import Accountant
 
 SMALL = ["--arms", "contexts:4,6", "--budget", "30", "--seed", "7"]
-LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 SEATS = {"server-0", "server-1", "dealer", "actor", "receiver"}
 PLAIN = ["plain", "--policy", "linear-epsilon-greedy"]
 
@@ -217,19 +214,7 @@ def test_the_demo_has_no_hospitals_to_count() -> None:
 
 @pytest.mark.long
 def test_the_demo_survives_kills_and_each_party_sees_its_own(tmp_path: Path) -> None:
-    options = ["--budget", "60", "--kill", "--json", "--keep"]
-    done = subprocess.run(  # noqa: S603
-        [*LOTOR, "demo", "--protocol", "ppcb", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["reward"] == report["plain_reward"]
-    assert report["same_arms"] is True
-    assert report["kills"] >= 4
+    report = killed_demo(tmp_path, "ppcb", "--budget", "60", "--keep")
     assert set(report["parties"]) == {*SEATS, *FIRMS}
     (folder,) = tmp_path.iterdir()
 

@@ -4,13 +4,13 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import lotor
+from cli.killing import LOTOR, killed_demo
 from lotor.cli.linear_options import LINEAR, made_up
 from lotor.cli.main import app
 from lotor.cli.start_options import order_options
@@ -18,7 +18,6 @@ from lotor.core.errors import InputError
 from lotor.policies.linear import LINEAR_CATALOGUE
 
 FAST = ["--budget", "30", "--key-bits", "2048", "--seed", "7"]
-LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 
 
 def output(*arguments: str) -> str:
@@ -199,19 +198,7 @@ def test_trial_keys_of_a_linear_federation(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("protocol", LINEAR)
 def test_the_demo_survives_kills_and_equals_plain(protocol: str, tmp_path: Path) -> None:
-    command = [*LOTOR, "demo", "--protocol", protocol, "--budget", "80", "--kill", "--json"]
-    done = subprocess.run(  # noqa: S603
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["reward"] == report["plain_reward"]
-    assert report["same_arms"] is True
-    assert report["kills"] >= 4
+    report = killed_demo(tmp_path, protocol, "--budget", "80")
     assert set(report["parties"]) == {"customer", "owner", "principal", "comp"}
     assert list(tmp_path.iterdir()) == []
 

@@ -62,10 +62,21 @@ class Town:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def waiting(self, name: str) -> list[str]:
+    def runs(self, name: str) -> dict[str, str]:
+        """The states of all runs that a party has heard of."""
         rows = self.data(name, "runs", "list")
         assert isinstance(rows, list)
-        return [row["run"] for row in rows if row["state"] == "waiting"]
+        return {row["run"]: row["state"] for row in rows}
+
+    def waiting(self, name: str) -> list[str]:
+        return [run for run, state in self.runs(name).items() if state == "waiting"]
+
+    def finished(self, name: str, run: str) -> dict[str, object]:
+        """What a party shows of a run, once it has written down the end as the customer has."""
+        until(lambda: self.show(name, run)["state"] != "running")
+        seen = self.show(name, run)
+        assert seen["state"] == "finished"
+        return seen
 
     def show(self, name: str, run: str) -> dict[str, object]:
         document = self.data(name, "runs", "show", run)
@@ -102,8 +113,7 @@ def test_a_run_gives_its_customer_the_total_and_owners_their_own(town: Town) -> 
     run = result["run"]
     pulls, total = 0, 0.0
     for owner in MEANS:
-        seen = town.show(owner, run)
-        assert seen["state"] == "finished"
+        seen = town.finished(owner, run)
         assert "reward" not in seen
         own, mean = seen["own_pulls"], seen["own_mean"]
         assert isinstance(own, int)
@@ -136,7 +146,7 @@ def test_what_an_owner_has_not_agreed_to_waits_for_its_approval(town: Town) -> N
         out, err = process.communicate(timeout=90)
         assert process.returncode == 0, err
         run = json.loads(out)["run"]
-        seen = [town.show(owner, run)["own_pulls"] for owner in MEANS]
+        seen = [town.finished(owner, run)["own_pulls"] for owner in MEANS]
         assert sum(n for n in seen if isinstance(n, int)) == 60
 
 
@@ -148,6 +158,7 @@ def test_a_refusal_names_the_owner(town: Town) -> None:
     _, err = process.communicate(timeout=90)
     assert process.returncode == 4
     assert "refused by lyon: not now" in err
+    until(lambda: town.show("comp", run)["state"] != "running")
     assert town.show("comp", run)["state"] == "refused"
     assert "is refused" in town.lotor("lyon", "runs", "approve", run).stderr
 
@@ -156,6 +167,7 @@ def test_a_run_can_be_stopped_by_anybody_in_it(town: Town) -> None:
     process = town.start("--policy", "softmax")
     until(lambda: town.waiting("lyon"))
     (run,) = town.waiting("lyon")
+    until(lambda: run in town.runs("comp"))
     assert town.lotor("comp", "runs", "stop", run, "--reason", "power cut").returncode == 0
     _, err = process.communicate(timeout=90)
     assert process.returncode == 4

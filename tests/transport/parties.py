@@ -1,10 +1,13 @@
 """Parties with certificates of one authority, for tests of the network transport."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Authority, Certificate, PartyKey, Subject, Trust
@@ -156,3 +159,15 @@ async def exchange(first: Party, second: Party) -> None:
     assert await second.receive(first.name) == b"there"
     second.send(first.name, b"and back")
     assert await first.receive(second.name) == b"and back"
+
+
+def without_host(name: str, patch: pytest.MonkeyPatch) -> None:
+    """Let nobody know this host, and ask no name server: it may be slow, or not there."""
+    known = socket.getaddrinfo
+
+    def find(host: str, *rest: int, **options: int) -> object:
+        if host == name:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return known(host, *rest, **options)
+
+    patch.setattr(socket, "getaddrinfo", find)

@@ -147,10 +147,10 @@ def test_no_answer_has_more_than_the_arms() -> None:
         slots = user._key.decrypt(opened(user, message.ciphertext))
         layout_columns = user._setting.parameters.slots // 4
         rest = slots[layout_columns:]
-        assert np.abs(rest).max() < 6.5 * user._setting.terms.noise
+        assert np.abs(rest).max() < 7.5 * user._setting.terms.noise
         # Slots of other repetitions hold the public product of two halves.
         others = slots[3 : 3 * (layout_columns // 3)] - 0.25
-        assert np.abs(others).max() < 6.5 * user._setting.terms.noise + 0.01
+        assert np.abs(others).max() < 7.5 * user._setting.terms.noise + 0.01
 
 
 def test_how_much_a_user_reads_from_answers() -> None:

@@ -266,11 +266,11 @@ def test_messages_of_one_kind_have_one_length() -> None:
 def test_comp_sees_the_arms_in_another_order_each_round() -> None:
     """The winner's position says nothing: one arm that always wins is everywhere."""
     arms = lotor.LinearArms([[1.0]] + [[0.1]] * 7, [0.9], noise_sd=0, first=0)
-    outcome, _ = kept(small(), arms, budget=200)
+    outcome, _ = kept(small(), arms, budget=400)
     assert set(outcome.arms) == {0}
     positions = [seen.index(max(seen)) for seen in scores_seen_by_comp(outcome)]
     counts = np.bincount(positions, minlength=8)
-    assert counts.min() > 8
+    assert counts.min() > 8  # by chance it is not in one of 10^12 runs
 
 
 def test_security_md_says_what_was_measured() -> None:

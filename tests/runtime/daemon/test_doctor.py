@@ -37,6 +37,7 @@ from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.loopback import free_port
 from lotor.runtime.durable.journal import JOURNAL_VERSION, RUNNING, WAITING, Journal, RunRow
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
+from transport.parties import without_host
 
 PULL = "def pull(decision):\n    raise SystemError('the doctor must not call this')\n"
 EVERYWHERE = "0.0.0.0"  # noqa: S104
@@ -497,7 +498,8 @@ def test_versions(kits: dict[str, Path]) -> None:
     assert "wire version 9" in found.found
 
 
-def test_a_peer_that_is_not_there(kits: dict[str, Path]) -> None:
+def test_a_peer_that_is_not_there(kits: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    without_host("nowhere.invalid", monkeypatch)
     (found,) = peer(kits)
     assert found.result == "problem"
     assert "nobody listens" in found.found

@@ -6,7 +6,7 @@ import sqlite3
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from lotor.protocols.helba.shared_server import SharedServer
 from lotor.runtime.daemon.commands import Order, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
+from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
@@ -32,6 +32,17 @@ from protocols.helba.stage import DEGREE, paper, small, some_contexts
 BUDGET, SEED = 6, 1
 TOY = lotor.LinearContexts.toy(BUDGET, seed=5)
 OPTIONS: dict[str, str | int] = {"policy": "batched-oful:eta=0.5", "stages": 3}
+HELD = """
+import time
+
+_offered = features
+
+
+def features(decision):
+    while decision.round > 3 and (_here / "hold").exists():
+        time.sleep(0.01)
+    return _offered(decision)
+"""
 
 
 @pytest.fixture
@@ -43,6 +54,19 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContextsLoopback:
     federation = ContextsLoopback.of(tmp_path / "f", TOY, seed=SEED)
     federation.prepare()
     return federation
+
+
+@contextmanager
+def held(made: ContextsLoopback) -> Iterator[Path]:
+    """A user who has nothing to offer after the third round while a file is there."""
+    kit = made.kits["user"]
+    module, hold = kit / MODULE, kit / "hold"
+    module.write_text(module.read_text() + HELD)
+    hold.touch()
+    try:
+        yield hold
+    finally:
+        hold.unlink(missing_ok=True)
 
 
 def lodgers(made: ContextsLoopback) -> Lodgers:
@@ -178,7 +202,8 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
         finally:
             await house.down()
 
-    journal, secret, memory, files = asyncio.run(scenario())
+    with held(made):
+        journal, secret, memory, files = asyncio.run(scenario())
     assert memory.keys
     assert set(memory.names()) <= set(files)
     for name, data in files.items():
@@ -194,7 +219,7 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
 
 
 def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopback) -> None:
-    async def scenario() -> None:
+    async def scenario(hold: Path) -> None:
         house = lodgers(made)
         try:
             await house.up()
@@ -214,11 +239,13 @@ def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopb
             await house.down("server")
             path.write_bytes(data)
             await house.up("server")
+            hold.unlink()
             await finishes(house, run)
         finally:
             await house.down()
 
-    asyncio.run(scenario())
+    with held(made) as hold:
+        asyncio.run(scenario(hold))
 
 
 def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(

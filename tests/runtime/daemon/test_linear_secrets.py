@@ -21,7 +21,15 @@ from lotor.protocols.plain_linear import linear_layout
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.loopback_model import ModelLoopback, Survey
-from scanning import Secret, contents, forms_of, forms_of_number, forms_of_reward, leaks
+from scanning import (
+    Secret,
+    contents,
+    forms_of,
+    forms_of_number,
+    forms_of_reward,
+    forms_of_small_numbers,
+    leaks,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -107,9 +115,10 @@ def _decrypting(watched: Watched) -> Iterator[Secret]:
 def _data(watched: Watched) -> Iterator[Secret]:
     arms = SURVEY.arms()
     layout = linear_layout(arms.vectors, LinUCB(), 64)
-    for i, (value, fixed) in enumerate(zip(SURVEY.pays, layout.theta(arms.theta), strict=True)):
-        forms = forms_of_reward(value) | forms_of_number(abs(int(fixed)))
-        yield Secret(f"theta {i}", forms, ("owner/survey.py", "owner/__pycache__"))
+    home = ("owner/survey.py", "owner/__pycache__")
+    fixed = forms_of_small_numbers([int(number) for number in layout.theta(arms.theta)])
+    for i, value in enumerate(SURVEY.pays):
+        yield Secret(f"theta {i}", forms_of_reward(value) | fixed, home)
     yield Secret("the total", forms_of_reward(watched.total), ("customer/state/", "customer.out"))
 
 

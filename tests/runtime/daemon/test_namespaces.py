@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,13 +17,13 @@ import pytest
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.tables import LimitsTable
-from trials import Trial, change, dial, events, prepared
+from trials import Trial, change, dial, events, prepared, until
 
 NETWORK = "10.203.77"
 PORT = 7400
 KEEP_ALIVE = 1.0
-CUT_SECONDS = 4.0  # long enough for both ends to notice
 PARTIES = ("controller", "comp", "customer", "lyon", "porto", "graz")
+WATCHED = ("porto", "comp")
 
 
 def refusal(*arguments: str) -> str:
@@ -130,9 +129,20 @@ def settle(federation: Loopback, hosts: Hosts) -> None:
             dial(federation, name, controller)
 
 
-def cut(hosts: Hosts, party: str) -> None:
+def cut(federation: Loopback, hosts: Hosts, party: str) -> None:
+    """Pull a party's cable out until both ends have noticed."""
+    peers = WATCHED if party == "controller" else (party,)
+
+    def gone() -> list[int]:
+        return [
+            events(federation, here, "gone", there)
+            for peer in peers
+            for here, there in (("controller", peer), (peer, "controller"))
+        ]
+
+    before = gone()
     hosts.plug(party, "down")
-    time.sleep(CUT_SECONDS)
+    until(federation, lambda: all(now > then for now, then in zip(gone(), before, strict=True)))
     hosts.plug(party, "up")
 
 
@@ -144,13 +154,13 @@ def test_a_cable_pulled_out_changes_nothing(tmp_path: Path, hosts: Hosts) -> Non
         trial = Trial(federation, "ucb", 200)
         trial.start()
         trial.reach(0.2)
-        cut(hosts, "porto")
+        cut(federation, hosts, "porto")
         trial.reach(0.4)
-        cut(hosts, "controller")
+        cut(federation, hosts, "controller")
         trial.reach(0.6)
-        cut(hosts, "comp")
+        cut(federation, hosts, "comp")
         trial.finish()
-        for peer in ("porto", "comp"):
+        for peer in WATCHED:
             assert events(federation, peer, "gone", "controller") >= 2
             assert events(federation, "controller", "gone", peer) >= 2
 
@@ -164,6 +174,6 @@ def test_distance_lost_packets_and_a_cut_change_nothing(tmp_path: Path, hosts: H
         trial = Trial(federation, "ucb", 120)
         trial.start()
         trial.reach(0.4)
-        cut(hosts, "porto")
+        cut(federation, hosts, "porto")
         trial.finish()
         assert events(federation, "controller", "gone", "porto") >= 1

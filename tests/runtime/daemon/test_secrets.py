@@ -33,7 +33,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.holdings import reward_in
 from lotor.runtime.daemon.kit import read_key
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import Loopback
+from lotor.runtime.daemon.loopback import HOSPITAL, Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.pull import Asker
 from lotor.runtime.daemon.serving import desk
@@ -50,6 +50,18 @@ SERVERS = {"controller": ControllerMemory, "comp": CompMemory, "customer": Custo
 BUDGET = 64
 PATIENCE = 120
 IS_LINUX = sys.platform == "linux"
+# A run stands still in its fifth round for as long as somebody looks at it.
+HELD = f"""{HOSPITAL}
+import time
+
+ask, hold = pull, Path(__file__).with_name("hold")
+
+
+def pull(decision):
+    while decision.round > 4 and hold.exists():
+        time.sleep(0.01)
+    return ask(decision)
+"""
 
 
 @dataclass(repr=False)
@@ -118,9 +130,10 @@ def prepared(folder: Path) -> Loopback:
     draw = np.random.default_rng(5)
     rewards = (draw.choice(90_000, (len(OWNERS), BUDGET), replace=False) + 10_000.123456) / 1e5
     drawn = dict(zip(OWNERS, rewards.tolist(), strict=True))
-    federation = Loopback(folder, drawn, seed=1, tick=0.05)
+    federation = Loopback(folder, drawn, seed=1, tick=0.05, hospital=HELD)
     federation.prepare()
     for name in OWNERS:
+        (federation.kits[name] / "hold").touch()
         path = federation.kits[name] / "party.toml"
         consent = {"consent": None} if name == OWNERS[-1] else {}
         write_config(path, msgspec.structs.replace(read_config(path), trial=None, **consent))
@@ -150,6 +163,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
         watched.look("running")
         for name, pid in pids.items():
             watched.look_at_process(name, pid)
+        for name in OWNERS:
+            (federation.kits[name] / "hold").unlink()
         watched.until(lambda: not federation.running("customer"))
         assert federation.exit_code("customer") == 0, federation.complaint("customer")
         watched.look("finished")
