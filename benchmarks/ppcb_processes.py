@@ -78,7 +78,8 @@ class Daemons:
                 for name in self._made.kits:
                     if not self._made.running(name):
                         raise self._made.complaint(name)
-                time.sleep(0.002)
+                # Who looks all the time takes from those who are measured.
+                time.sleep(0.002 if t >= aim - 10 else 0.1)
 
     def _used(self) -> dict[str, float]:
         cpu: dict[str, float] = defaultdict(float)
