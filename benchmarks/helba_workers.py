@@ -69,7 +69,7 @@ def _row(bench: Bench, count: int, turns: int, wall: float, cpu: float) -> list[
     try:
         sharing.take(bench.sums)
         found = []
-        with Others() as others:
+        with Others(lambda: sharing.cpu_seconds) as others:
             for _ in range(turns):
                 before = sharing.cpu_by_helper
                 taken, own = _timed(lambda: bench.shared(sharing))

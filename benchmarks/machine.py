@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -14,13 +15,22 @@ _NOISE = 0.1
 
 
 class Others:
-    """How busy all other processes keep this machine meanwhile."""
+    """How busy all other processes keep this machine meanwhile.
+
+    `helping` are the CPU seconds so far of children that go on, and are no others.
+    """
 
     text = "not known"
 
+    def __init__(self, helping: Callable[[], float] = lambda: 0.0) -> None:
+        self._helping = helping
+
     def __enter__(self) -> Self:
-        self._busy, self._began = _busy_of_others(), perf_counter()
+        self._busy, self._began = self._busy_now(), perf_counter()
         return self
+
+    def _busy_now(self) -> float:
+        return _busy_of_others() - self._helping()
 
     def __exit__(
         self,
@@ -29,7 +39,7 @@ class Others:
         trace: TracebackType | None,
     ) -> None:
         if _STAT.exists():
-            cores = (_busy_of_others() - self._busy) / (perf_counter() - self._began)
+            cores = (self._busy_now() - self._busy) / (perf_counter() - self._began)
             quiet = "" if cores < _NOISE else ": not quiet"
             self.text = f"{max(0.0, cores):.2f} cores{quiet}"
 

@@ -2,7 +2,7 @@
 
 So the parts' differences of indices add up to the whole's, and one ciphertext of each part is all
 that comes together in a round. Parts also share minors, each of which one of them computes: what
-SEAL's compression takes to pass one on is a third of what computing it takes.
+SEAL's compression takes to pass one on is half of what computing it takes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ DIVIDED_SIZES: Final = (3, 4, 5)
 
 
 # What it takes to pass a minor on and to take it over, beside computing it: SEAL compresses.
-_GIVING, _TAKING = 0.3, 0.1
+_GIVING, _TAKING = 0.5, 0.1
 # Up to so many parts all ways to cut are tried.
 _FEW: Final = 4
 
@@ -37,15 +37,27 @@ class Part:
     taken: tuple[Minor, ...]
 
     @property
-    def work(self) -> float:
-        """In minors: an entry, and a row of h, take about as long as one."""
-        rows = {k for place in self.places for k in place}
-        passed = _GIVING * len(self.given) + _TAKING * len(self.taken)
-        return len(self.places) + len(rows) + len(self.minors) + passed
+    def before(self) -> float:
+        """The work until all minors are there, in minors."""
+        return len(self.minors) + _GIVING * len(self.given)
+
+    @property
+    def after(self) -> float:
+        """The rest of it: an entry, and a row of h, take about as long as a minor."""
+        return len(self.places) + len(_rows(self.places)) + _TAKING * len(self.taken)
+
+
+def _rows(places: Iterable[Place]) -> set[int]:
+    return {k for place in places for k in place}
+
+
+def _time(parts: Sequence[Part]) -> float:
+    """All wait for the slowest, twice."""
+    return max(part.before for part in parts) + max(part.after for part in parts)
 
 
 def divided(d: int, count: int) -> list[Part]:
-    """So many parts, of which the largest is as small as can be."""
+    """So many parts, which together are done as soon as can be."""
     places = in_order(d)
     if d not in DIVIDED_SIZES or not 1 <= count <= len(places):
         raise InputError(f"an estimate for d={d} is not divided into {count} parts")
@@ -54,12 +66,12 @@ def divided(d: int, count: int) -> list[Part]:
     if count <= _FEW:
         ways = combinations(range(1, size), count - 1)
     divisions = (_parts(d, [places[a:b] for a, b in pairwise((0, *way, size))]) for way in ways)
-    return min(divisions, key=lambda parts: max(part.work for part in parts))
+    return min(divisions, key=_time)
 
 
 def _parts(d: int, shares: Sequence[Sequence[Place]]) -> list[Part]:
     needed = [set(minors_for(d, share)) for share in shares]
-    owned = _owned(shares, needed)
+    owned = _owned(needed)
     return [
         Part(
             tuple(share),
@@ -71,9 +83,9 @@ def _parts(d: int, shares: Sequence[Sequence[Place]]) -> list[Part]:
     ]
 
 
-def _owned(shares: Sequence[Sequence[Place]], needed: Sequence[set[Minor]]) -> list[set[Minor]]:
+def _owned(needed: Sequence[set[Minor]]) -> list[set[Minor]]:
     """Each minor with one of those who need it: first what only one needs, then who has least."""
-    work = [len(share) + len({k for place in share for k in place}) + 0.0 for share in shares]
+    work = [0.0] * len(needed)
     owned: list[set[Minor]] = [set() for _ in needed]
     every = sorted(set().union(*needed))
     for shared in (False, True):
