@@ -50,6 +50,18 @@ def test_two_places_share_no_block(a: tuple[int, int, int], b: tuple[int, int, i
     assert left == right if a == b else left.isdisjoint(right)
 
 
+@given(st.lists(st.tuples(places, st.integers(0, 50)), min_size=1, max_size=5))
+def test_what_a_cipher_drew_before_does_not_matter(
+    drawn: list[tuple[tuple[int, int, int], int]],
+) -> None:
+    """Also where that ended within a block."""
+    cipher = PadCipher(KEY)
+    for place, size in drawn:
+        t, attempt, circuit = place
+        pads = Pads(cipher, size, t=t, attempt=attempt, circuit=circuit)
+        assert pads.bits((size,), np.dtype(np.uint8)).tobytes() == stream(place, size)
+
+
 def test_neighbouring_places_share_no_block() -> None:
     """All where each of the three numbers is 0, 1 or its largest."""
     seen: set[bytes] = set()
