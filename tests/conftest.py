@@ -1,6 +1,7 @@
 """Settings and helpers for all tests."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -21,3 +22,10 @@ def _own_ports() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loopback, "PORTS", loopback.PORTS[worker::workers])
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _heeds_ctrl_c() -> None:
+    """Tests send it; but what a script starts in the background ignores it, children included."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
