@@ -7,39 +7,47 @@
 >>> plain = lotor.run(samba.plain(), arms, budget=100, seed=7)
 >>> secure.reward == plain.reward and secure.arms == plain.arms
 True
+
+A name is imported when it is first used, so that `import lotor` costs next to nothing.
 """
 
-from lotor.core.effects import Decision
-from lotor.core.errors import LotorError
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lotor.core.version import VERSION
-from lotor.environments import (
-    BernoulliArms,
-    CallbackArms,
-    ContextualArms,
-    GraphArms,
-    LinearArms,
-    LinearContexts,
-    RatingArms,
-)
-from lotor.policies import (
-    OFUL,
-    RSOFUL,
-    RSOFULTR,
-    UCB,
-    EpsilonGreedy,
-    LinearEpsilonGreedy,
-    LinUCB,
-    Pursuit,
-    ReinforcementComparison,
-    Softmax,
-    SpectralUCB,
-    ThompsonSampling,
-)
-from lotor.protocols.helba import Helba
-from lotor.protocols.linucb_ds import LinUCBDS, SpectralUCBDS
-from lotor.protocols.ppcb import PPCB
-from lotor.protocols.samba import Samba
-from lotor.runtime import Result, run
+
+if TYPE_CHECKING:
+    from lotor.core.effects import Decision
+    from lotor.core.errors import LotorError
+    from lotor.core.result import Result
+    from lotor.environments import (
+        BernoulliArms,
+        CallbackArms,
+        ContextualArms,
+        GraphArms,
+        LinearArms,
+        LinearContexts,
+        RatingArms,
+    )
+    from lotor.policies import (
+        OFUL,
+        RSOFUL,
+        RSOFULTR,
+        UCB,
+        EpsilonGreedy,
+        LinearEpsilonGreedy,
+        LinUCB,
+        Pursuit,
+        ReinforcementComparison,
+        Softmax,
+        SpectralUCB,
+        ThompsonSampling,
+    )
+    from lotor.protocols.helba.protocol import Helba
+    from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
+    from lotor.protocols.ppcb.protocol import PPCB
+    from lotor.protocols.samba.protocol import Samba
+    from lotor.runtime.run import run
 
 __version__ = VERSION
 
@@ -74,3 +82,56 @@ __all__ = [
     "__version__",
     "run",
 ]
+
+_PLACES = {
+    "lotor.core.effects": ("Decision",),
+    "lotor.core.errors": ("LotorError",),
+    "lotor.core.result": ("Result",),
+    "lotor.environments": (
+        "BernoulliArms",
+        "CallbackArms",
+        "ContextualArms",
+        "GraphArms",
+        "LinearArms",
+        "LinearContexts",
+        "RatingArms",
+    ),
+    "lotor.policies": (
+        "OFUL",
+        "RSOFUL",
+        "RSOFULTR",
+        "UCB",
+        "EpsilonGreedy",
+        "LinUCB",
+        "LinearEpsilonGreedy",
+        "Pursuit",
+        "ReinforcementComparison",
+        "Softmax",
+        "SpectralUCB",
+        "ThompsonSampling",
+    ),
+    "lotor.protocols.helba.protocol": ("Helba",),
+    "lotor.protocols.linucb_ds.protocol": ("LinUCBDS", "SpectralUCBDS"),
+    "lotor.protocols.ppcb.protocol": ("PPCB",),
+    "lotor.protocols.samba.protocol": ("Samba",),
+    "lotor.runtime.run": ("run",),
+}
+_PLACE_OF = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name, and keep it."""
+    if name not in _PLACE_OF:
+        try:
+            return import_module(f"lotor.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"lotor.{name}":
+                raise
+            raise AttributeError(f"module 'lotor' has no attribute {name!r}") from None
+    found: object = getattr(import_module(_PLACE_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

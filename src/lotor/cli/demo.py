@@ -15,12 +15,16 @@ import typer
 from rich.console import Console
 
 from lotor.cli import exit_codes
-from lotor.cli.demo_run import DemoRun, Outcome
-from lotor.cli.demo_trials import BUDGET, BUDGETS, HOSPITALS, TRIALS, DemoTrial
+from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, pace, show_parties
-from lotor.cli.study import different_steps
-from lotor.core.errors import InputError, RunEndedError, StoppedError
-from lotor.runtime import Result
+from lotor.cli.derive import allow_policy
+from lotor.cli.show import show_account, show_leakage
+from lotor.cli.simulate import different_rounds
+from lotor.core.errors import RunEndedError, StoppedError
+from lotor.core.result import Result
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.runtime.run import run
+from lotor.sandbox import Federation
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NEXT = (
@@ -28,28 +32,33 @@ NEXT = (
     "machines of your own, and `lotor keys --help` makes its keys."
 )
 
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
+
+@app.command()
 def demo_command(
-    protocol: Annotated[str, typer.Option(help=f"What to run: {', '.join(TRIALS)}.")] = "samba",
+    protocol: Annotated[
+        str, typer.Option(help="What to run, as `lotor run --help` lists them.")
+    ] = "samba",
+    form: Annotated[
+        str | None, typer.Option(help="In which form.", show_default="the protocol's default")
+    ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
             help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.",
-            show_default="ucb, linucb, spectral-ucb, linear-epsilon-greedy or batched-oful",
+            show_default="the protocol's default",
         ),
     ] = None,
     budget: Annotated[
         int | None,
         typer.Option(
-            help="How many patients, travellers or pulls.",
-            show_default=f"{BUDGET}; helba {BUDGETS['helba']}",
+            help="How many patients, travellers or pulls.", show_default="the protocol's default"
         ),
     ] = None,
     hospitals: Annotated[
         int | None,
-        typer.Option(
-            min=2, max=len(HOSPITALS), help="samba: how many hospitals.", show_default="3"
-        ),
+        typer.Option(min=2, help="How many hospitals, where there are some.", show_default="3"),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes outcomes and choices.")] = 7,
     kill: Annotated[
@@ -61,28 +70,32 @@ def demo_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """Organisations learn together, every party a process of its own on this machine."""
-    if protocol not in TRIALS:
-        raise InputError(f"no protocol is called {protocol!r}: choose one of {', '.join(TRIALS)}")
-    if budget is None:
-        budget = BUDGETS.get(protocol, BUDGET)
-    trial = TRIALS[protocol](policy, budget, seed, hospitals)
+    kind = PROTOCOLS[protocol]
+    allow_policy(policy)
+    chosen = kind.configured(policy, {} if form is None else {"form": form})
+    rounds = kind.demo_budget if budget is None else budget
     try:
-        with _interruptible() as look:
-            plain = trial.plain(lambda _done, _budget: look())
-            with _folder(keep=keep) as folder, DemoView(budget) as view:
-                outcome = DemoRun(folder, trial, look, view).run(kill=kill)
+        with _interruptible() as look, _folder(keep=keep) as folder, DemoView(rounds) as view:
+            federation = Federation.of(folder, chosen, budget=rounds, seed=seed, size=hospitals)
+            plain = run(
+                chosen.plain(),
+                federation.cast.environment,
+                budget=rounds,
+                seed=seed,
+                progress=lambda _done, _budget: look(),
+            )
+            outcome = DemoRun(federation, chosen, rounds, look, view).run(kill=kill)
     except StoppedError as error:
         typer.echo(f"lotor: {error}", err=True)
         raise typer.Exit(exit_codes.INTERRUPTED) from None
     except RunEndedError as error:
         typer.echo(f"lotor: {error}\nlotor: `lotor demo --keep` keeps all logs", err=True)
         raise typer.Exit(exit_codes.FAILED) from None
-    same_arms = outcome.arms == plain.arms
     if as_json:
-        typer.echo(json.dumps(_document(protocol, trial, outcome, plain)))
+        typer.echo(json.dumps(_document(chosen, outcome, plain)))
     else:
-        _show(trial, outcome, plain, kill=kill)
-    if outcome.reward != plain.reward or not same_arms:
+        _show(chosen, federation, outcome, plain, kill=kill)
+    if outcome.reward != plain.reward or outcome.arms != plain.arms:
         raise typer.Exit(exit_codes.DIFFERENT)
 
 
@@ -123,51 +136,57 @@ def _folder(*, keep: bool) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def _document(
-    protocol: str, trial: DemoTrial, outcome: Outcome, plain: Result
-) -> dict[str, object]:
+def _document(protocol: SecureProtocol, outcome: DemoOutcome, plain: Result) -> dict[str, object]:
     return {
         "reward": outcome.reward,
         "plain_reward": plain.reward,
         "same_arms": outcome.arms == plain.arms,
-        "rounds_per_second": trial.budget / outcome.seconds,
+        "rounds_per_second": plain.budget / outcome.seconds,
         "seconds": outcome.seconds,
         "kills": outcome.kills,
         "parties": {name: asdict(report) for name, report in outcome.parties.items()},
-        "protocol": protocol,
+        "protocol": protocol.name,
+        "form": protocol.form,
         "policy": plain.options["policy"],
-        "budget": trial.budget,
-        "seed": trial.seed,
+        "budget": plain.budget,
+        "seed": plain.seed,
         "run": outcome.run,
     }
 
 
-def _difference(trial: DemoTrial, outcome: Outcome, plain: Result) -> str:
-    steps = different_steps(outcome.arms, plain.arms)
-    if trial.exact or outcome.arms is None or not steps:
+def _difference(protocol: SecureProtocol, outcome: DemoOutcome, plain: Result) -> str:
+    rounds = different_rounds(outcome.arms, plain.arms)
+    if protocol.exact or outcome.arms is None or not rounds:
         return "please report this"
     return (
-        f"{len(steps)} of {trial.budget} arms, the first in round {steps[0]}. The two best scores "
-        "there were closer than what is rounded away; please report it if it happens again"
+        f"{len(rounds)} of {plain.budget} arms, the first in round {rounds[0]}. The two best "
+        "scores there were closer than what is rounded away; please report it if it happens again"
     )
 
 
-def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> None:
+def _show(
+    protocol: SecureProtocol,
+    federation: Federation,
+    outcome: DemoOutcome,
+    plain: Result,
+    *,
+    kill: bool,
+) -> None:
     out = Console()
     out.print(
-        f"{trial.story(str(plain.options['policy']))} Each party was a process of its own; they "
-        "talked over TLS 1.3 with certificates on both sides.\n",
+        f"{federation.cast.story} Each party was a process of its own; they talked over TLS 1.3 "
+        "with certificates on both sides.\n",
         highlight=False,
     )
     same = outcome.reward == plain.reward and outcome.arms == plain.arms
     out.print(
-        f"total reward [bold]{outcome.reward:g}[/bold] in {trial.budget} rounds", highlight=False
+        f"total reward [bold]{outcome.reward:g}[/bold] in {plain.budget} rounds", highlight=False
     )
     out.print(f"in plain     [bold]{plain.reward:g}[/bold]", highlight=False)
     out.print(
         "[green]equal, and the same arm in every round[/green]"
         if same
-        else f"[bold red]DIFFERENT: {_difference(trial, outcome, plain)}[/bold red]"
+        else f"[bold red]DIFFERENT: {_difference(protocol, outcome, plain)}[/bold red]"
     )
     if kill:
         starts = sum(report.starts for report in outcome.parties.values())
@@ -177,10 +196,14 @@ def _show(trial: DemoTrial, outcome: Outcome, plain: Result, *, kill: bool) -> N
             highlight=False,
         )
     out.print(
-        f"{pace(trial.budget / outcome.seconds)}: {outcome.seconds:.1f} s from the first "
+        f"{pace(plain.budget / outcome.seconds)}: {outcome.seconds:.1f} s from the first "
         "round to the last\n",
         highlight=False,
     )
     show_parties(out, outcome.parties)
-    trial.show_leakage(out)
+    if outcome.account is not None:
+        show_account(out, outcome.account)
+    show_leakage(out, federation.form)
+    for note in federation.form.notes(protocol):
+        out.print(f"{note}\n", highlight=False)
     out.print(NEXT, highlight=False)

@@ -2,25 +2,26 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
-from lotor.cli.demo_trials import DemoTrial
 from lotor.cli.demo_view import DemoView, PartyReport, Scene
 from lotor.core.errors import RunEndedError
-from lotor.runtime.daemon.crashes import Crashes, Kill
-from lotor.runtime.daemon.loopback_journals import Journals, Standing
-from lotor.runtime.daemon.loopback_watch import Watch
+from lotor.policies import to_text
+from lotor.protocols.protocol import SecureProtocol
+from lotor.sandbox import Federation
+from lotor.sandbox.crashes import Crashes, Kill
+from lotor.sandbox.journals import Journals, Standing
+from lotor.sandbox.watch import Watch
 
 KILLS, MOST_AT_ONCE, AGAIN = 8, 2, 0.25
 LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS, STALL_SECONDS = 0.03, 0.2, 30.0, 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DemoOutcome:
     """What the federation came to; `seconds` from the first round to its last."""
 
     run: str
@@ -29,24 +30,31 @@ class Outcome:
     seconds: float
     kills: int
     parties: dict[str, PartyReport]
+    account: Mapping[str, float | int | str | None] | None = None
 
 
 class DemoRun:
     """One run; `look` is called often and raises when somebody wants to stop."""
 
     def __init__(
-        self, folder: Path, trial: DemoTrial, look: Callable[[], None], view: DemoView
+        self,
+        federation: Federation,
+        protocol: SecureProtocol,
+        budget: int,
+        look: Callable[[], None],
+        view: DemoView,
     ) -> None:
-        self._trial = trial
+        self._federation = federation
+        self._protocol = protocol
+        self._budget = budget
         self._look = look
         self._view = view
-        self._federation = trial.federation(folder)
-        self._journals = Journals(self._federation)
+        self._journals = Journals(federation)
         self._crashes: Crashes | None = None
         self._began = self._shown = self._moved = 0.0
         self._last = (-1, 0)
 
-    def run(self, *, kill: bool) -> Outcome:
+    def run(self, *, kill: bool) -> DemoOutcome:
         """From the keys to the total; no process is left, whatever happens."""
         self._view.show(Scene("making keys and certificates", {}))
         self._federation.prepare()
@@ -58,26 +66,29 @@ class DemoRun:
             self._until_finished(watch, run)
             standings = self._settled(run)
             reward = self._journals.total(run)
-            arms = self._journals.trajectory(run, self._trial.budget)
-        hub = standings[self._federation.hub]
+            arms = self._journals.trajectory(run, self._budget)
+            account = self._journals.plan(run).account
+        hub = standings[self._federation.hubs[0]]
         opener = standings[self._federation.opener]
-        return Outcome(
+        return DemoOutcome(
             run=run,
             reward=reward,
             arms=arms,
             seconds=hub.changed - hub.began,
             kills=sum(kill.moment < opener.changed for kill in self._kills()),
             parties={name: self._report(name, found) for name, found in standings.items()},
+            account=account,
         )
 
     def _start(self, watch: Watch) -> str:
-        """Start every process and wait until the customer has opened its run."""
+        """Start every process and wait until one of them has opened the run."""
         federation = self._federation
         for name in federation.kits:
             self._look()
             if name != federation.opener:
                 federation.serve(name)
-        order = self._trial.order()
+        order = [self._protocol.name, "--budget", str(self._budget)]
+        order += ["--policy", to_text(self._protocol.policy), "--form", self._protocol.form]
         federation.launch(federation.opener, "start", *order, "--json", "--log-level", "info")
         stage = f"starting {len(federation.kits)} processes, one for each party"
         while (run := self._journals.run()) is None:
@@ -90,7 +101,7 @@ class DemoRun:
         return Crashes.spread(
             self._federation,
             run,
-            budget=self._trial.budget,
+            budget=self._budget,
             kills=KILLS,
             most=MOST_AT_ONCE,
             again=AGAIN,
@@ -139,7 +150,7 @@ class DemoRun:
             self._wait()
         unfinished = [name for name, one in standings.items() if one is None or not one.finished]
         raise RunEndedError(
-            f"the customer has its total, but {', '.join(unfinished)} did not finish within "
+            f"the run has its total, but {', '.join(unfinished)} did not finish within "
             f"{SETTLE_SECONDS:g} s: the machine may be busy; try again, or a smaller --budget"
         )
 

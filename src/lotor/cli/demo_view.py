@@ -11,8 +11,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from lotor.cli.tables import small_table
-from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED, FINISHED, STARTING
+from lotor.cli.show import small_table
+from lotor.sandbox.watch import AWAY, CONNECTED, FINISHED, STARTING
 
 COLOURS = {STARTING: "yellow", CONNECTED: "green", AWAY: "bold red", FINISHED: "cyan"}
 MANY = 8

@@ -10,12 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from lotor.cli.exit_codes import DIFFERENT
-from lotor.cli.party import KitOption
+from lotor.cli.serve import KitOption
 from lotor.runtime.daemon.doctor import Finding, examine
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
 def doctor_command(
     kit: KitOption,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,

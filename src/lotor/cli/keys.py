@@ -1,7 +1,7 @@
 """`lotor keys`: how a federation makes, shows, renews and revokes its keys."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -11,11 +11,10 @@ from lotor.cli.keys_show import (
     describe_request,
     print_document,
 )
-from lotor.cli.options import refuse_given
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Request, Subject, Trust
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.authority import AuthorityFolder
-from lotor.runtime.daemon.demo_keys import AUTHORITY_FOLDER, demo_federation
 from lotor.runtime.daemon.enrolment import (
     install_certificate,
     install_revocations,
@@ -23,20 +22,11 @@ from lotor.runtime.daemon.enrolment import (
     renew_request,
 )
 from lotor.runtime.daemon.key_files import naming, read_file, replace_file
+from lotor.sandbox.kits import AUTHORITY_FOLDER, make_kits
 
 DEMO_OWNERS = ["lyon", "porto", "graz"]
-DEMO_PARTIES = {
-    "samba": {name: name for name in ("customer", "controller", "comp")},
-    "linucb-ds": {name: name for name in ("customer", "principal", "comp")},
-    "ppcb": {
-        "server-0": "server",
-        "server-1": "server",
-        **{name: name for name in ("dealer", "actor", "receiver")},
-    },
-    "helba": {name: name for name in ("user", "server", "key-authority")},
-}
 
-keys_app = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,29 +35,25 @@ keys_app = typer.Typer(
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
 
-Role: TypeAlias = Literal[
-    "customer",
-    "controller",
-    "principal",
-    "comp",
-    "owner",
-    "server",
-    "dealer",
-    "actor",
-    "receiver",
-    "user",
-    "key-authority",
-]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
 KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's folder.")]
+
+
+def _known_role(role: str) -> str:
+    """Refuse a role that no protocol has."""
+    forms = [kind.form_called(name) for kind in PROTOCOLS.values() for name in kind.forms]
+    known = list(dict.fromkeys(one.name for form in forms for one in form.roles))
+    if role not in known:
+        raise InputError(f"no protocol has the role {role!r}: choose one of {', '.join(known)}")
+    return role
 
 
 def _note(text: str) -> None:
     typer.echo(text, err=True)
 
 
-@keys_app.command("authority")
+@app.command("authority")
 def authority_command(
     name: Annotated[str, typer.Argument(help="The federation's name, e.g. 'clinics'.")],
     folder: Annotated[Path, typer.Option("--dir", help="Where to put it.")] = Path("authority"),
@@ -84,9 +70,9 @@ def authority_command(
     )
 
 
-@keys_app.command()
+@app.command()
 def request(
-    role: Annotated[Role, typer.Option(help="What the party does in runs.")],
+    role: Annotated[str, typer.Option(help="What the party does in runs.", callback=_known_role)],
     name: Annotated[str, typer.Option(help="The party's own name in the federation.")],
     kit: Annotated[
         Path | None, typer.Option("--kit", help="The folder to make. Default: the name.")
@@ -99,7 +85,7 @@ def request(
     _print_request(made, folder, as_json=as_json)
 
 
-@keys_app.command()
+@app.command()
 def renew(kit: KitDir, as_json: AsJson = False) -> None:
     """Ask for a new certificate with the same key, before the old one expires."""
     _print_request(renew_request(kit), kit, as_json=as_json)
@@ -115,7 +101,7 @@ def _print_request(made: Request, kit: Path, *, as_json: bool) -> None:
     )
 
 
-@keys_app.command()
+@app.command()
 def sign(
     request_file: Annotated[Path, typer.Argument(metavar="REQUEST", help="A request.pem.")],
     authority: AuthorityDir = Path("authority"),
@@ -172,7 +158,7 @@ def _confirm(asked: Request) -> None:
         raise InputError("nothing was signed: the answer was not yes")
 
 
-@keys_app.command()
+@app.command()
 def install(
     file: Annotated[
         Path, typer.Argument(help="What the authority sent: a certificate, or its revoked.pem.")
@@ -194,7 +180,7 @@ def install(
     )
 
 
-@keys_app.command()
+@app.command()
 def show(
     path: Annotated[
         Path,
@@ -206,7 +192,7 @@ def show(
     print_document(describe(path), as_json=as_json)
 
 
-@keys_app.command()
+@app.command()
 def revoke(
     name: Annotated[str, typer.Argument(help="The party whose certificates no longer count.")],
     authority: AuthorityDir = Path("authority"),
@@ -219,7 +205,7 @@ def revoke(
     _print_list(folder, as_json=as_json)
 
 
-@keys_app.command()
+@app.command()
 def refresh(authority: AuthorityDir = Path("authority"), as_json: AsJson = False) -> None:
     """Sign the revocation list anew: after 30 days it counts as stale."""
     folder = AuthorityFolder(authority)
@@ -237,29 +223,31 @@ def _print_list(folder: AuthorityFolder, *, as_json: bool) -> None:
     )
 
 
-@keys_app.command()
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Argument(help="The folder to make.")],
     owner: Annotated[
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
-    protocol: Annotated[
-        Literal["samba", "linucb-ds", "spectral-ucb-ds", "ppcb", "helba"],
-        typer.Option(help="Whose parties to make."),
-    ] = "samba",
+    protocol: Annotated[str, typer.Option(help="Whose parties to make.")] = "samba",
+    form: Annotated[
+        str | None, typer.Option(help="In which form.", show_default="the protocol's default")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
-    owners = owner or DEMO_OWNERS
-    if protocol == "helba":
-        refuse_given({"owner": owner}, "to other protocols: in helba the user has everything")
-        owners = []
-    fixed = DEMO_PARTIES.get(protocol, DEMO_PARTIES["linucb-ds"])
-    taken = [name for name in owners if name in fixed or owners.count(name) > 1]
-    if taken:
-        raise InputError(f"the name {taken[0]!r} is taken twice: every party needs its own")
-    members = {**fixed, **dict.fromkeys(owners, "owner")}
-    kits = demo_federation(folder, members)
+    kind = PROTOCOLS[protocol]
+    chosen = kind.form_called(form or kind.default_form())
+    if owner is not None and chosen.owner_role is None:
+        raise InputError(f"--owner does not go with {protocol}: its parties have fixed roles")
+    members: dict[str, str] = {}
+    for role in chosen.roles:
+        named = (owner or DEMO_OWNERS) if role.name == chosen.owner_role else role.seats
+        for name in named:
+            if name in members:
+                raise InputError(f"the name {name!r} is taken twice: every party needs its own")
+            members[name] = role.name
+    kits = make_kits(folder, members)
     _note(
         "WARNING: all private keys of this federation lie on one machine. It protects nobody's "
         "data: use it for trials only."

@@ -6,37 +6,24 @@ from typing import Annotated
 
 import typer
 
-import lotor
 from lotor.cli import exit_codes
-from lotor.cli.demo import demo_command
-from lotor.cli.doctor import doctor_command
-from lotor.cli.keys import keys_app
-from lotor.cli.party import serve_command, start_command
-from lotor.cli.policies import policies_command
-from lotor.cli.run import run_command
-from lotor.cli.runs import runs_app
+from lotor.cli.lazy import LazyGroup
 from lotor.core.errors import LotorError
+from lotor.core.version import VERSION
 
 app = typer.Typer(
+    cls=LazyGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Bandits over several organisations' data that none of them shows.",
     epilog=exit_codes.EPILOG,
 )
-app.add_typer(keys_app, name="keys")
-app.add_typer(runs_app, name="runs")
-app.command("demo")(demo_command)
-app.command("serve")(serve_command)
-app.command("start")(start_command)
-app.command("doctor")(doctor_command)
-app.command("run")(run_command)
-app.command("policies")(policies_command)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"lotor {lotor.__version__}")
+        typer.echo(f"lotor {VERSION}")
         raise typer.Exit
 
 

@@ -17,7 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.form import RunPlan
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
@@ -107,7 +108,7 @@ class RunProgress:
     def show(self, row: RunRow | None) -> None:
         if row is None:
             return
-        budget = budget_of(row)
+        plan = plan_of(row)
         statuses = [
             msgspec.msgpack.decode(data, type=Status)
             for data in self._journal.statuses(self._run).values()
@@ -116,7 +117,9 @@ class RunProgress:
         own = [row.note] if row.note else []
         said = "; ".join([*own, *(text for text in troubles if text not in own)]) or row.state
         done = max((one.round for one in statuses), default=0)
-        self._bar.update(self._task, description=said[:60], completed=done, total=budget)
+        self._bar.update(
+            self._task, description=said[:60], completed=done, total=plan and plan.budget
+        )
         if said != self._said and not self._console.is_terminal:
             self._console.print(
                 f"run {self._run}: {said}", highlight=False, soft_wrap=True, markup=False
@@ -124,8 +127,10 @@ class RunProgress:
         self._said = said
 
 
-def budget_of(row: RunRow) -> int | None:
-    """How many rounds a run has, if its protocol is known here."""
+def plan_of(row: RunRow) -> RunPlan | None:
+    """What is public about a run, if its protocol is known here."""
     announcement = msgspec.msgpack.decode(row.announcement, type=Announcement)
-    deployment = DEPLOYMENTS.get(announcement.protocol)
-    return None if deployment is None else deployment.plan(announcement.order).budget
+    if announcement.protocol not in PROTOCOLS:
+        return None
+    form = PROTOCOLS[announcement.protocol].form_called(announcement.form)
+    return form.plan(announcement.order)

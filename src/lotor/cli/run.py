@@ -1,148 +1,267 @@
 """`lotor run`: simulate a run here."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from lotor.cli import exit_codes
-from lotor.cli import run_options as o
-from lotor.cli.show import show_result
-from lotor.cli.studies import study_of
-from lotor.cli.study import Outcome, Study, Wish, document, report, simulate
+from lotor.cli.derive import (
+    PLAIN,
+    JsonOption,
+    PolicyOption,
+    ProtocolGroup,
+    SeedOption,
+    allow_policy,
+    command,
+    flag,
+    foreign_options,
+)
+from lotor.cli.show import show_comparison, show_forecast, show_result
+from lotor.cli.simulate import different_rounds, document, simulate
 from lotor.core.errors import InputError
-from lotor.protocols.party import Protocol
-from lotor.runtime import Result
+from lotor.core.options import Option, options_of
+from lotor.environments.base import Environment
+from lotor.environments.sources import ArmsSource
+from lotor.policies import POLICIES, from_text
+from lotor.protocols.form import Comparison, Forecast
+from lotor.protocols.plain import AGENTS, Plain, agent_of
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+
+DEFAULT_POLICY, DEFAULT_BUDGET = "ucb", 1000
+ARMS_PANEL = "Arms"
+
+BudgetOption = Annotated[int | None, typer.Option(help="How many pulls, the papers' N and T.")]
+TrajectoryOption = Annotated[
+    bool, typer.Option("--trajectory", help="With --json: include the arm of each round.")
+]
+CompareOption = Annotated[
+    bool, typer.Option("--compare", help="Also run plain, and show what leaks.")
+]
 
 
-def run_command(
-    protocol: o.ProtocolArgument,
-    policy: o.PolicyOption = None,
-    arms: o.ArmsOption = None,
-    k: o.KOption = None,
-    budget: o.RunBudgetOption = None,
-    seed: o.SeedOption = None,
-    key_bits: o.KeyBitsOption = None,
-    owners: o.OwnersOption = None,
-    selection: o.SelectionOption = None,
-    slot_bits: o.SlotBitsOption = None,
-    workers: o.WorkersOption = None,
-    user: o.UserOption = None,
-    dimensions: o.DimensionsOption = None,
-    epsilon: o.EpsilonOption = None,
-    bits: o.BitsOption = None,
-    parties: o.PartiesOption = None,
-    delay: o.DelayOption = None,
-    privacy_budget: o.PrivacyBudgetOption = None,
-    delta: o.DeltaOption = None,
-    index: o.IndexOption = None,
-    switch: o.SwitchOption = None,
-    eta: o.EtaOption = None,
-    security: o.SecurityOption = None,
-    stages: o.StagesOption = None,
-    noise_bits: o.NoiseBitsOption = None,
-    mean_bound: o.MeanBoundOption = None,
-    rms_length: o.RmsLengthOption = None,
-    insecure_degree: o.InsecureDegreeOption = None,
-    noise_sd: o.NoiseSdOption = None,
-    plan: o.PlanOption = False,
-    threshold: o.ThresholdOption = None,
-    minimum_ratings: o.MinimumRatingsOption = None,
-    choose: o.ChooseOption = None,
-    sha256: o.Sha256Option = None,
-    compare: o.CompareOption = False,
-    trajectory: o.TrajectoryOption = False,
-    as_json: o.JsonOption = False,
+def arms_option(text: str, default: str) -> Any:
+    return Annotated[
+        str | None,
+        typer.Option(
+            "--arms",
+            help=f"Where rewards come from: {text}.",
+            show_default=default,
+            rich_help_panel=ARMS_PANEL,
+        ),
+    ]
+
+
+def source_options(kind: type[SecureProtocol]) -> tuple[Option, ...]:
+    return (*kind.all_options(), *options_of(kind.arms))
+
+
+def configured(
+    kind: type[SecureProtocol],
+    policy: str | None,
+    arms: str | None,
+    budget: int | None,
+    options: Mapping[str, Any],
+) -> tuple[SecureProtocol, Environment, int]:
+    """The protocol, its arms and the budget that the options ask for."""
+    allow_policy(policy)
+    budget = kind.default_budget if budget is None else budget
+    of_arms = {one.name for one in options_of(kind.arms)}
+    source = kind.arms(**{name: options[name] for name in options if name in of_arms})
+    # First the arms, which say most about what was meant.
+    environment = source.environment(kind.arms.default_text() if arms is None else arms, budget)
+    own = {name: value for name, value in options.items() if name not in of_arms}
+    return kind.configured(policy, own), environment, budget
+
+
+def _secure_app(kind: type[SecureProtocol]) -> typer.Typer:
+    def body(
+        policy: PolicyOption = None,
+        arms: arms_option(kind.arms.text, kind.arms.default) = None,  # type: ignore[valid-type]
+        budget: BudgetOption = None,
+        seed: SeedOption = None,
+        compare: CompareOption = False,
+        trajectory: TrajectoryOption = False,
+        as_json: JsonOption = False,
+        *,
+        options: Mapping[str, Any],
+    ) -> None:
+        if trajectory and not as_json:
+            raise InputError("--trajectory goes with --json")
+        protocol, environment, n = configured(kind, policy, arms, budget, options)
+        _run_secure(
+            protocol, environment, n, seed, compare=compare, trajectory=trajectory, as_json=as_json
+        )
+
+    own = [(one, "Options") for one in kind.all_options()]
+    own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
+    text = f"Simulate {kind.name} here: {kind.summary}."
+    return command(body, own, foreign_options(source_options, "run"), text)
+
+
+def _run_secure(
+    protocol: SecureProtocol,
+    environment: Environment,
+    budget: int,
+    seed: int | None,
+    *,
+    compare: bool,
+    trajectory: bool,
+    as_json: bool,
 ) -> None:
-    """Simulate a run here, in one process."""
-    if trajectory and not as_json:
-        raise InputError("--trajectory goes with --json")
-    if compare and protocol == "plain":
-        raise InputError("--compare belongs to secure protocols: plain has nothing to compare with")
-    options = {
-        "k": k,
-        "key_bits": key_bits,
-        "owners": owners,
-        "selection": selection,
-        "slot_bits": slot_bits,
-        "workers": workers,
-        "user": user,
-        "dimensions": dimensions,
-        "epsilon": epsilon,
-        "bits": bits,
-        "parties": parties,
-        "delay": delay,
-        "privacy_budget": privacy_budget,
-        "delta": delta,
-        "index": index,
-        "C": switch,
-        "eta": eta,
-        "security": security,
-        "stages": stages,
-        "noise_bits": noise_bits,
-        "mean_bound": mean_bound,
-        "rms_length": rms_length,
-        "insecure_degree": insecure_degree,
-        "noise_sd": noise_sd,
-        "threshold": threshold,
-        "minimum_ratings": minimum_ratings,
-        "choose": choose,
-        "sha256": sha256,
-    }
-    if budget is None:
-        budget = o.DEFAULT_BUDGETS.get(protocol, o.DEFAULT_BUDGET)
-    study = study_of(protocol, Wish(policy, arms, budget, options))
-    if plan:
-        _forecast(study, as_json=as_json)
-        return
-    _carry_out(study, budget, seed, compare=compare, trajectory=trajectory, as_json=as_json)
-
-
-def _forecast(study: Study, *, as_json: bool) -> None:
-    """What the run would take."""
-    if study.forecast is None:
-        raise InputError("--plan belongs to `lotor run helba`: other runs take little to try")
-    found = study.forecast()
-    if as_json:
-        typer.echo(json.dumps(found.figures()))
-    else:
-        found.show(Console())
-
-
-def _carry_out(
-    study: Study, budget: int, seed: int | None, *, compare: bool, trajectory: bool, as_json: bool
-) -> None:
-    """Run it, beside others if wanted, and show what came of it."""
-    out, where = Console(), study.environment
-    forecast = None if study.forecast is None else study.forecast()
+    """Run it, beside plain if wanted, and show what came of it."""
+    out, form = Console(), protocol.in_form()
+    forecast = form.forecast(protocol, environment, budget) if form.takes_long else None
     if forecast is not None and not as_json:
-        forecast.show(out)
+        show_forecast(out, forecast)
     expected = None if forecast is None else forecast.seconds
     kept = compare or trajectory
-    secure = simulate(study.protocol, where, budget, seed, trajectory=kept, expected=expected)
-    outcome = _beside(study, study.plain, secure) if compare and study.plain else None
+    secure = simulate(protocol, environment, budget, seed, trajectory=kept, expected=expected)
+    if not compare:
+        if as_json:
+            typer.echo(json.dumps(_planned(document(secure, trajectory=trajectory), forecast)))
+        else:
+            show_result(out, secure)
+        return
+    others = {
+        name: simulate(other, environment, budget, secure.seed)
+        for name, other in form.beside(protocol).items()
+    }
+    plain = simulate(protocol.plain(), environment, budget, secure.seed)
+    comparison = Comparison(environment, secure, plain, others)
     if as_json:
-        found = (
-            document(secure, trajectory=trajectory)
-            if outcome is None
-            else report(study, outcome, trajectory=trajectory)
-        )
-        if forecast is not None:
-            found["plan"] = forecast.figures()
-        typer.echo(json.dumps(found))
-    elif outcome is None or study.show is None:
-        show_result(out, secure)
+        report = _report(protocol, comparison, trajectory=trajectory)
+        typer.echo(json.dumps(_planned(report, forecast)))
     else:
-        study.show(out, outcome)
-    if outcome is not None and not study.holds(outcome):
+        show_comparison(out, protocol, comparison)
+    if not form.holds(protocol, comparison):
         raise typer.Exit(exit_codes.DIFFERENT)
 
 
-def _beside(study: Study, plain: Protocol, secure: Result) -> Outcome:
-    """Plain, and whatever else is to be compared, on the same draws."""
+def _planned(found: dict[str, object], forecast: Forecast | None) -> dict[str, object]:
+    return found if forecast is None else {**found, "plan": forecast.figures}
 
-    def same_draws(protocol: Protocol) -> Result:
-        return simulate(protocol, study.environment, secure.budget, secure.seed)
 
-    others = {name: same_draws(other) for name, other in study.others.items()}
-    return Outcome(secure, same_draws(plain), others)
+def _report(
+    protocol: SecureProtocol, comparison: Comparison, *, trajectory: bool
+) -> dict[str, object]:
+    """A comparison, for programs."""
+    secure, plain, form = comparison.secure, comparison.plain, protocol.in_form()
+    counts = form.complexity(protocol, comparison.environment, secure.budget)
+    return {
+        "secure": document(secure, trajectory=trajectory),
+        "plain": document(plain, trajectory=trajectory),
+        "same": secure.agrees_with(plain),
+        "different_arms": len(different_rounds(secure.arms, plain.arms)),
+        "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
+        "leakage": {
+            role: {"paper": finding.paper, "measured": finding.measured}
+            for role, finding in form.leakage.items()
+        },
+        "operations": {"counted": secure.operations, **counts},
+        **form.details(protocol, comparison),
+    }
+
+
+def _plain_app() -> typer.Typer:
+    def body(
+        policy: PolicyOption = DEFAULT_POLICY,
+        arms: arms_option("as for the protocols that run such a policy", "theirs") = None,  # type: ignore[valid-type]
+        budget: BudgetOption = DEFAULT_BUDGET,
+        seed: SeedOption = None,
+        trajectory: TrajectoryOption = False,
+        as_json: JsonOption = False,
+        *,
+        options: Mapping[str, Any],
+    ) -> None:
+        if trajectory and not as_json:
+            raise InputError("--trajectory goes with --json")
+        count = DEFAULT_BUDGET if budget is None else budget
+        plain, environment = _plain(policy or DEFAULT_POLICY, arms, count, options)
+        result = simulate(plain, environment, count, seed, trajectory=trajectory)
+        if as_json:
+            typer.echo(json.dumps(document(result, trajectory=trajectory)))
+        else:
+            show_result(Console(), result)
+
+    own = [(one, "Options") for one in _plain_options()]
+    own += [(one, ARMS_PANEL) for agent in AGENTS for one in options_of(agent.arms)]
+    foreign = foreign_options(source_options, "run")
+    return command(body, own, foreign, "Run a policy here with no cryptography.")
+
+
+def _plain_options() -> list[Option]:
+    """The options of protocols that say what plain computes: its settings, and a policy's own."""
+    settings = {name for agent in AGENTS for name in agent.settings}
+    own = {field.name for kind in POLICIES.values() if is_dataclass(kind) for field in fields(kind)}
+    found = [one for kind in PROTOCOLS.values() for one in kind.all_options()]
+    return [one for one in found if one.name in settings | own]
+
+
+def _plain(
+    text: str, arms: str | None, budget: int, options: Mapping[str, Any]
+) -> tuple[Plain, Environment]:
+    allow_policy(text)
+    policy = from_text(text)
+    agent = agent_of(policy)
+    if agent is None:
+        raise InputError(f"{text} is no policy that plain can run")
+    source = _source(policy, agent.arms)
+    of_arms = {one.name for one in options_of(source)}
+    parameters = {field.name for field in fields(policy)} if is_dataclass(policy) else set()
+    flags = {one.name: flag(one) for one in (*_plain_options(), *_all_source_options())}
+    chosen, settings, given = {}, {}, {}
+    for name, value in options.items():
+        if name in of_arms:
+            chosen[name] = value
+        elif name in parameters:
+            if f"{name}=" in text:
+                raise InputError(f"--policy {text} and {flags[name]} both give {name}: give one")
+            given[name] = value
+        elif name in agent.settings:
+            settings[name] = int(value) if name == "slot_bits" else value
+        else:
+            raise InputError(f"{flags[name]} does not go with --policy {text}")
+    if given:
+        policy = replace(policy, **given)  # type: ignore[type-var]
+    environment = source(**chosen).environment(
+        source.default_text() if arms is None else arms, budget
+    )
+    return Plain(policy, settings), environment
+
+
+def _all_source_options() -> list[Option]:
+    return [one for agent in AGENTS for one in options_of(agent.arms)]
+
+
+def _source(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
+    """The arms of the protocol that runs this very policy, if one does."""
+    for kind in PROTOCOLS.values():
+        if isinstance(policy, kind.policy_kind()):
+            return kind.arms
+    return default
+
+
+class _Protocols(ProtocolGroup):
+    others = (PLAIN,)
+
+    @staticmethod
+    def make(name: str) -> typer.Typer:
+        return _plain_app() if name == PLAIN else _secure_app(PROTOCOLS[name])
+
+
+app = typer.Typer(
+    cls=_Protocols,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Simulate a run here, in one process.",
+)
+
+
+@app.callback()
+def _root() -> None:
+    pass

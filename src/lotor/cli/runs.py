@@ -10,20 +10,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from lotor.cli.account import account_of
-from lotor.cli.party import KitOption, LevelOption, LogOption, watch
-from lotor.cli.show_privacy import show_account
+from lotor.cli.derive import JsonOption
+from lotor.cli.serve import KitOption, LevelOption, LogOption
+from lotor.cli.show import show_account
+from lotor.cli.start import watch
 from lotor.core.errors import InputError, LotorError
-from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands, logs
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.serving import Desk, desk
 from lotor.runtime.daemon.tables import OwnerTable
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
 
-runs_app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
+app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 
 def described(at: Desk, row: RunRow) -> dict[str, object]:
@@ -43,13 +43,14 @@ def described(at: Desk, row: RunRow) -> dict[str, object]:
     }
     try:
         table = announcement.check(
-            row.announcement, row.signature, deployments=DEPLOYMENTS, trust=None, key=at.kit.key
+            row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
         )
     except LotorError as error:
         return {**document, "note": str(error)}
     plan = table.plan
     document |= {
-        "protocol": table.deployment.name,
+        "protocol": table.announcement.protocol,
+        "form": table.form.name,
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
@@ -61,10 +62,10 @@ def described(at: Desk, row: RunRow) -> dict[str, object]:
     }
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
-    if row.seat == table.deployment.opener:
+    if row.seat == table.form.opener:
         document["reward"] = at.journal.output(row.id)
-    if (account := account_of(row)) is not None:
-        document["privacy"] = account
+    if plan.account is not None:
+        document["privacy"] = dict(plan.account)
     return document
 
 
@@ -97,7 +98,7 @@ def _ordered(run: str) -> dict[str, object]:
     return {"run": run, "state": "ordered", "seat": "", "round": 0, "changed": "", "note": note}
 
 
-@runs_app.command("list")
+@app.command("list")
 def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """List this party's runs."""
     with desk(kit) as at:
@@ -116,7 +117,7 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     Console().print(grid if rows else "no runs yet")
 
 
-@runs_app.command("show")
+@app.command("show")
 def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
     """Show one run: who takes part, how it stands, and what is this party's own to see."""
     with desk(kit) as at:
@@ -138,7 +139,7 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
         show_account(out, account)
 
 
-@runs_app.command()
+@app.command()
 def follow(
     run: RunArgument,
     kit: KitOption,
@@ -165,7 +166,7 @@ def _served(journal: Journal) -> bool:
     return True
 
 
-@runs_app.command()
+@app.command()
 def approve(run: RunArgument, kit: KitOption) -> None:
     """Let a run start that waits because this party's [consent] does not allow it by itself."""
     with desk(kit) as at:
@@ -175,7 +176,7 @@ def approve(run: RunArgument, kit: KitOption) -> None:
         _ask(at, row, commands.Approve(), f"run {row.id} is approved and starts")
 
 
-@runs_app.command()
+@app.command()
 def refuse(
     run: RunArgument,
     kit: KitOption,
@@ -189,7 +190,7 @@ def refuse(
         _ask(at, row, commands.Refuse(reason), f"run {row.id} is refused")
 
 
-@runs_app.command()
+@app.command()
 def stop(
     run: RunArgument,
     kit: KitOption,
@@ -207,7 +208,7 @@ def stop(
         _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
 
 
-@runs_app.command()
+@app.command()
 def resolve(
     run: RunArgument,
     decision: Annotated[

@@ -1,16 +1,39 @@
-"""Tables for people: a run, a comparison, what leaks."""
+"""Tables for people: a run, a comparison, a forecast, what leaks, what privacy was spent."""
 
 from collections.abc import Mapping
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
-from lotor.cli.show_privacy import show_privacy
-from lotor.cli.study import Finding, different_steps
-from lotor.cli.tables import small_table
-from lotor.protocols.samba.leakage import MEASURED, POSITION_FORM
-from lotor.runtime import Result
+from lotor.cli.simulate import different_rounds
+from lotor.core.result import Result
+from lotor.protocols.form import Comparison, Counts, Forecast, Form, ReportTable
+from lotor.protocols.protocol import SecureProtocol
 
 BAR = 24
+MANY = 4
+PRIVACY_EXPLAINED = (
+    "A figure of x says that no outcome is more than e^x times as likely when contexts are "
+    "replaced, except with probability delta. That of one step says nothing about a run."
+)
+
+
+def small_table(title: str) -> Table:
+    """Without lines but one below its headings."""
+    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+
+
+def show_table(out: Console, table: ReportTable) -> None:
+    """A table that a protocol gave as data: words first, then numbers."""
+    shown = small_table(table.title)
+    for number, heading in enumerate(table.columns):
+        shown.add_column(heading, justify="right" if number else "left")
+    for row in table.rows:
+        shown.add_row(*row)
+    out.print(shown)
+    if table.note:
+        out.print(f"{table.note}\n", highlight=False)
 
 
 def show_result(out: Console, result: Result) -> None:
@@ -25,6 +48,51 @@ def show_result(out: Console, result: Result) -> None:
     show_privacy(out, result)
 
 
+def show_comparison(out: Console, protocol: SecureProtocol, comparison: Comparison) -> None:
+    """Secure beside plain, what it cost, and who learns what."""
+    secure, form = comparison.secure, protocol.in_form()
+    _show_pair(out, protocol, comparison)
+    for table in form.tables(protocol, comparison):
+        show_table(out, table)
+    show_costs(out, secure)
+    counts = form.complexity(protocol, comparison.environment, secure.budget)
+    show_operations(out, secure, counts)
+    show_privacy(out, secure)
+    show_leakage(out, form)
+    for note in form.notes(protocol):
+        out.print(f"{note}\n", highlight=False)
+
+
+def _show_pair(out: Console, protocol: SecureProtocol, comparison: Comparison) -> None:
+    secure, plain = comparison.secure, comparison.plain
+    different = different_rounds(secure.arms, plain.arms)
+    same = secure.agrees_with(plain)
+    table = small_table(
+        f"Secure beside plain (CPU): {secure.k} arms, {secure.rounds} pulls, seed {secure.seed}"
+    )
+    table.add_column("policy", overflow="fold", min_width=12)
+    for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_row(
+        str(secure.options["policy"]),
+        f"{secure.reward:g}" if same else f"{plain.reward:g} / {secure.reward:g}",
+        "all" if same else f"NO: {secure.rounds - len(different)} of {secure.rounds}",
+        f"{plain.cpu_seconds:.2f} s",
+        f"{secure.cpu_seconds:.2f} s",
+        f"{secure.cpu_seconds / max(plain.cpu_seconds, 1e-9):.0f}x",
+        f"{secure.bytes_sent / 1e6:.1f} MB",
+        style=None if same else "red",
+    )
+    out.print(table)
+    if different and not protocol.exact:
+        out.print(
+            f"{len(different)} of {secure.rounds} decisions differ from plain's, the first in "
+            f"round {different[0]}: {protocol.name} rounds, and after one other arm both have "
+            "learnt from other rewards.\n",
+            highlight=False,
+        )
+
+
 def show_costs(out: Console, result: Result) -> None:
     table = small_table(f"What each participant spent ({result.options['policy']})")
     table.add_column("participant")
@@ -32,78 +100,99 @@ def show_costs(out: Console, result: Result) -> None:
         table.add_column(heading, justify="right")
     table.add_column("share of CPU")
     whole = result.cpu_seconds or 1.0
-    for name, cost in _grouped(result).items():
-        bar = "█" * max(1, round(BAR * cost[0] / whole))
-        table.add_row(name, f"{cost[0]:.3f}", f"{cost[1]:,}", f"{cost[2]:,}", bar)
+    for name, (cpu, sent, size) in _grouped(result).items():
+        bar = "█" * max(1, round(BAR * cpu / whole))
+        table.add_row(name, f"{cpu:.3f}", f"{sent:,}", f"{size:,}", bar)
     out.print(table)
 
 
 def _grouped(result: Result) -> dict[str, tuple[float, int, int]]:
-    """Many owners as one line, so that the table fits a screen."""
-    owners = [name for name in result.parties if name.startswith("owner-")]
+    """Many parties of one kind as one line, so that the table fits a screen."""
+    kinds = [_kind(name) for name in result.parties]
     rows: dict[str, tuple[float, int, int]] = {}
     for name, cost in result.parties.items():
-        key = f"{len(owners)} owners" if len(owners) > 4 and name in owners else name
+        count = kinds.count(_kind(name))
+        key = f"{count} {_kind(name)}s" if count > MANY else name
         cpu, sent, size = rows.get(key, (0.0, 0, 0))
-        rows[key] = (
-            cpu + cost.cpu_seconds,
-            sent + cost.messages_sent,
-            size + cost.bytes_sent,
-        )
+        rows[key] = (cpu + cost.cpu_seconds, sent + cost.messages_sent, size + cost.bytes_sent)
     return rows
 
 
-def show_comparison(out: Console, pairs: list[tuple[Result, Result]]) -> None:
-    """Secure beside plain, on the same seed."""
-    secure, _ = pairs[0]
-    table = small_table(
-        f"Secure beside plain (CPU): {secure.k} arms, {secure.rounds} pulls, seed {secure.seed}"
-    )
-    table.add_column("policy", overflow="fold", min_width=12)
-    for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for secure, plain in pairs:
-        same = secure.agrees_with(plain)
-        table.add_row(
-            str(secure.options["policy"]),
-            f"{secure.reward:g}" if same else f"{plain.reward:g} / {secure.reward:g}",
-            "all" if same else _share(secure, plain),
-            f"{plain.cpu_seconds:.2f} s",
-            f"{secure.cpu_seconds:.2f} s",
-            f"{secure.cpu_seconds / max(plain.cpu_seconds, 1e-9):.0f}x",
-            f"{secure.bytes_sent / 1e6:.1f} MB",
-            style=None if same else "red",
-        )
-    out.print(table)
+def _kind(name: str) -> str:
+    """What is before the number of a simulated party."""
+    kind, _, number = name.rpartition("-")
+    return kind if number.isdigit() else name
 
 
-def _share(secure: Result, plain: Result) -> str:
-    """How many arms are equal where not everything is."""
-    return f"NO: {secure.rounds - len(different_steps(secure.arms, plain.arms))} of {secure.rounds}"
-
-
-def show_operations(out: Console, result: Result, expected: dict[str, int]) -> None:
-    """Counted operations beside what must be: Theorem 4, or its like for the position form."""
+def show_operations(out: Console, result: Result, counts: Counts) -> None:
+    """Counted operations beside what must be, and beside what others count."""
     table = small_table("Cryptographic operations")
     table.add_column("operation")
-    table.add_column("counted", justify="right")
-    table.add_column("as Theorem 4 counts", justify="right")
-    for name, count in sorted(result.operations.items()):
-        known = f"{expected[name]:,}" if name in expected else "not counted there"
-        table.add_row(name.replace("_", " "), f"{count:,}", known)
+    for heading in ("counted", *(name.replace("_", " ") for name in counts)):
+        table.add_column(heading, justify="right")
+    names = dict.fromkeys(sorted(result.operations))
+    names |= {name: None for column in counts.values() for name in column}
+    columns: tuple[Mapping[str, int | str], ...] = (result.operations, *counts.values())
+    for name in names:
+        cells = (_cell(column.get(name, "")) for column in columns)
+        table.add_row(name.replace("_", " "), *cells)
     out.print(table)
 
 
-def show_leakage(
-    out: Console, selection: str = "bits", findings: Mapping[str, Finding] = MEASURED
-) -> None:
+def _cell(value: int | str) -> str:
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def show_leakage(out: Console, form: Form) -> None:
     """What the paper says each role learns, and what was measured."""
     table = small_table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")
     table.add_column("the paper says")
     table.add_column("measured")
-    for role, finding in findings.items():
+    for role, finding in form.leakage.items():
         table.add_row(role, finding.paper, finding.measured.replace("**", ""))
     out.print(table)
-    if selection == "position":
-        out.print(f"The position form: {POSITION_FORM}\n", highlight=False)
+    out.print(f"Form {form.name}. These must not collude: {form.apart}.\n", highlight=False)
+
+
+def show_forecast(out: Console, forecast: Forecast) -> None:
+    rows = list(forecast.rows.items())
+    title = f"What the run takes: {forecast.title}"
+    show_table(out, ReportTable(title, ("", ""), rows, forecast.note))
+
+
+def show_privacy(out: Console, result: Result) -> None:
+    """What the arms of a run tell; nothing where no account is kept."""
+    if result.privacy is None:
+        return
+    show_account(out, result.privacy)
+    if result.rounds < result.budget:
+        limit = float(result.options["privacy_budget"])
+        out.print(
+            f"[bold]Stopped early[/bold]: after {result.rounds} of {result.budget} steps, since "
+            f"one more would exceed the privacy budget of {limit:g}.\n",
+            highlight=False,
+        )
+
+
+def show_account(out: Console, spent: Mapping[str, float | int | str | None]) -> None:
+    """Of one step and of the whole run."""
+    delta = f"delta {spent['delta']:g}"
+    table = small_table("What the arms tell about the contexts")
+    table.add_column("")
+    table.add_column("how it is found")
+    table.add_column("at most", justify="right")
+    run = "the run of one step" if spent["steps"] == 1 else f"the run of {spent['steps']:,} steps"
+    for what, how, name in (
+        ("one step", "log(A/epsilon - A + 1), exact", "per_step"),
+        ("one step only", "log(A/epsilon), as in the paper", "paper_per_step"),
+        (run, "basic: the sum, delta 0", "basic"),
+        (run, f"advanced, {delta}", "advanced"),
+        (run, f"Rényi, {delta}", "renyi"),
+        (run, f"total: the least, {delta}", "total"),
+    ):
+        figure = spent[name]
+        shown = "infinite" if figure is None else f"{figure:,.2f}"
+        table.add_row(what, how, shown, style="bold" if name == "total" else None)
+    out.print(table)
+    out.print(f"{PRIVACY_EXPLAINED} {spent['covers']}\n", highlight=False)

@@ -3,7 +3,6 @@
 from lotor.core.draws import Draws
 from lotor.core.fixed_point import REWARD_ONE, Floats
 from lotor.policies.base import ArmSnapshot, ArmStates, Bits, Policy, check_iterations
-from lotor.policies.catalogue import CATALOGUE, from_text, to_text
 from lotor.policies.contextual import ContextualPolicy, LinearEpsilonGreedy
 from lotor.policies.epsilon_greedy import EpsilonGreedy
 from lotor.policies.genericity import Genericity, check_genericity
@@ -11,6 +10,7 @@ from lotor.policies.linear import LinearPolicy, LinUCB, SpectralUCB
 from lotor.policies.matching import ABOVE_LOWEST_GUMBEL
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL, OptimisticPolicy
 from lotor.policies.pursuit import Pursuit
+from lotor.policies.registry import POLICIES, AnyPolicy, canonical, from_text, to_text
 from lotor.policies.reinforcement_comparison import ReinforcementComparison
 from lotor.policies.softmax import Softmax
 from lotor.policies.thompson_sampling import ThompsonSampling
@@ -18,12 +18,13 @@ from lotor.policies.ucb import UCB
 
 __all__ = [
     "ABOVE_LOWEST_GUMBEL",
-    "CATALOGUE",
     "OFUL",
+    "POLICIES",
     "REWARD_ONE",
     "RSOFUL",
     "RSOFULTR",
     "UCB",
+    "AnyPolicy",
     "ArmSnapshot",
     "ArmStates",
     "BatchedOFUL",
@@ -43,6 +44,7 @@ __all__ = [
     "Softmax",
     "SpectralUCB",
     "ThompsonSampling",
+    "canonical",
     "check_genericity",
     "check_iterations",
     "from_text",

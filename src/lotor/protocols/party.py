@@ -1,41 +1,44 @@
-"""What a protocol hands to the runtime: parties, and where their inputs come from."""
+"""What a protocol hands to the runtime: its parties, and what a run is to them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol as Interface
+from typing import ClassVar
 
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.prf import derive_key
-from lotor.environments import Environment
+from lotor.environments.base import Environment
 
 RUN_ID_BYTES = 16
 
 
-class Party(Interface):
-    """One participant of a run.
+class Party(ABC):
+    """One participant of a run: a generator of effects, with no IO of its own.
 
-    One whose steps take seconds says so by a class variable `slow = True`: a daemon then lets it
-    think in a thread, so that all else goes on meanwhile.
+    A party whose steps take seconds sets `slow`: a daemon then runs them in a thread, so that
+    everything else goes on meanwhile.
     """
 
+    slow: ClassVar[bool] = False
+
+    cpu_elsewhere: float = 0.0
+    """CPU seconds of its own threads and processes, if it has any."""
+
+    @abstractmethod
     def steps(self) -> Steps[object]:
         """All that it does, as effects; what it returns is its own output."""
 
     def operations(self) -> Mapping[str, int]:
         """How many cryptographic operations of each kind it has done."""
-
-
-def is_slow(party: Party) -> bool:
-    return bool(getattr(party, "slow", False))
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is public about one execution, and the seed that decides arms in a simulation.
+    """What is public about a simulated run, and the seed that decides arms in it.
 
-    `environment` is for protocols whose owner holds more of it than rewards, such as theta.
     `least_budget` is for protocols that do not begin with one pull of each arm.
     """
 
@@ -70,21 +73,3 @@ class Run:
 def draw_key(seed: int, purpose: str) -> bytes:
     """A simulation's key for decision draws: the same for plain and every secure layout."""
     return derive_key(f"seed {seed}".encode(), purpose)
-
-
-class Protocol(Interface):
-    """A policy made into parties."""
-
-    @property
-    def name(self) -> str:
-        """As on the command line."""
-
-    @property
-    def learner(self) -> str:
-        """The party whose output is the total reward."""
-
-    def options(self) -> Mapping[str, str | int]:
-        """All that was chosen, for the record."""
-
-    def parties(self, run: Run) -> Mapping[str, Party]:
-        """Fresh parties for one run within one process."""

@@ -1,7 +1,7 @@
 """Drives parties: in one process, with costs and views recorded."""
 
+from lotor.core.result import PartyCost, Result
 from lotor.runtime.recorder import Exchange, Recorder
-from lotor.runtime.result import PartyCost, Result
 from lotor.runtime.run import run
 
 __all__ = ["Exchange", "PartyCost", "Recorder", "Result", "run"]

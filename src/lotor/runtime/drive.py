@@ -22,7 +22,7 @@ from lotor.core.errors import InputError, LotorError, ProtocolError, StalledErro
 from lotor.protocols.party import Party
 from lotor.runtime.recorder import Exchange, Recorder
 from lotor.runtime.wire import decode, encode
-from lotor.transport import Transport
+from lotor.transport.base import Transport
 
 _NOT_YET: Final = object()
 
@@ -106,8 +106,7 @@ class _Loop:
         busy = sum(seat.seconds for seat in self._seats.values())
         for seat in self._seats.values():
             seat.cpu_seconds = seat.seconds * min(1.0, cpu / busy) if busy else 0.0
-            # What a party's own threads and processes used, where it has some.
-            seat.cpu_seconds += getattr(seat.party, "cpu_elsewhere", 0.0)
+            seat.cpu_seconds += seat.party.cpu_elsewhere
 
     def _advance(self, seat: Seat) -> None:
         """Let one party run until it waits for a message that is not there, or ends."""

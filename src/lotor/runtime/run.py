@@ -11,26 +11,25 @@ from typing import SupportsIndex, cast
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
+from lotor.core.result import PartyCost, Result
 from lotor.core.version import VERSION
-from lotor.environments import Environment
-from lotor.policies import ContextualPolicy, LinearPolicy, OptimisticPolicy, Policy
-from lotor.protocols.party import RUN_ID_BYTES, Protocol, Run
-from lotor.protocols.plain import Plain
-from lotor.protocols.plain_contexts import PlainContexts
-from lotor.protocols.plain_contextual import PlainContextual
-from lotor.protocols.plain_linear import PlainLinear
+from lotor.environments.base import Environment
+from lotor.policies import AnyPolicy
+from lotor.protocols.party import RUN_ID_BYTES, Run
+from lotor.protocols.plain import Plain, agent_of
+from lotor.protocols.protocol import Protocol
 from lotor.runtime.drive import drive
 from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
-from lotor.runtime.result import PartyCost, Result
-from lotor.transport import MemoryTransport
+from lotor.transport.base import Transport
+from lotor.transport.memory import MemoryTransport
 
 Progress = Callable[[int, int], None]
 _REPORTS = 200
 
 
 def run(
-    protocol: Protocol | Policy | LinearPolicy | ContextualPolicy | OptimisticPolicy,
+    protocol: Protocol | AnyPolicy,
     environment: Environment,
     *,
     budget: SupportsIndex,
@@ -38,12 +37,14 @@ def run(
     trajectory: bool = True,
     progress: Progress | None = None,
     recorder: Recorder | None = None,
+    transport: Transport | None = None,
 ) -> Result:
     """Run a protocol, or a policy in plain, on an environment within this process.
 
     `seed` fixes what decides arms and the simulated rewards (a fresh one is drawn and recorded
     when it is None); keys, masks, permutations and nonces always come from the operating system.
-    `progress` is called with (round, budget) now and then.
+    `progress` is called with (round, budget) now and then. `transport` moves the messages; without
+    one they stay in memory.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -53,30 +54,26 @@ def run(
     """
     budget = _whole("budget", budget)
     seed = secrets.randbits(48) if seed is None else _whole("seed", seed)
-    if isinstance(protocol, Policy):
-        protocol = Plain(protocol)
-    elif isinstance(protocol, LinearPolicy):
-        protocol = PlainLinear(protocol)
-    elif isinstance(protocol, ContextualPolicy):
-        protocol = PlainContextual(protocol)
-    elif isinstance(protocol, OptimisticPolicy):
-        protocol = PlainContexts(protocol)
-    if isinstance(protocol, type) or not hasattr(protocol, "parties"):
-        raise InputError(f"run takes a protocol or a policy such as UCB(), not {protocol!r}")
+    chosen = _protocol(protocol)
     if isinstance(environment, type) or not hasattr(environment, "start"):
         raise InputError(
             f"run takes an environment such as BernoulliArms([0.9, 0.1]), not {environment!r}"
         )
     k, scale = _described(environment)
-    least = getattr(protocol, "least_budget", None)
-    plan = Run(secrets.token_hex(RUN_ID_BYTES), k, budget, scale, seed, environment, least)
-    parties = protocol.parties(plan)
+    run_id, least = secrets.token_hex(RUN_ID_BYTES), chosen.least_budget
+    plan = Run(run_id, k, budget, scale, seed, environment, least)
+    parties = chosen.parties(plan)
     puller = Puller(environment.start(seed), scale)
     log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
     started = perf_counter()
     try:
         seats = drive(
-            parties, MemoryTransport(), log, recorder, log.watch, partial(features, environment)
+            parties,
+            transport or MemoryTransport(),
+            log,
+            recorder,
+            log.watch,
+            partial(features, environment),
         )
     finally:
         puller.close()
@@ -84,7 +81,7 @@ def run(
     for party in parties.values():
         operations.update(party.operations())
     return Result(
-        reward=cast("float", seats[protocol.learner].output),
+        reward=cast("float", seats[chosen.learner].output),
         arms=None if log.arms is None else log.arms[: log.done],
         parties={
             name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)
@@ -94,20 +91,28 @@ def run(
         seconds=perf_counter() - started,
         run=plan.id,
         version=VERSION,
-        protocol=protocol.name,
-        options=dict(protocol.options()),
+        protocol=chosen.name,
+        options=dict(chosen.options()),
         seed=seed,
         budget=budget,
         k=plan.k,
         rounds=log.done,
-        privacy=_privacy(protocol, plan),
+        privacy=_privacy(chosen, plan),
     )
 
 
+def _protocol(protocol: Protocol | AnyPolicy) -> Protocol:
+    """A protocol as it is, a policy in plain."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    if agent_of(protocol) is None:
+        raise InputError(f"run takes a protocol or a policy such as UCB(), not {protocol!r}")
+    return Plain(protocol)
+
+
 def _privacy(protocol: Protocol, plan: Run) -> dict[str, float | int | str | None] | None:
-    """What the run spent of privacy, as far as the protocol keeps an account."""
-    account = getattr(protocol, "privacy", None)
-    spent = None if account is None else account(plan)
+    """What the run spent of privacy, where the protocol accounts for it."""
+    spent = protocol.privacy(plan)
     return None if spent is None else dict(spent)
 
 

@@ -9,6 +9,7 @@ import gmpy2
 from gmpy2 import gcd, invert, mpz, powmod_base_list
 
 from lotor.core.errors import FormatError, InputError
+from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.crypto.paillier.encoding import (
     PRIVATE_KEY,
     Record,
@@ -16,8 +17,6 @@ from lotor.crypto.paillier.encoding import (
     record_from_json,
 )
 from lotor.crypto.paillier.public import (
-    SECURE_BITS,
-    SMALLEST_BITS,
     Ciphertext,
     PublicKey,
     check_names,
@@ -25,7 +24,6 @@ from lotor.crypto.paillier.public import (
 )
 from lotor.crypto.paillier.workers import Workers
 
-KEY_BITS = (2048, 3072, 4096)
 # GMP counts its Baillie-PSW test as 24 rounds and adds one Miller-Rabin test for each further one.
 _PRIMALITY_ROUNDS = 40
 
@@ -41,22 +39,6 @@ def generate_keypair(bits: int = 3072, *, insecure_bits: int | None = None) -> "
     while q == p:
         q = random_prime(bits // 2)
     return PrivateKey(p, q)
-
-
-def check_key_bits(bits: int, insecure_bits: int | None = None) -> None:
-    """Refuse sizes that `generate_keypair` cannot make."""
-    if insecure_bits is not None:
-        even = type(insecure_bits) is int and insecure_bits % 2 == 0
-        if not even or not SMALLEST_BITS <= insecure_bits < SECURE_BITS:
-            raise InputError(
-                f"insecure_bits={insecure_bits} is not an even number from {SMALLEST_BITS} to "
-                f"{SECURE_BITS - 2}: correct it, or pass bits for a real key"
-            )
-    elif bits not in KEY_BITS:
-        raise InputError(
-            f"bits={bits} is not a Paillier key size: choose one of {KEY_BITS} "
-            "(tests and teaching can pass insecure_bits)"
-        )
 
 
 def random_prime(bits: int) -> mpz:

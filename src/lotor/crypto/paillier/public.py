@@ -11,6 +11,7 @@ from typing import NoReturn, Protocol, SupportsIndex, Union
 from gmpy2 import gcd, mpz, powmod
 
 from lotor.core.errors import FormatError, InputError, IntegrityError, KeyMismatchError
+from lotor.crypto.key_sizes import SECURE_BITS, SMALLEST_BITS
 from lotor.crypto.paillier.encoding import (
     CIPHERTEXT,
     FINGERPRINT_BYTES,
@@ -20,8 +21,6 @@ from lotor.crypto.paillier.encoding import (
     record_from_json,
 )
 
-SECURE_BITS = 2048
-SMALLEST_BITS = 128
 _FINGERPRINT_LABEL = b"lotor paillier public key v1\0"
 
 

@@ -1,18 +1,12 @@
 """Policies for arms that are vectors, and the fixed point that plain and secure share."""
 
 from lotor.policies.linear.base import LinearModel, LinearPolicy, ModelSnapshot
-from lotor.policies.linear.catalogue import (
-    LINEAR_CATALOGUE,
-    linear_from_text,
-    linear_to_text,
-)
 from lotor.policies.linear.layout import Layout, SlotBits
 from lotor.policies.linear.linucb import LinUCB
 from lotor.policies.linear.reward_sum import RewardSum
 from lotor.policies.linear.spectral_ucb import SpectralUCB, effective_dimension
 
 __all__ = [
-    "LINEAR_CATALOGUE",
     "Layout",
     "LinUCB",
     "LinearModel",
@@ -22,6 +16,4 @@ __all__ = [
     "SlotBits",
     "SpectralUCB",
     "effective_dimension",
-    "linear_from_text",
-    "linear_to_text",
 ]

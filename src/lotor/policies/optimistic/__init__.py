@@ -2,11 +2,6 @@
 
 from lotor.policies.optimistic.base import OptimisticPolicy, Width
 from lotor.policies.optimistic.batched_oful import BatchedOFUL, Index, Touch
-from lotor.policies.optimistic.catalogue import (
-    OPTIMISTIC_CATALOGUE,
-    optimistic_from_text,
-    optimistic_to_text,
-)
 from lotor.policies.optimistic.model import (
     Batch,
     OptimisticModel,
@@ -19,7 +14,6 @@ from lotor.policies.optimistic.rsofultr import RSOFULTR
 
 __all__ = [
     "OFUL",
-    "OPTIMISTIC_CATALOGUE",
     "RSOFUL",
     "RSOFULTR",
     "Batch",
@@ -31,6 +25,4 @@ __all__ = [
     "Touch",
     "Width",
     "log_determinant",
-    "optimistic_from_text",
-    "optimistic_to_text",
 ]

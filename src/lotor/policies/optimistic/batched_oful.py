@@ -1,7 +1,7 @@
 """BatchedOFUL: what HELBA computes under encryption, in exact arithmetic."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log, sqrt
 from typing import Literal, TypeAlias, get_args
@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from lotor.core.fixed_point import Floats
+from lotor.core.options import option
 from lotor.policies.linear.bounds import positive
 from lotor.policies.optimistic.base import OptimisticPolicy, Width, one_of
 from lotor.policies.optimistic.model import Batch
@@ -47,9 +48,22 @@ class BatchedOFUL(OptimisticPolicy):
     {'updates': 32}
     """
 
-    index: Index = "optimistic-quadratic"
-    C: float | None = None
-    eta: float = 0.0
+    index: Index = field(
+        default="optimistic-quadratic",
+        metadata=option("How an arm's index is computed; 'sqrt' is the paper's."),
+    )
+    C: float | None = field(
+        default=None,
+        metadata=option(
+            "A new estimate once contexts since the last one add up to this.", shown="no condition"
+        ),
+    )
+    eta: float = field(
+        default=0.0,
+        metadata=option(
+            "A new estimate once there are this part more rounds.", shown="0, each round"
+        ),
+    )
     touch: Touch = "log"
     width: Width = "public"
 

@@ -19,6 +19,7 @@ from lotor.protocols.helba.wire import (
     sealed_shape,
 )
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.store import Store
 
 
@@ -43,7 +44,7 @@ class _Made:
     signature: bytes
 
 
-class Authority:
+class Authority(Party):
     """Line 1: to the server the keys that compute, to the user the one that reads."""
 
     slow: ClassVar[bool] = True

@@ -1,7 +1,7 @@
 """Who learns what in HELBA: what the paper says, and what was measured."""
 
-from lotor.protocols.finding import Finding
 from lotor.protocols.helba.setting import Setting
+from lotor.protocols.leakage import Finding
 
 USER, SERVER, AUTHORITY, NETWORK = "user", "server", "key-authority", "network"
 

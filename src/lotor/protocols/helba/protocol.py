@@ -6,25 +6,24 @@ Users keep contexts and rewards; the server that learns from them only ever sees
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, RewardScale, to_float
-from lotor.crypto.ckks import LARGEST_MODULUS, InsecureParametersWarning
-from lotor.crypto.signing import trusting_identities
-from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import Setting
+from lotor.core.options import option
+from lotor.environments.sources import ArmContextSource, ArmsSource
+from lotor.policies import to_text
+from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.terms import Terms, helba_policy
-from lotor.protocols.helba.wire import KEY_AUTHORITY
-from lotor.protocols.party import Party, Run
-from lotor.protocols.plain_contexts import PlainContexts, linear_contexts
-from lotor.protocols.store import MemoryStore
+from lotor.protocols.plain import Plain
+from lotor.protocols.protocol import SecureProtocol
+
+if TYPE_CHECKING:
+    from lotor.protocols.helba.setting import Setting
 
 
 @dataclass(frozen=True, slots=True)
-class Helba:
+class Helba(SecureProtocol):
     """An optimistic choice among encrypted contexts, by a server that cannot read them.
 
     - `policy`: `BatchedOFUL()`, whose index has no root, so that the server is alone with its
@@ -54,20 +53,50 @@ class Helba:
     True
     """
 
-    policy: BatchedOFUL = field(default_factory=BatchedOFUL)
-    security: int = field(default=128, kw_only=True)
-    stages: int = field(default=4, kw_only=True)
-    noise_bits: int = field(default=5, kw_only=True)
-    mean_bound: float = field(default=1.0, kw_only=True)
-    rms_length: float | None = field(default=None, kw_only=True)
-    workers: int = field(default=1, kw_only=True)
-    insecure_degree: int | None = field(default=None, kw_only=True)
-
-    least_budget: ClassVar[int] = 1
     name: ClassVar[str] = "helba"
-    learner: ClassVar[str] = "user"
+    summary: ClassVar[str] = "the server sees only ciphertexts of contexts and rewards"
+    arms: ClassVar[type[ArmsSource]] = ArmContextSource
+    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.helba.paper:HelbaPaper"}
+    exact: ClassVar[bool] = False
+    default_budget: ClassVar[int] = 130
+    # With 128-bit security a round takes seconds.
+    demo_budget: ClassVar[int] = 10
+    policy_options: ClassVar[tuple[str, ...]] = ("index", "C", "eta")
+
+    policy: BatchedOFUL = field(default_factory=BatchedOFUL)
+    security: int = field(default=128, kw_only=True, metadata=option("128, 192 or 256 bits."))
+    stages: int = field(
+        default=4,
+        kw_only=True,
+        metadata=option("Polynomials in a comparison, 2 to 6: with more, users read fewer gaps."),
+    )
+    noise_bits: int = field(
+        default=5, kw_only=True, metadata=option("Noise of 2^-bits is added to each answer.")
+    )
+    mean_bound: float = field(
+        default=1.0, kw_only=True, metadata=option("No expected reward is further from 0.")
+    )
+    rms_length: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option("The root mean square length of pulled contexts.", shown="the policy's L"),
+    )
+    workers: int = field(
+        default=1, kw_only=True, metadata=option("Processes of the server.", ordered=False)
+    )
+    insecure_degree: int | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "A ring that can be broken, 1024 to 32768: for tests and teaching.",
+            shown="a secure one",
+            ordered=False,
+        ),
+    )
+    form: str = field(default="paper", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
+        self.check_form(self.form)
         helba_policy(self.policy)
         for name in ("security", "stages", "noise_bits", "workers"):
             value = getattr(self, name)
@@ -78,31 +107,44 @@ class Helba:
         object.__setattr__(self, "mean_bound", to_float("mean_bound", self.mean_bound))
         length = self.policy.L if self.rms_length is None else self.rms_length
         object.__setattr__(self, "rms_length", to_float("rms_length", length))
-        if self.insecure_degree is None:
-            return
-        if self.insecure_degree not in LARGEST_MODULUS:
-            raise InputError(
-                f"insecure_degree={self.insecure_degree}: choose one of {[*LARGEST_MODULUS]}"
-            )
-        warnings.warn(
-            f"a ring of degree {self.insecure_degree} can be broken: use it for tests and "
-            "teaching only",
+        if self.insecure_degree is not None:
+            self._warn_of_degree(self.insecure_degree)
+
+    def _warn_of_degree(self, degree: int) -> None:
+        from lotor.crypto.ckks import (  # noqa: PLC0415
+            LARGEST_MODULUS,
             InsecureParametersWarning,
-            stacklevel=3,
         )
 
-    def plain(self) -> PlainContexts:
+        if degree not in LARGEST_MODULUS:
+            raise InputError(f"insecure_degree={degree}: choose one of {[*LARGEST_MODULUS]}")
+        warnings.warn(
+            f"a ring of degree {degree} can be broken: use it for tests and teaching only",
+            InsecureParametersWarning,
+            stacklevel=4,
+        )
+
+    @property
+    def least_budget(self) -> int | None:
+        return 1
+
+    def plain(self) -> Plain:
         """The same policy in exact arithmetic: the same arms above the stated resolution."""
-        return PlainContexts(self.policy)
+        return Plain(self.policy)
+
+    @property
+    def simulated_workers(self) -> int:
+        return self.workers
 
     def options(self) -> Mapping[str, str | int]:
         options: dict[str, str | int] = {
-            "policy": optimistic_to_text(self.policy),
+            "policy": to_text(self.policy),
             "security": self.security,
             "stages": self.stages,
             "noise_bits": self.noise_bits,
             "mean_bound": str(self.mean_bound),
             "rms_length": str(self.rms_length),
+            "form": self.form,
         }
         if self.workers > 1:
             options["workers"] = self.workers
@@ -118,15 +160,17 @@ class Helba:
         arms: int,
         d: int,
         scale: RewardScale,
-    ) -> Setting:
+    ) -> "Setting":
         """What all parties agree on; refuses what no run can do, before any key is made."""
+        from lotor.protocols.helba.setting import Setting  # noqa: PLC0415  it loads the circuits
+
         return Setting.of(
             Terms(
                 run=run,
                 budget=budget,
                 arms=arms,
                 d=d,
-                policy=optimistic_to_text(self.policy),
+                policy=to_text(self.policy),
                 security=self.security,
                 stages=self.stages,
                 noise_bits=self.noise_bits,
@@ -138,19 +182,8 @@ class Helba:
             )
         )
 
-    def parties(self, run: Run) -> Mapping[str, Party]:
-        """One user for all rounds, the server, and the authority that makes their keys."""
-        arms = linear_contexts(run, self.policy)
-        self._check_means(arms.means[: run.budget])
-        setting = self.setting(run.id, budget=run.budget, arms=run.k, d=arms.d, scale=run.scale)
-        identities = trusting_identities(["user", KEY_AUTHORITY])
-        return {
-            "user": user_of(identities["user"], setting, MemoryStore()),
-            "server": server_of(setting, MemoryStore(), workers=self.workers),
-            KEY_AUTHORITY: Authority(identities[KEY_AUTHORITY], setting, MemoryStore()),
-        }
-
-    def _check_means(self, means: Floats) -> None:
+    def check_means(self, means: Floats) -> None:
+        """Refuse an environment that breaks `mean_bound`."""
         if abs(means).max() > self.mean_bound * (1 + 1e-9):
             raise InputError(
                 f"an expected reward is further from 0 than mean_bound = {self.mean_bound:g}: "

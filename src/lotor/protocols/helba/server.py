@@ -34,6 +34,7 @@ from lotor.protocols.helba.wire import (
     update_shape,
 )
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.store import Store
 
 
@@ -59,7 +60,7 @@ class ServerMemory(Memory, tag="helba/2/server"):
         yield from self.help.names()
 
 
-class Server:
+class Server(Party):
     """Lines 6 to 10 and 13 to 15 of Algorithm 4."""
 
     slow: ClassVar[bool] = True

@@ -7,7 +7,8 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
-from lotor.policies.optimistic import BatchedOFUL, optimistic_from_text
+from lotor.policies import from_text
+from lotor.policies.optimistic import BatchedOFUL
 
 LEAST_STAGES, MOST_STAGES = 2, 6
 MOST_ARMS = 1 << 10
@@ -45,7 +46,7 @@ class Terms(msgspec.Struct, frozen=True):
     @property
     def learner(self) -> BatchedOFUL:
         """The policy that is computed."""
-        return helba_policy(optimistic_from_text(self.policy))
+        return helba_policy(from_text(self.policy))
 
     @property
     def noise(self) -> float:

@@ -36,6 +36,7 @@ from lotor.protocols.helba.wire import (
     update_shape,
 )
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.store import Store
 
 # An answer lies between 0 and 1, and noise and the comparison's own error are far smaller.
@@ -52,7 +53,7 @@ class UserMemory(Memory, tag="helba/2/user"):
     squares: float = 0.0
 
 
-class User:
+class User(Party):
     """Lines 5, 11 and 12 of Algorithm 4, for the rounds of one user after another."""
 
     slow: ClassVar[bool] = True

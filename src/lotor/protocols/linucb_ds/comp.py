@@ -18,6 +18,7 @@ from lotor.protocols.linucb_ds.messages import (
 from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms
 from lotor.protocols.linucb_ds.wire import COMP_KEY, accept, place_of, position_of
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
 
 
@@ -29,7 +30,7 @@ class CompMemory(Memory, tag="linucb-ds/1/comp"):
     k: int = 0
 
 
-class Comp:
+class Comp(Party):
     """Figure 4 (b)."""
 
     def __init__(
@@ -48,7 +49,6 @@ class Comp:
         self._workers = workers
         self._minimum_bits = min(insecure_key_bits or SECURE_BITS, SECURE_BITS)
         self._decryptions = self._encryptions = 0
-        self.cpu_elsewhere = 0.0
         if snapshot is None:
             self._key = generate_keypair(key_bits, insecure_bits=insecure_key_bits)
             self._memory = CompMemory(

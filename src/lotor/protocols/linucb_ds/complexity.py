@@ -10,6 +10,15 @@ from lotor.crypto.paillier import PackedLayout
 ENCRYPTIONS, DECRYPTIONS = "paillier_encryptions", "paillier_decryptions"
 ADDITIONS, MULTIPLICATIONS = "paillier_additions", "paillier_multiplications"
 
+EXPLAINED = (
+    "Figure 4 is the paper's pseudo-code and Figure 5 its count. The pseudo-code also encrypts "
+    "each arm's bonus in each round, (N - 1) K times, and decrypts one by one. Here P computes "
+    "all that does not depend on theta in clear, so theta is encrypted once, a round is one inner "
+    "product for each arm, and several scores share a ciphertext: Comp decrypts a few a round. "
+    "What the paper counts as additions and multiplications by numbers is counted here in "
+    "products of ciphertexts, of which a multiplication by a number takes many."
+)
+
 
 def figure_5(n: int, k: int, d: int) -> dict[str, int]:
     """As printed."""

@@ -10,6 +10,7 @@ from lotor.policies.linear import Layout
 from lotor.protocols.linucb_ds.messages import Order, Total
 from lotor.protocols.linucb_ds.terms import PURPOSE, Terms
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 
 
@@ -20,7 +21,7 @@ class CustomerMemory(Memory, tag="linucb-ds/1/customer"):
     terms: Terms | None = None
 
 
-class Customer:
+class Customer(Party):
     """Steps 1 and 7 of Figure 3."""
 
     def __init__(self, identity: Identity, order: Terms, key: PrivateKey) -> None:

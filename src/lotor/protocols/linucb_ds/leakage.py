@@ -1,6 +1,6 @@
 """Who learns what in LinUCB-DS: what the paper says, and what was measured."""
 
-from lotor.protocols.finding import Finding
+from lotor.protocols.leakage import Finding
 
 OWNER, CUSTOMER, PRINCIPAL, COMP, NETWORK = "owner", "customer", "principal", "comp", "network"
 

@@ -14,6 +14,7 @@ from lotor.protocols.linucb_ds.messages import CompKey, Model, Setup
 from lotor.protocols.linucb_ds.terms import Terms
 from lotor.protocols.linucb_ds.wire import COMP_KEY, accept
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from
 
 
@@ -21,7 +22,7 @@ class OwnerMemory(Memory, tag="linucb-ds/1/owner"):
     """Nothing but its place: theta stays where the owner keeps it."""
 
 
-class Owner:
+class Owner(Party):
     """Step 1 of Figure 3."""
 
     def __init__(

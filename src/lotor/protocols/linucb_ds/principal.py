@@ -40,6 +40,7 @@ from lotor.protocols.linucb_ds.messages import (
 from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms, terms_from
 from lotor.protocols.linucb_ds.wire import place_of, position_from
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.received import check_announced, ciphertext_from, public_key_from
 
 MASK = "linear mask"
@@ -61,7 +62,7 @@ class PrincipalMemory(Memory, tag="linucb-ds/1/principal"):
     noise: str = "0"
 
 
-class Principal:
+class Principal(Party):
     """Figure 4 (a).
 
     A simulation gives `keys` (the first arm, ties and noise), `noise` and `first`; elsewhere P
@@ -86,7 +87,6 @@ class Principal:
         self._order = order
         self._workers = workers
         self._products = self._randomised = 0
-        self.cpu_elsewhere = 0.0
         drawn = {purpose: new_key() for purpose in (FIRST, TIES, NOISE, MASK)}
         self._memory = (
             PrincipalMemory(party="principal", run=run, keys={**drawn, **(keys or {})})

@@ -9,21 +9,20 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lotor.core.errors import InputError
-from lotor.crypto.paillier import SECURE_BITS, check_key_bits, generate_keypair
-from lotor.crypto.signing import trusting_identities
-from lotor.policies.linear import LinearPolicy, LinUCB, SlotBits, SpectralUCB, linear_to_text
-from lotor.protocols.linear_draws import simulated_keys
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer
-from lotor.protocols.linucb_ds.owner import Owner
-from lotor.protocols.linucb_ds.principal import Principal
-from lotor.protocols.linucb_ds.terms import LEAST_BUDGET, SLOT_BITS, Terms
-from lotor.protocols.party import Party, Run
-from lotor.protocols.plain_linear import PlainLinear, linear_arms, linear_layout
+from lotor.core.options import option
+from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
+from lotor.environments.sources import ArmsSource, GraphSource, VectorSource
+from lotor.policies import to_text
+from lotor.policies.linear import LinearPolicy, LinUCB, SlotBits, SpectralUCB
+from lotor.protocols.plain import Plain
+from lotor.protocols.protocol import SecureProtocol
+
+LEAST_BUDGET = 2
+SLOT_BITS = (64, 96)
 
 
 @dataclass(frozen=True, slots=True)
-class LinUCBDS:
+class LinUCBDS(SecureProtocol):
     """One owner's linear bandit, run by two clouds that see neither theta nor rewards.
 
     `slot_bits` is the width in which a score is compared: 64, or 96 for arms that are nearly
@@ -39,17 +38,29 @@ class LinUCBDS:
     True
     """
 
-    policy: LinearPolicy = field(default_factory=LinUCB)
-    key_bits: int = field(default=3072, kw_only=True)
-    insecure_key_bits: int | None = field(default=None, kw_only=True)
-    slot_bits: SlotBits = field(default=64, kw_only=True)
-    workers: int = field(default=1, kw_only=True)
-
-    least_budget: ClassVar[int] = LEAST_BUDGET
-    kind: ClassVar[type[LinearPolicy]] = LinUCB
     name: ClassVar[str] = "linucb-ds"
+    summary: ClassVar[str] = "a linear bandit at two clouds that see neither theta nor rewards"
+    arms: ClassVar[type[ArmsSource]] = VectorSource
+    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.linucb_ds.paper:LinUCBDSPaper"}
+    kind: ClassVar[type[LinearPolicy]] = LinUCB
+
+    policy: LinearPolicy = field(default_factory=LinUCB)
+    key_bits: int = field(
+        default=3072,
+        kw_only=True,
+        metadata=option("The size of both Paillier keys: 2048, 3072 or 4096."),
+    )
+    insecure_key_bits: int | None = field(default=None, kw_only=True)
+    slot_bits: SlotBits = field(
+        default=64, kw_only=True, metadata=option("How wide a score is, 64 or 96.")
+    )
+    workers: int = field(
+        default=1, kw_only=True, metadata=option("Processes of each cloud.", ordered=False)
+    )
+    form: str = field(default="paper", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
+        self.check_form(self.form)
         if not isinstance(self.policy, self.kind):
             raise InputError(
                 f"{type(self).__name__} takes a policy such as {self.kind.__name__}(), not "
@@ -62,64 +73,42 @@ class LinUCBDS:
         check_key_bits(self.key_bits, self.insecure_key_bits)
 
     @property
-    def learner(self) -> str:
-        return "customer"
+    def least_budget(self) -> int | None:
+        return LEAST_BUDGET
 
-    def plain(self) -> PlainLinear:
+    def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
-        return PlainLinear(self.policy, self.slot_bits)
+        return Plain(self.policy, {"slot_bits": self.slot_bits})
 
     def options(self) -> Mapping[str, str | int]:
         return {
-            "policy": linear_to_text(self.policy),
+            "policy": to_text(self.policy),
             "key_bits": self.insecure_key_bits or self.key_bits,
             "slot_bits": self.slot_bits,
             "workers": self.workers,
+            "form": self.form,
         }
 
-    def parties(self, run: Run) -> Mapping[str, Party]:
-        """The paper's DC, DO, P and Comp."""
-        arms = linear_arms(run, self.policy)
-        # What does not fit is refused before keys are made, which takes seconds.
-        linear_layout(arms.vectors, self.policy, self.slot_bits)
-        self.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
-        identities = trusting_identities(["customer", "owner", "comp"])
-        key = generate_keypair(self.key_bits, insecure_bits=self.insecure_key_bits)
-        terms = Terms(
-            run=run.id,
-            budget=run.budget,
-            policy=linear_to_text(self.policy),
-            slot_bits=self.slot_bits,
-            key_bits=self.insecure_key_bits or self.key_bits,
-            customer_key=key.public.to_bytes(),
-        )
-        least = min(self.insecure_key_bits or SECURE_BITS, SECURE_BITS)
-        return {
-            "customer": Customer(identities["customer"], terms, key),
-            "owner": Owner(identities["owner"], run.id, arms, minimum_key_bits=least),
-            "principal": Principal(
-                run.id,
-                keys=simulated_keys(run),
-                noise=arms.noise,
-                first=arms.first,
-                minimum_key_bits=least,
-                workers=self.workers,
-            ),
-            "comp": Comp(
-                identities["comp"],
-                run.id,
-                key_bits=self.key_bits,
-                insecure_key_bits=self.insecure_key_bits,
-                workers=self.workers,
-            ),
-        }
+    @property
+    def minimum_key_bits(self) -> int:
+        """The smallest key that its parties accept."""
+        return min(self.insecure_key_bits or SECURE_BITS, SECURE_BITS)
+
+    @property
+    def simulated_workers(self) -> int:
+        return self.workers
 
 
 @dataclass(frozen=True, slots=True)
 class SpectralUCBDS(LinUCBDS):
     """The same for arms on a graph, whose rewards are smooth on it (the paper's Section 6)."""
 
-    policy: LinearPolicy = field(default_factory=SpectralUCB)
-
-    kind: ClassVar[type[LinearPolicy]] = SpectralUCB
     name: ClassVar[str] = "spectral-ucb-ds"
+    summary: ClassVar[str] = "the same for arms on a graph"
+    arms: ClassVar[type[ArmsSource]] = GraphSource
+    forms: ClassVar[Mapping[str, str]] = {
+        "paper": "lotor.protocols.linucb_ds.paper:SpectralUCBDSPaper"
+    }
+    kind: ClassVar[type[LinearPolicy]] = SpectralUCB
+
+    policy: LinearPolicy = field(default_factory=SpectralUCB)

@@ -4,12 +4,12 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET
-from lotor.policies.linear import LinearPolicy, SlotBits, linear_from_text
+from lotor.policies import from_text
+from lotor.policies.linear import LinearPolicy, SlotBits
+from lotor.protocols.linucb_ds.protocol import LEAST_BUDGET, SLOT_BITS
 
 PURPOSE = "terms"
-LEAST_BUDGET = 2
 MOST_ARMS = 1 << 31
-SLOT_BITS = (64, 96)
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -29,9 +29,11 @@ class Terms(msgspec.Struct, frozen=True):
     def check(self, run: str) -> LinearPolicy:
         """The policy that was ordered; refuses terms of another run, and what no run can do."""
         try:
-            policy = linear_from_text(self.policy)
+            policy = from_text(self.policy)
         except InputError as error:
             raise ProtocolError(f"customer ordered a policy not known here: {error}") from None
+        if not isinstance(policy, LinearPolicy):
+            raise ProtocolError(f"customer ordered {self.policy}, which is no linear policy")
         fits = LEAST_BUDGET <= self.budget <= MAXIMAL_BUDGET and self.slot_bits in SLOT_BITS
         if self.run != run or not fits:
             raise ProtocolError(

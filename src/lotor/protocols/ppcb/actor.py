@@ -1,13 +1,12 @@
 """p': alone learns which arm is pulled, and nothing of what it pays."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from lotor.core.effects import Act, Checkpoint, Decision, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.sharing import Bits
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Acted, Agreed, OneHot
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import check_place, check_size, place_of
@@ -17,7 +16,7 @@ class ActorMemory(Memory, tag="ppcb/1/actor"):
     """It remembers nothing but how far it is."""
 
 
-class Actor:
+class Actor(Party):
     """Line 16."""
 
     def __init__(self, terms: Terms, *, snapshot: bytes | None = None) -> None:
@@ -27,9 +26,6 @@ class Actor:
             if snapshot is None
             else restored(ActorMemory, snapshot, "actor", terms.run)
         )
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[None]:
         memory, terms = self._memory, self._terms

@@ -6,6 +6,7 @@ from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import PadCipher, Pads
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Corrections, More, PadKey
 from lotor.protocols.ppcb.recipes import Recipes
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
@@ -28,7 +29,7 @@ class DealerMemory(Memory, tag="ppcb/1/dealer"):
     pad_keys: tuple[bytes, bytes]
 
 
-class Dealer:
+class Dealer(Party):
     """Lines 8 and 12's store of triples; the samples themselves the servers draw.
 
     It learns when some steps begin, and nothing else.

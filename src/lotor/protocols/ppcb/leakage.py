@@ -1,6 +1,6 @@
 """Who learns what in PPCB: what the paper says, and what was measured."""
 
-from lotor.protocols.finding import Finding
+from lotor.protocols.leakage import Finding
 
 OWNER, ACTOR, RECEIVER = "owner", "actor", "receiver"
 SERVER, DEALER, NETWORK = "server", "dealer", "network"

@@ -11,6 +11,7 @@ from lotor.core.vectors import UNIT_LENGTH
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import PadCipher, Words, to_words
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Agreed, Features, InputKey, Next
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
@@ -26,7 +27,7 @@ class OwnerMemory(Memory, tag="ppcb/1/owner"):
     share_key: bytes
 
 
-class Owner:
+class Owner(Party):
     """Lines 5 and 6."""
 
     def __init__(self, name: str, terms: Terms, *, snapshot: bytes | None = None) -> None:

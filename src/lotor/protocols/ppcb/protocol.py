@@ -5,26 +5,28 @@ Several parties each hold some features of a context; two servers learn from all
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
-
-import msgspec
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
-from lotor.policies.contextual import LinearEpsilonGreedy, contextual_to_text
-from lotor.protocols.contextual_draws import SERVERS
-from lotor.protocols.party import Party, Run
-from lotor.protocols.plain_contextual import PlainContextual, contextual_arms
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.dealer import Dealer
-from lotor.protocols.ppcb.owner import Owner
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.server import ComputingServer
-from lotor.protocols.ppcb.terms import FIRST, LEAST_BITS, SECOND, Terms
+from lotor.core.options import option
+from lotor.environments.sources import ArmsSource, ContextSource
+from lotor.policies import to_text
+from lotor.policies.contextual import LinearEpsilonGreedy
+from lotor.protocols.party import Run
+from lotor.protocols.plain import Plain
+from lotor.protocols.plain.contextual import contextual_arms
+from lotor.protocols.protocol import SecureProtocol
+
+if TYPE_CHECKING:
+    from lotor.protocols.ppcb.terms import Terms
+
+LEAST_BITS, MOST_BITS = 16, 24
 
 
 @dataclass(frozen=True, slots=True)
-class PPCB:
+class PPCB(SecureProtocol):
     """A contextual bandit over features that several parties hold.
 
     - `epsilon`: of the policy, if no policy is given;
@@ -43,19 +45,49 @@ class PPCB:
     True
     """
 
-    policy: LinearEpsilonGreedy = field(default_factory=LinearEpsilonGreedy)
-    epsilon: float | None = field(default=None, kw_only=True)
-    bits: int = field(default=20, kw_only=True)
-    owners: int = field(default=2, kw_only=True)
-    delay: int = field(default=0, kw_only=True)
-    privacy_budget: float | None = field(default=None, kw_only=True)
-    delta: float = field(default=1e-6, kw_only=True)
-
-    least_budget: ClassVar[int] = 1
     name: ClassVar[str] = "ppcb"
-    learner: ClassVar[str] = "receiver"
+    summary: ClassVar[str] = "several parties hold features of a context"
+    arms: ClassVar[type[ArmsSource]] = ContextSource
+    forms: ClassVar[Mapping[str, str]] = {"dealt": "lotor.protocols.ppcb.dealt:PPCBDealt"}
+    exact: ClassVar[bool] = False
+
+    policy: LinearEpsilonGreedy = field(default_factory=LinearEpsilonGreedy)
+    epsilon: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option("How often an arm is drawn at random.", shown="0.1"),
+    )
+    bits: int = field(
+        default=20,
+        kw_only=True,
+        metadata=option("Bits behind the point of shared numbers, 16 to 24."),
+    )
+    owners: int = field(
+        default=2,
+        kw_only=True,
+        metadata=option(
+            "Among how many parties the features are split.", flag="parties", ordered=False
+        ),
+    )
+    delay: int = field(
+        default=0,
+        kw_only=True,
+        metadata=option("How many steps later a reward is learnt from."),
+    )
+    privacy_budget: float | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option("Stop before the arms of the whole run tell more.", shown="no limit"),
+    )
+    delta: float = field(
+        default=1e-6,
+        kw_only=True,
+        metadata=option("How likely the privacy account may fail."),
+    )
+    form: str = field(default="dealt", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
+        self.check_form(self.form)
         if not isinstance(self.policy, LinearEpsilonGreedy):
             raise InputError(f"PPCB takes LinearEpsilonGreedy() as its policy, not {self.policy!r}")
         if self.epsilon is not None:
@@ -66,32 +98,40 @@ class PPCB:
             if type(value) is not int or value < least:
                 raise InputError(f"{name} is {value!r}: give a whole number from {least} up")
 
-    def plain(self) -> PlainContextual:
+    @property
+    def least_budget(self) -> int | None:
+        return 1
+
+    def plain(self) -> Plain:
         """The same policy with no cryptography, on floats: the same arms but for rounding."""
-        return PlainContextual(self.policy, self.delay, self.privacy_budget, self.delta)
+        names = ("delay", "privacy_budget", "delta")
+        return Plain(self.policy, {name: getattr(self, name) for name in names})
 
     def options(self) -> Mapping[str, str | int]:
         options: dict[str, str | int] = {
-            "policy": contextual_to_text(self.policy),
+            "policy": to_text(self.policy),
             "bits": self.bits,
             "owners": self.owners,
             "delay": self.delay,
+            "delta": str(self.delta),
+            "form": self.form,
         }
-        options["delta"] = str(self.delta)
         if self.privacy_budget is not None:
             options["privacy_budget"] = str(self.privacy_budget)
         return options
 
     def terms(
         self, run: str, *, budget: int, arms: int, owners: Mapping[str, int], scale: RewardScale
-    ) -> Terms:
+    ) -> "Terms":
         """What is ordered of all parties; refuses what no run can do."""
+        from lotor.protocols.ppcb.terms import Terms  # noqa: PLC0415  it loads the circuits
+
         terms = Terms(
             run=run,
             budget=budget,
             arms=arms,
             owners=dict(owners),
-            policy=contextual_to_text(self.policy),
+            policy=to_text(self.policy),
             bits=self.bits,
             delay=self.delay,
             low=scale.low,
@@ -102,35 +142,19 @@ class PPCB:
         terms.check()
         return terms
 
+    def split(self, features: int) -> dict[str, int]:
+        """How many features each party of a simulation has, as evenly as possible."""
+        if self.owners > features:
+            raise InputError(
+                f"{features} features cannot be split among {self.owners} parties: take fewer "
+                "parties"
+            )
+        ends = [features * p // self.owners for p in range(self.owners + 1)]
+        counts = [end - begin for begin, end in pairwise(ends)]
+        return {f"owner-{p}": count for p, count in enumerate(counts, 1)}
+
     def privacy(self, run: Run) -> Mapping[str, float | int | str | None]:
         """What the arms of a run tell whoever pulls them, per step and in all."""
-        spent: dict[str, float | int | str | None] = msgspec.structs.asdict(
-            self._simulated(run).spent()
-        )
-        return spent
-
-    def parties(self, run: Run) -> Mapping[str, Party]:
-        """The feature parties of P, p' (actor), p'' (receiver), both servers and the dealer."""
-        contextual_arms(run)
-        terms = self._simulated(run)
-        first, second = (run.draw_key(purpose) for purpose in SERVERS)
-        return {
-            "receiver": Receiver(terms),
-            "actor": Actor(terms),
-            "dealer": Dealer(terms),
-            FIRST: ComputingServer(0, terms, draw_key=first),
-            SECOND: ComputingServer(1, terms, draw_key=second),
-            **{name: Owner(name, terms) for name in terms.owners},
-        }
-
-    def _simulated(self, run: Run) -> Terms:
-        """The terms of a simulation, which splits the features evenly among its parties."""
-        d = contextual_arms(run).d
-        if self.owners > d:
-            raise InputError(
-                f"{d} features cannot be split among {self.owners} parties: take fewer parties"
-            )
-        ends = [d * (p + 1) // self.owners for p in range(self.owners)]
-        counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
-        owners = {f"owner-{p + 1}": count for p, count in enumerate(counts)}
-        return self.terms(run.id, budget=run.budget, arms=run.k, owners=owners, scale=run.scale)
+        owners = self.split(contextual_arms(run).d)
+        terms = self.terms(run.id, budget=run.budget, arms=run.k, owners=owners, scale=run.scale)
+        return terms.account()

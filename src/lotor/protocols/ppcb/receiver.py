@@ -10,6 +10,7 @@ from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import PadCipher, to_words
 from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Agreed, Due, InputKey, Reward
 from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
 from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
@@ -26,7 +27,7 @@ class ReceiverMemory(Memory, tag="ppcb/1/receiver"):
         return f"<ReceiverMemory in run {self.run} at step {self.t}>"
 
 
-class Receiver:
+class Receiver(Party):
     """Line 19."""
 
     def __init__(self, terms: Terms, *, share_key: bytes | None = None) -> None:

@@ -29,6 +29,7 @@ from lotor.crypto.sharing import (
 )
 from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.memory import restored
+from lotor.protocols.party import Party
 from lotor.protocols.ppcb.dealer import batch_of
 from lotor.protocols.ppcb.messages import (
     Acted,
@@ -68,7 +69,7 @@ from lotor.protocols.ppcb.wire import (
 T = TypeVar("T")
 
 
-class ComputingServer:
+class ComputingServer(Party):
     """Algorithm 1 but for lines 5, 16 and 19; `number` is 0 or 1.
 
     `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere.

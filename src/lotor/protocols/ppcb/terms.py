@@ -9,16 +9,17 @@ import msgspec
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.sharing import MANY, TOURNAMENT, group_count
-from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
+from lotor.policies import from_text
+from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
+from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS
 from lotor.protocols.ppcb.shape import INNER_BITS, Shape
 from lotor.protocols.ppcb.step import SLACK
 
 FIRST, SECOND = "server-0", "server-1"
 """The seats of the two servers."""
 
-LEAST_BITS, MOST_BITS = 16, 24
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
 # After n steps of one arm its u may be as short as 1/n, and must keep some of its INNER_BITS: nine
@@ -67,7 +68,7 @@ class Terms(msgspec.Struct, frozen=True):
     @property
     def learner(self) -> LinearEpsilonGreedy:
         """The policy that was ordered."""
-        policy = contextual_from_text(self.policy)
+        policy = from_text(self.policy)
         if not isinstance(policy, LinearEpsilonGreedy):
             raise InputError(f"{self.policy} is no policy of ppcb: order linear-epsilon-greedy")
         return policy
@@ -88,6 +89,11 @@ class Terms(msgspec.Struct, frozen=True):
     def spent(self) -> PrivacySpent:
         """What the arms of the whole run tell."""
         return self.accountant.spent(self.steps)
+
+    def account(self) -> dict[str, float | int | str | None]:
+        """The same by name, for results and reports."""
+        account: dict[str, float | int | str | None] = msgspec.structs.asdict(self.spent())
+        return account
 
     def columns(self) -> dict[str, tuple[int, int]]:
         """Which part of a context each party brings."""

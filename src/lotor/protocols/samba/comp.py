@@ -7,6 +7,7 @@ from lotor.crypto.aead import Aead
 from lotor.crypto.prf import new_key
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
+from lotor.protocols.party import Party
 from lotor.protocols.samba import mask
 from lotor.protocols.samba.keys import AES_KEY, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
@@ -26,7 +27,7 @@ class CompMemory(SambaMemory, tag="samba/1/comp"):
     sealed: int = 0
 
 
-class Comp:
+class Comp(Party):
     """Figures 6 (c) and 9 (c)."""
 
     def __init__(

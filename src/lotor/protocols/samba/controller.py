@@ -8,6 +8,7 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.policies import Policy, to_text
+from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
@@ -41,7 +42,7 @@ class ControllerMemory(SambaMemory, tag="samba/1/controller"):
     permutation_key: bytes
 
 
-class Controller:
+class Controller(Party):
     """Figures 6 (b) and 9 (b)."""
 
     def __init__(

@@ -8,6 +8,7 @@ from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy
+from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 from lotor.protocols.samba.keys import TERMS, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
@@ -22,7 +23,7 @@ class CustomerMemory(SambaMemory, tag="samba/1/customer"):
     private_key: bytes
 
 
-class Customer:
+class Customer(Party):
     """Figure 6 (d)."""
 
     def __init__(self, identity: Identity, order: Terms, key: PrivateKey) -> None:

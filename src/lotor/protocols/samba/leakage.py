@@ -8,7 +8,7 @@ message is protected; the tests hold recorded views against all of it.
 from enum import StrEnum
 
 from lotor.core.effects import Message
-from lotor.protocols.finding import Finding
+from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
@@ -93,7 +93,7 @@ MEASURED: dict[str, Finding] = {
         ),
     ),
     NETWORK: Finding(
-        sees="what Controller sees, less the permutations (the position form shows them, too)",
+        sees="what Controller sees, less the permutations (selection by position shows them, too)",
         paper="nothing",
         measured=(
             "N, K, the policy and the timing, which where pulls take time tells who was pulled"
@@ -102,11 +102,12 @@ MEASURED: dict[str, Finding] = {
     ),
 }
 
-POSITION_FORM = (
-    "Each owner learns the position of the selected arm under the round's permutation, and the "
-    "network reads the permutation off the owners' positions. A position alone names nobody: it "
-    "is drawn afresh in each iteration, and the winning one is under AES-GCM. Whoever has the AES "
-    "key (an owner, Comp) and taps the network learns the selected arm, as it would with bits."
+POSITION_SELECTION = (
+    "By position: each owner learns the position of the selected arm under the permutation of the "
+    "round, and the network reads the permutation off the owners' positions. A position alone "
+    "names nobody: it is drawn afresh in each iteration, and the winning one is under AES-GCM. "
+    "Whoever has the AES key (an owner, Comp) and taps the network learns the selected arm, as it "
+    "would with bits."
 )
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -151,7 +152,7 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     messages.PermutedBits: _SEALED_CORE,
     messages.PullingBits: _SEALED_CORE,
     messages.WinningPosition: _SEALED_CORE,
-    # POSITION_FORM says what follows.
+    # POSITION_SELECTION says what follows.
     messages.Positions: {**_SEALED_CORE, "positions": Protection.PUBLIC},
     messages.PartialSums: {"sums": Protection.PAILLIER},
     messages.Total: {"total": Protection.PAILLIER},

@@ -15,6 +15,7 @@ from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
+from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from
 from lotor.protocols.samba.keys import AES_KEY, OWNERS_KEYS, KeyRing
 from lotor.protocols.samba.mask import Mask
@@ -53,7 +54,7 @@ class OwnerMemory(SambaMemory, tag="samba/1/owner"):
     arms: ArmSnapshot | None = None
 
 
-class Owner:
+class Owner(Party):
     """Figures 6 (a) and 9 (a), for `held` arms at once, with rewards in the range of `scale`.
 
     The draws of `own_key` and, at the first owner, `coin_key` decide arms. A simulation derives

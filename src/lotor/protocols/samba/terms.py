@@ -10,8 +10,7 @@ from lotor.crypto.aead import MESSAGE_LIMIT
 from lotor.policies import Policy, to_text
 from lotor.protocols.received import check_announced
 from lotor.protocols.samba import complexity
-
-SELECTIONS = ("bits", "position")
+from lotor.protocols.samba.protocol import SELECTIONS
 
 
 class Terms(msgspec.Struct, frozen=True):

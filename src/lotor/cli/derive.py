@@ -1,0 +1,132 @@
+"""Commands and options of the command line, derived from what protocols say of themselves."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from lotor.core.errors import InputError
+from lotor.core.options import Option
+from lotor.core.registry import is_class_name
+from lotor.policies import POLICIES
+from lotor.policies.registry import split_text
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+
+PLAIN = "plain"
+
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02', or your own as module:Class."
+    ),
+]
+SeedOption = Annotated[
+    int | None, typer.Option(help="Fixes arms and rewards; drawn and shown if absent.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+
+
+def flag(option: Option) -> str:
+    return "--" + option.flag.replace("_", "-")
+
+
+def parameter(option: Option, panel: str) -> Parameter:
+    """An option of a command; it is None where nothing was said."""
+    kind: Any = Literal[option.choices] if option.choices else option.kind
+    shown = typer.Option(
+        flag(option), help=option.text, show_default=option.shown or False, rich_help_panel=panel
+    )
+    return Parameter(
+        option.name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, shown]
+    )
+
+
+def _hidden(option: Option) -> Parameter:
+    """An option of another protocol, so that giving it can be answered well."""
+    shown = typer.Option(flag(option), hidden=True)
+    name = f"foreign_{option.name}"
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown]
+    )
+
+
+def command(
+    body: Callable[..., None],
+    own: Iterable[tuple[Option, str]],
+    foreign: Mapping[str, tuple[Option, list[str]]],
+    text: str,
+) -> typer.Typer:
+    """A command with the parameters of `body`, but for `options`, and options with their panels.
+
+    `body` gets the values that were given as `options`. One of `foreign` is refused, saying which
+    protocols take it.
+    """
+    common = [one for one in signature(body).parameters.values() if one.name != "options"]
+    # Two of an option's owners may mean the same by it; the first one's help is shown.
+    derived = {flag(option): parameter(option, panel) for option, panel in reversed(list(own))}
+    others = [option for name, (option, _) in foreign.items() if name not in derived]
+    parameters = [*common, *reversed(derived.values()), *map(_hidden, others)]
+
+    def run(**given: Any) -> None:
+        for option in others:
+            if given.pop(f"foreign_{option.name}") is not None:
+                homes = " and ".join(foreign[flag(option)][1])
+                raise InputError(f"{flag(option)} belongs to {homes}")
+        names = [one.name for one in derived.values()]
+        values = {name: given.pop(name) for name in names}
+        chosen = {name: value for name, value in values.items() if value is not None}
+        body(**given, options=chosen)
+
+    run.__doc__ = text
+    parameters.sort(key=lambda one: one.kind)
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(run)
+    return app
+
+
+class ProtocolGroup(TyperGroup):
+    """One subcommand for each protocol, made when it is used."""
+
+    make: Callable[[str], typer.Typer]
+    others: tuple[str, ...] = ()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return [*PROTOCOLS, *self.others]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        allow(PROTOCOLS, cmd_name)
+        if cmd_name not in self.list_commands(ctx):
+            names = ", ".join(self.list_commands(ctx))
+            raise InputError(f"no protocol is called {cmd_name!r}: choose one of {names}")
+        made = typer.main.get_command(type(self).make(cmd_name))
+        made.name = cmd_name
+        return made
+
+
+def foreign_options(
+    options_of: Callable[[type[SecureProtocol]], Iterable[Option]], where: str
+) -> dict[str, tuple[Option, list[str]]]:
+    """The options of all protocols by their flags, and which commands take each."""
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for name, kind in PROTOCOLS.items():
+        for option in options_of(kind):
+            found.setdefault(flag(option), (option, []))[1].append(f"`lotor {where} {name}`")
+    return found
+
+
+def allow(registry: Any, name: str) -> None:
+    """Let the user's own class be imported, from the current folder too."""
+    if is_class_name(name) and name not in registry:
+        if "" not in sys.path:
+            sys.path.insert(0, "")
+        registry.allow(name)
+
+
+def allow_policy(text: str | None) -> None:
+    if text is not None:
+        allow(POLICIES, split_text(text)[0])

@@ -1,0 +1,42 @@
+"""Commands that are imported when they are used: `lotor --help` needs only what they are for."""
+
+from importlib import import_module
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = {
+    "demo": "Organisations learn together, every party a process of its own on this machine.",
+    "run": "Simulate a run here, in one process.",
+    "plan": "Say what a run will take, without running it.",
+    "policies": "List the policies, their parameters and which protocols they fit.",
+    "serve": "Run one party: its role and name are in its certificate.",
+    "start": "Start a run, wait for it, and print the total, as the party that learns it.",
+    "runs": "Follow, approve, stop and show the runs of a party.",
+    "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
+    "keys": "Make, show, renew and revoke the keys of a federation.",
+}
+"""Each command's module is called like it, and has an `app`."""
+
+
+class LazyGroup(TyperGroup):
+    """The commands of `lotor`."""
+
+    commands_here: ClassVar[dict[str, str]] = COMMANDS
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(self.commands_here)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """What --help shows of a command."""
+        if cmd_name not in self.commands_here:
+            return None
+        return TyperCommand(cmd_name, help=self.commands_here[cmd_name])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is to run."""
+        if not args or args[0] not in self.commands_here:
+            return super().resolve_command(ctx, args)
+        module = import_module(f"lotor.cli.{args[0]}")
+        return args[0], typer.main.get_command(module.app), args[1:]

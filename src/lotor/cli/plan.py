@@ -1,0 +1,56 @@
+"""`lotor plan`: what a run will take, without running it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from lotor.cli.derive import JsonOption, PolicyOption, ProtocolGroup, command, foreign_options
+from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, source_options
+from lotor.cli.show import show_forecast
+from lotor.core.options import options_of
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+
+
+def _app(kind: type[SecureProtocol]) -> typer.Typer:
+    def body(
+        policy: PolicyOption = None,
+        arms: arms_option(kind.arms.text, kind.arms.default) = None,  # type: ignore[valid-type]
+        budget: BudgetOption = None,
+        as_json: JsonOption = False,
+        *,
+        options: Mapping[str, Any],
+    ) -> None:
+        protocol, environment, n = configured(kind, policy, arms, budget, options)
+        forecast = protocol.in_form().forecast(protocol, environment, n)
+        if as_json:
+            typer.echo(json.dumps(forecast.figures))
+        else:
+            show_forecast(Console(), forecast)
+
+    own = [(one, "Options") for one in kind.all_options()]
+    own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
+    text = f"Say what a run of {kind.name} will take: {kind.summary}."
+    return command(body, own, foreign_options(source_options, "plan"), text)
+
+
+class _Protocols(ProtocolGroup):
+    @staticmethod
+    def make(name: str) -> typer.Typer:
+        return _app(PROTOCOLS[name])
+
+
+app = typer.Typer(
+    cls=_Protocols,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Say what a run will take, without running it.",
+)
+
+
+@app.callback()
+def _root() -> None:
+    pass

@@ -1,0 +1,52 @@
+"""Runs in this process, with a progress bar: what `lotor run` and `lotor demo` share."""
+
+import json
+from itertools import zip_longest
+
+import typer
+
+from lotor.cli import exit_codes
+from lotor.cli.progress import progress_bar
+from lotor.core.result import Result
+from lotor.environments.base import Environment
+from lotor.protocols.protocol import Protocol
+from lotor.runtime.run import run
+
+
+def simulate(
+    protocol: Protocol,
+    environment: Environment,
+    budget: int,
+    seed: int | None,
+    *,
+    trajectory: bool = True,
+    expected: float | None = None,
+) -> Result:
+    """One run in this process, with a bar on a terminal."""
+    try:
+        with progress_bar(protocol.name, expected) as report:
+            return run(
+                protocol,
+                environment,
+                budget=budget,
+                seed=seed,
+                trajectory=trajectory,
+                progress=report,
+            )
+    except KeyboardInterrupt:
+        typer.echo("lotor: interrupted; nothing was kept", err=True)
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
+
+
+def different_rounds(one: list[int] | None, other: list[int] | None) -> list[int]:
+    """The rounds, from 1, in which two trajectories do not have the same arm."""
+    pairs = zip_longest(one or [], other or [])
+    return [t for t, (arm, its) in enumerate(pairs, 1) if arm != its]
+
+
+def document(result: Result, *, trajectory: bool) -> dict[str, object]:
+    """One run, for programs."""
+    found: dict[str, object] = json.loads(result.to_json())
+    if not trajectory:
+        found["arms"] = None
+    return found

@@ -1,0 +1,156 @@
+"""`lotor start`: a run, from the side of the party that orders it."""
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from lotor.cli.derive import (
+    JsonOption,
+    PolicyOption,
+    ProtocolGroup,
+    allow_policy,
+    command,
+    foreign_options,
+)
+from lotor.cli.exit_codes import INTERRUPTED
+from lotor.cli.progress import RunProgress, plan_of
+from lotor.cli.serve import KitOption, LevelOption, LogOption
+from lotor.cli.show import show_account
+from lotor.core.errors import (
+    ConsentError,
+    InputError,
+    MissingPartyError,
+    RunEndedError,
+    StoppedError,
+)
+from lotor.core.options import Option
+from lotor.protocols.party import RUN_ID_BYTES
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.serving import Desk, desk, follow
+from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
+
+
+def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
+    return [one for one in kind.all_options() if one.ordered]
+
+
+def _owner_role(kind: type[SecureProtocol]) -> str:
+    role = kind.form_called(kind.default_form()).owner_role
+    if role is None:
+        raise InputError(f"--owners does not go with {kind.name}: its parties have fixed roles")
+    return role
+
+
+def _app(kind: type[SecureProtocol]) -> typer.Typer:
+    def body(
+        kit: KitOption,
+        budget: Annotated[int, typer.Option(help="How many pulls, the papers' N and T.")],
+        policy: PolicyOption = None,
+        owners: Annotated[
+            str | None,
+            typer.Option(
+                help="Who takes part, e.g. 'lyon,porto'.", show_default="[members] of party.toml"
+            ),
+        ] = None,
+        as_json: JsonOption = False,
+        log: LogOption = "text",
+        log_level: LevelOption = "warning",
+        *,
+        options: Mapping[str, Any],
+    ) -> None:
+        allow_policy(policy)
+        # What cannot be run is refused before anybody is asked.
+        ordered = kind.configured(policy, options).order_options()
+        with desk(kit) as at:
+            logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
+            members = {role: list(names) for role, names in at.config.members.items()}
+            if owners is not None:
+                members[_owner_role(kind)] = [name.strip() for name in owners.split(",")]
+            run = secrets.token_hex(RUN_ID_BYTES)
+            order = commands.Order(kind.name, budget, ordered, members)
+            at.journal.ask(run, commands.to_bytes(order))
+            watch(at, run, as_json=as_json, progress=log == "text")
+
+    text = (
+        f"Start a run of {kind.name} ({kind.summary}), wait for it, and print the total. A run "
+        "that was cut off goes on with `lotor runs follow RUN`."
+    )
+    own = [(one, "Options") for one in _ordered_options(kind)]
+    return command(body, own, foreign_options(_ordered_options, "start"), text)
+
+
+class _Protocols(ProtocolGroup):
+    @staticmethod
+    def make(name: str) -> typer.Typer:
+        return _app(PROTOCOLS[name])
+
+
+app = typer.Typer(
+    cls=_Protocols,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Start a run, wait for it, and print the total, as the party that learns it.",
+)
+
+
+@app.callback()
+def _root() -> None:
+    pass
+
+
+def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
+    """Follow a run to its end and print what came of it."""
+    try:
+        row = asyncio.run(_watch(at, run, progress=progress))
+    except KeyboardInterrupt:
+        if at.journal.withdraw(run):
+            typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        typer.echo(
+            f"lotor: no longer watching. Without this party the run waits: go on with `lotor "
+            f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    if row is None:
+        raise InputError(str(at.journal.impossible(run)))
+    if row.state != FINISHED:
+        raise _ended(row)
+    _say_what_came(row, at.journal.output(run), as_json=as_json)
+
+
+def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
+    plan = plan_of(row)
+    account = None if plan is None else plan.account
+    if as_json:
+        privacy = {} if account is None else {"privacy": dict(account)}
+        typer.echo(json.dumps({"run": row.id, "reward": total, **privacy}))
+        return
+    if isinstance(total, int | float):
+        typer.echo(f"total reward {total:g} (run {row.id})")
+    else:
+        typer.echo(f"run {row.id} is finished; who started it has the total")
+    if account is not None:
+        show_account(Console(), account)
+
+
+async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:
+    if not progress:  # JSON lines, and nothing between them
+        return await follow(at, run, lambda _row: None)
+    with RunProgress(at.journal, run, sys.stderr) as shown:
+        return await follow(at, run, shown.show)
+
+
+def _ended(row: RunRow) -> RunEndedError:
+    kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
+    if "stayed away" in row.note:
+        kind = MissingPartyError
+    return kind(f"run {row.id} ended without a result: {row.note}")

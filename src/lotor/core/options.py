@@ -1,0 +1,104 @@
+"""Options: what a user may choose by name, in Python, on the command line and in an order.
+
+An option is a field of a frozen dataclass that says in its metadata what it is for:
+
+    slot_bits: int = field(default=64, kw_only=True, metadata=option("How wide a score is."))
+
+Its name, type and default are the field's own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from types import UnionType
+from typing import Literal, Union, get_args, get_origin, get_type_hints
+
+from lotor.core.errors import InputError
+
+_KEY = "lotor option"
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    text: str
+    flag: str | None
+    shown: str | None
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. `flag` is its name on the command line, `shown` its default in words.
+
+    Only what is `ordered` is part of an order to a federation: the rest is about a simulation, or
+    each party's own affair.
+    """
+
+    name: str
+    kind: type[int] | type[float] | type[str] | type[bool]
+    text: str
+    flag: str
+    shown: str
+    choices: tuple[str, ...] = ()
+    ordered: bool = True
+
+    def read(self, value: object) -> int | float | str | bool:
+        """A value that came as text or number, in the option's own type."""
+        try:
+            return self.kind(value)  # type: ignore[call-overload,no-any-return]
+        except (TypeError, ValueError):
+            raise InputError(f"{self.name} is {value!r}, and takes {_WORDS[self.kind]}") from None
+
+
+_WORDS = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
+
+
+def option(
+    text: str, *, flag: str | None = None, shown: str | None = None, ordered: bool = True
+) -> Mapping[str, object]:
+    """The metadata of a field that is an option; see `Option`."""
+    return {_KEY: _Described(text, flag, shown, ordered)}
+
+
+@cache
+def options_of(kind: type) -> tuple[Option, ...]:
+    """The options among the fields of a dataclass, in their order.
+
+    >>> from dataclasses import field
+    >>> @dataclass(frozen=True)
+    ... class Scheme:
+    ...     bits: int | None = field(default=None, metadata=option("How many.", shown="64"))
+    >>> [(one.name, one.kind.__name__, one.shown) for one in options_of(Scheme)]
+    [('bits', 'int', '64')]
+    """
+    hints = get_type_hints(kind)
+    found = []
+    for field in fields(kind):
+        described = field.metadata.get(_KEY)
+        if described is None:
+            continue
+        value, choices = _type_of(hints[field.name])
+        default = "" if field.default in (MISSING, None) else str(field.default)
+        found.append(
+            Option(
+                name=field.name,
+                kind=value,
+                text=described.text,
+                flag=described.flag or field.name,
+                shown=default if described.shown is None else described.shown,
+                choices=choices,
+                ordered=described.ordered,
+            )
+        )
+    return tuple(found)
+
+
+def _type_of(hint: object) -> tuple[type[int] | type[float] | type[str], tuple[str, ...]]:
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (one for one in get_args(hint) if one is not type(None))
+    if get_origin(hint) is Literal:
+        values = get_args(hint)
+        return type(values[0]), tuple(map(str, values))
+    if hint in (int, float, str, bool):
+        return hint, ()  # type: ignore[return-value]
+    raise TypeError(f"an option is an int, float, str, bool or Literal, not {hint}")

@@ -1,0 +1,56 @@
+"""What a source of arms is: texts that stand for environments, and options that go with them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lotor.core.errors import InputError
+from lotor.core.options import options_of
+from lotor.environments.base import Environment
+
+SEED = 0
+"""Of what is made up, so that a text always means the same arms."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmsSource(ABC):
+    """Turns a text such as 'movielens-like' into arms; its fields are options of the command line.
+
+    An option without effect on the arms that the text names is refused.
+    """
+
+    default: ClassVar[str]
+    """The text that is meant where none is given."""
+
+    text: ClassVar[str]
+    """What may be written, for --help."""
+
+    @abstractmethod
+    def environment(self, text: str, budget: int) -> Environment:
+        """The arms that a text names; what is made up has as many rounds as the budget."""
+
+    @classmethod
+    def default_text(cls) -> str:
+        """`default`, or what stands in for it where something is not installed."""
+        return cls.default
+
+    def refuse(self, names: Iterable[str], why: str) -> None:
+        """Refuse options that were given and would do nothing."""
+        flags = {one.name: one.flag for one in options_of(type(self))}
+        given = [
+            "--" + flags[name].replace("_", "-")
+            for name in names
+            if getattr(self, name) is not None
+        ]
+        if given:
+            verb = "belongs" if len(given) == 1 else "belong"
+            raise InputError(f"{', '.join(given)} {verb} {why}")
+
+
+def whole_numbers(text: str) -> list[int]:
+    """The numbers between commas; none if one of them is no whole number."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        return []

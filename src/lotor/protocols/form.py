@@ -1,0 +1,357 @@
+"""A form of a protocol: who takes part in it, how a party is built, and what each one learns.
+
+`paper` is the published form. In process and in daemons a party is built by the same function,
+`Form.party`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import msgspec
+
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.result import Result
+from lotor.crypto.signing import Identity
+from lotor.environments.base import Environment
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party, Run
+from lotor.protocols.store import MemoryStore, Store
+
+if TYPE_CHECKING:
+    from lotor.protocols.protocol import Protocol, SecureProtocol
+
+PULL, ACT, FEATURES, MODEL = "pull", "act", "features", "model"
+"""What a party can bring to a run; the keys of its table in party.toml."""
+
+_DOES = {
+    PULL: "function that answers pulls",
+    ACT: "function that carries out decisions",
+    FEATURES: "function that answers with the features of a context",
+    MODEL: "model of its arms",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role of a form. Its parties sit in `seats`; without any, each sits under its own name.
+
+    `brings` are the things that a party of this role must have.
+    """
+
+    name: str
+    seats: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+
+    @classmethod
+    def one(cls, name: str, *brings: str) -> "Role":
+        """A role of one party, whose seat is called like it."""
+        return cls(name, (name,), brings)
+
+
+class Contribution(msgspec.Struct, frozen=True, array_like=True):
+    """What a party says that it brings: arms, with rewards from low to high, or features."""
+
+    arms: int = 0
+    low: float = 0.0
+    high: float = 1.0
+    features: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A party that is to take part, by the name in its certificate."""
+
+    name: str
+    contribution: Contribution = field(default_factory=Contribution)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What is public about an ordered run.
+
+    `seats` gives each seat its role. `k` is None where an order does not say how many arms there
+    are, and `owners` where a run has but one. `privacy` is how much the arms of the whole run tell
+    at most: math.inf where there is no bound, None where the protocol does not account for it;
+    `account` is how that was found.
+    """
+
+    policy: str
+    budget: int
+    k: int | None
+    seats: Mapping[str, str]
+    owners: int | None = None
+    privacy: float | None = None
+    account: Mapping[str, float | int | str | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A party's place in a run: all that it needs to be built, or built again.
+
+    `brings` says what it has (see `Role`); `data` is its model, whatever that is. In `store` it
+    finds again what its snapshots name. It may compute with so many `workers`, where its work can
+    be shared out. `simulated` is the protocol where all parties run in one process; their `data`
+    is then the environment. Such a protocol may have weaker keys than a federation accepts.
+    """
+
+    run: str
+    seat: str
+    order: bytes = field(repr=False)
+    identity: Identity
+    contribution: Contribution = field(default_factory=Contribution)
+    seed: int | None = field(default=None, repr=False)
+    brings: frozenset[str] = frozenset()
+    data: object = field(default=None, repr=False)
+    store: Store = field(default_factory=MemoryStore)
+    workers: int = 1
+    simulated: "SecureProtocol | None" = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CastMember:
+    """A party of a demonstration: its role, its table of party.toml, and the files of its kit.
+
+    `files` gives the text of each file, or a function that writes it. A party `draws` if its draws
+    decide arms: it takes them from the seed, so that the result can be compared with plain.
+    """
+
+    role: str
+    table: Mapping[str, object] | None = None
+    files: Mapping[str, str | Callable[[Path], None]] = field(default_factory=dict)
+    draws: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays what when a protocol is demonstrated as processes on one machine.
+
+    `environment` is the same world in one process, for plain. `pullers` are the parties whose
+    journals say which arms were pulled, and `arm` reads the arm of a decision: from its id, or
+    from the files in the federation's folder. `files` stand in that folder.
+    """
+
+    story: str
+    members: Mapping[str, CastMember]
+    environment: Environment
+    pullers: tuple[str, ...]
+    arm: Callable[[Path, str], int]
+    files: Mapping[str, str | Callable[[Path], None]] = field(default_factory=dict)
+
+
+def arm_in_id(folder: Path, decision: str) -> int:  # noqa: ARG001
+    """The arm of a decision whose id tells it: run/arm/round."""
+    return int(decision.split("/")[1])
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """A table for people, as data."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A run, the same in plain, and whatever else was run on the same draws."""
+
+    environment: Environment
+    secure: Result
+    plain: Result
+    others: Mapping[str, Result] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run will take, known before it: for people (`rows`) and for programs (`figures`)."""
+
+    title: str
+    rows: Mapping[str, str]
+    figures: Mapping[str, object]
+    seconds: float | None = None
+    note: str = ""
+
+
+Counts = Mapping[str, Mapping[str, int | str]]
+
+
+class Form(ABC):
+    """One form of one protocol. An order is its own encoding of what is to be done."""
+
+    name: ClassVar[str]
+    """As in `form=` and `--form`."""
+
+    wire: ClassVar[str]
+    """Name and version of its messages and snapshots: an unfinished run needs the same."""
+
+    roles: ClassVar[tuple[Role, ...]]
+    """The first one orders runs and learns the result."""
+
+    hubs: ClassVar[tuple[str, ...]]
+    """The seats that everybody talks to; nobody else talks to each other."""
+
+    apart: ClassVar[str]
+    """Who must not collude."""
+
+    leakage: ClassVar[Mapping[str, Finding]]
+    """What each role learns: by the paper, and measured."""
+
+    takes_long: ClassVar[bool] = False
+    """Whether a run takes so long that one wants to know beforehand what it will take."""
+
+    @property
+    def opener(self) -> str:
+        """The role, and seat, of who orders runs."""
+        return self.roles[0].name
+
+    @abstractmethod
+    def simulated(self, protocol: "SecureProtocol", run: Run) -> Mapping[str, Sequence[Member]]:
+        """Who takes part in a simulation, by role; refuses an environment that does not fit."""
+
+    @abstractmethod
+    def open(
+        self,
+        protocol: "SecureProtocol",
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        """Order a run: the order, and the opener's own party."""
+
+    @abstractmethod
+    def plan(self, order: bytes) -> RunPlan:
+        """Read an order; refuses one that no run can fulfil."""
+
+    @abstractmethod
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        """Build the party of a seat, or rebuild it from its snapshot."""
+
+    @abstractmethod
+    def cast(self, protocol: "SecureProtocol", budget: int, seed: int, size: int | None) -> Cast:
+        """The parties of a demonstration; `size` is how many owners, where that can be chosen."""
+
+    @abstractmethod
+    def complexity(
+        self, protocol: "SecureProtocol", environment: Environment, budget: int
+    ) -> Counts:
+        """What a run must count ("expected"), and what others count, by name of the operation."""
+
+    def forecast(
+        self, protocol: "SecureProtocol", environment: Environment, budget: int
+    ) -> Forecast:
+        """What a run will take; the operations that it counts, where nothing more is known."""
+        counts = self.complexity(protocol, environment, budget)
+        expected = counts["expected"]
+        rows = {name.replace("_", " "): _number(count) for name, count in expected.items()}
+        return Forecast(f"{budget} rounds, {environment.k} arms", rows, counts)
+
+    def beside(self, protocol: "SecureProtocol") -> "Mapping[str, Protocol]":  # noqa: ARG002
+        """What else a comparison runs on the same draws."""
+        return {}
+
+    def holds(self, protocol: "SecureProtocol", comparison: Comparison) -> bool:  # noqa: ARG002
+        """Whether a run's decisions may be what they are."""
+        return comparison.secure.agrees_with(comparison.plain)
+
+    def details(
+        self,
+        protocol: "SecureProtocol",  # noqa: ARG002
+        comparison: Comparison,  # noqa: ARG002
+    ) -> Mapping[str, object]:
+        """More about a comparison, for programs."""
+        return {}
+
+    def tables(
+        self,
+        protocol: "SecureProtocol",  # noqa: ARG002
+        comparison: Comparison,  # noqa: ARG002
+    ) -> Sequence[ReportTable]:
+        """More about a comparison, for people."""
+        return []
+
+    def notes(self, protocol: "SecureProtocol") -> Sequence[str]:  # noqa: ARG002
+        """What else its options let somebody learn."""
+        return []
+
+    def role(self, seat: str) -> Role:
+        """Who sits in a seat."""
+        for role in self.roles:
+            if seat in role.seats:
+                return role
+        return next(role for role in self.roles if not role.seats)
+
+    def links(self, seats: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Whom each seat talks to."""
+        return {
+            seat: tuple(
+                other
+                for other in seats
+                if other != seat and (seat in self.hubs or other in self.hubs)
+            )
+            for seat in seats
+        }
+
+    def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
+        """Who sits where, of the members listed by role; refuses too few or too many."""
+        seats: dict[str, Member] = {}
+        for role in self.roles:
+            named = members.get(role.name, ())
+            if role.seats and len(named) != len(role.seats):
+                raise InputError(
+                    f"a run has {len(role.seats)} of the role {role.name}, but {len(named)} are "
+                    "named: correct [members] in party.toml"
+                )
+            if not named:
+                raise InputError(
+                    f"a run needs parties of the role {role.name}, and none are named: name them "
+                    "under [members] in party.toml"
+                )
+            names = role.seats or tuple(member.name for member in named)
+            for seat, member in zip(names, named, strict=True):
+                if seat in seats or (not role.seats and seat in self._fixed_seats):
+                    raise InputError(
+                        f"{seat} is the name of two seats of the run: every {role.name} needs a "
+                        "name of its own"
+                    )
+                seats[seat] = member
+        return seats
+
+    def seats_of(self, named: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        """The seats of a run and their roles, where `named` gives those with names of their own."""
+        seats = {seat: role.name for role in self.roles for seat in role.seats}
+        for role, names in named.items():
+            for name in names:
+                if name in self._fixed_seats:
+                    raise ProtocolError(
+                        f"the {self.opener} ordered a run in which the {role} {name} is named like "
+                        "another seat: order it with another name"
+                    )
+                seats[name] = role
+        return seats
+
+    @property
+    def _fixed_seats(self) -> frozenset[str]:
+        return frozenset(seat for role in self.roles for seat in role.seats)
+
+    def party(self, assignment: Assignment, snapshot: bytes | None = None) -> Party:
+        """The party of a seat; an InputError says, to all parties, why it cannot take part."""
+        role = self.role(assignment.seat)
+        for thing in role.brings:
+            if thing not in assignment.brings:
+                raise InputError(
+                    f"{assignment.seat} has no {_DOES[thing]}, and its role {role.name} needs "
+                    f"one: let it set `{thing}` under [owner] in its party.toml"
+                )
+        if role.name == self.opener and snapshot is None:
+            raise InputError(f"the party of the {role.name} is made when it orders a run")
+        return self.build(assignment, snapshot)
+
+
+def _number(count: int | str) -> str:
+    return f"{count:,}" if isinstance(count, int) else count

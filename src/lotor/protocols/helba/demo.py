@@ -1,0 +1,108 @@
+"""HELBA's demonstration: a user whose server sees nothing but ciphertexts.
+
+The user's functions read a table beside its kit's party.toml; the pull notes which arm it was asked
+for, since a decision's name does not tell it.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from lotor.core.effects import Decision
+from lotor.environments import LinearContexts
+from lotor.protocols.form import Cast, CastMember
+
+ARMS = "arms.db"
+# The paper's toy problem, with contexts whose indices are soon well apart.
+TOY_SEED = 5
+USER_MODULE = '''"""What this user offers in each round, and what each arm would pay."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+_here = Path(__file__).parent
+_rounds = json.loads((_here / "table.json").read_text())
+
+
+def features(decision):
+    return _rounds[decision.round - 1]["contexts"]
+
+
+def pull(decision):
+    with closing(sqlite3.connect(_here / "arms.db", isolation_level=None, timeout=60)) as arms:
+        asked = (decision.run, decision.round, decision.arm)
+        arms.execute("INSERT OR IGNORE INTO arms VALUES (?, ?, ?)", asked)
+        question = "SELECT arm FROM arms WHERE run = ? AND round = ?"
+        (arm,) = arms.execute(question, asked[:2]).fetchone()
+    if arm != decision.arm:
+        raise RuntimeError("another arm was pulled for this decision")
+    return _rounds[decision.round - 1]["rewards"][arm]
+'''
+
+
+def toy(*, budget: int, seed: int, policy: str) -> Cast:
+    """The paper's problem: a user with two arms in each round, a server, and who makes the keys."""
+    story = (
+        f"A user was offered 2 arms in each of {budget} rounds. A server chose by "
+        f"{policy.partition(':')[0]} and learned from the rewards, all under CKKS encryption with "
+        "128-bit security: it saw ciphertexts only. A key authority made the keys and left."
+    )
+    # A budget of nothing is refused by the run itself.
+    return one_user(LinearContexts.toy(max(budget, 1), seed=TOY_SEED), seed=seed, story=story)
+
+
+def one_user(arms: LinearContexts, *, seed: int, story: str = "") -> Cast:
+    """user, server and key-authority; rewards are those of `arms` with this seed."""
+    pull = arms.start(seed)
+    rounds = [
+        {
+            "contexts": arms.context(t).tolist(),
+            "rewards": [pull(Decision.of_step("", t, arm)) for arm in range(arms.k)],
+        }
+        for t in range(1, arms.rounds + 1)
+    ]
+    table = {
+        "pull": "visits:pull",
+        "features": "visits:features",
+        "arms": arms.k,
+        "dimensions": arms.k * arms.d,
+        "reward_range": arms.reward_range,
+        "repeatable": True,
+    }
+    files: dict[str, str | Callable[[Path], None]] = {
+        "table.json": json.dumps(rounds),
+        "visits.py": USER_MODULE,
+        ARMS: _no_arms,
+    }
+    return Cast(
+        story=story,
+        members={
+            "server": CastMember("server"),
+            "key-authority": CastMember("key-authority"),
+            "user": CastMember("user", table=table, files=files),
+        },
+        environment=arms,
+        pullers=("user",),
+        arm=_pulled,
+    )
+
+
+def _no_arms(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(
+            "CREATE TABLE arms (run TEXT, round INTEGER, arm INTEGER NOT NULL, "
+            "PRIMARY KEY (run, round)) STRICT"
+        )
+
+
+def _pulled(folder: Path, decision: str) -> int:
+    """The arm that the user pulled for a decision, -1 if none."""
+    run, t = decision.split("/")
+    with closing(sqlite3.connect(folder / "user" / ARMS)) as arms:
+        question = "SELECT arm FROM arms WHERE run = ? AND round = ?"
+        row = arms.execute(question, (run, int(t))).fetchone()
+    return -1 if row is None else int(row[0])

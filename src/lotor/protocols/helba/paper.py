@@ -1,0 +1,208 @@
+"""HELBA as published: user and key authority talk to the server."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import RewardScale
+from lotor.crypto.ckks import InsecureParametersWarning
+from lotor.crypto.signing import Identity
+from lotor.environments import LinearContexts
+from lotor.environments.base import Environment
+from lotor.policies import to_text
+from lotor.protocols.form import (
+    FEATURES,
+    PULL,
+    Assignment,
+    Cast,
+    Comparison,
+    Contribution,
+    Counts,
+    Forecast,
+    Form,
+    Member,
+    ReportTable,
+    Role,
+    RunPlan,
+)
+from lotor.protocols.helba import complexity, report
+from lotor.protocols.helba.authority import Authority
+from lotor.protocols.helba.demo import toy
+from lotor.protocols.helba.judging import Judged, judged
+from lotor.protocols.helba.leakage import MEASURED
+from lotor.protocols.helba.messages import WIRE
+from lotor.protocols.helba.protocol import Helba
+from lotor.protocols.helba.roles import server_of, user_of
+from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.sharing import check_workers, useful_workers
+from lotor.protocols.helba.terms import terms_from
+from lotor.protocols.helba.wire import KEY_AUTHORITY
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party, Run
+from lotor.protocols.plain.optimistic import linear_contexts
+from lotor.protocols.protocol import Protocol, SecureProtocol
+from lotor.protocols.store import MemoryStore
+
+
+class HelbaPaper(Form):
+    """The order is the terms of the user, who brings contexts and rewards.
+
+    A federation refuses a ring that can be broken; one made with `insecure_degree`, for tests,
+    refuses all others.
+    """
+
+    name: ClassVar[str] = "paper"
+    wire: ClassVar[str] = WIRE.rstrip("/")
+    roles: ClassVar[tuple[Role, ...]] = (
+        Role.one("user", FEATURES, PULL),
+        Role.one("server"),
+        Role.one(KEY_AUTHORITY),
+    )
+    hubs: ClassVar[tuple[str, ...]] = ("server",)
+    apart: ClassVar[str] = "the server and any user, the server and the key authority"
+    leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    takes_long: ClassVar[bool] = True
+
+    def __init__(self, insecure_degree: int | None = None) -> None:
+        self._insecure_degree = insecure_degree
+
+    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
+        helba = _helba(protocol)
+        arms = linear_contexts(run, helba.policy)
+        helba.check_means(arms.means[: run.budget])
+        user = Contribution(run.k, run.scale.low, run.scale.high, run.k * arms.d)
+        return {
+            "user": [Member("user", user)],
+            "server": [Member("server")],
+            KEY_AUTHORITY: [Member(KEY_AUTHORITY)],
+        }
+
+    def open(
+        self,
+        protocol: SecureProtocol,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        (user,) = members["user"]
+        brings = user.contribution
+        if brings.arms < 2 or not brings.features or brings.features % brings.arms:
+            raise InputError(
+                f"the user brings {brings.features} numbers for the contexts of {brings.arms} "
+                "arms: let it set `arms` (2 or more) and `dimensions` (arms times the numbers of "
+                "one context) under [owner] in its party.toml"
+            )
+        setting = self._ringed(_helba(protocol)).setting(
+            run,
+            budget=budget,
+            arms=brings.arms,
+            d=brings.features // brings.arms,
+            scale=RewardScale(brings.low, brings.high),
+        )
+        # A daemon builds it again, with a store of its own, from what it writes down first.
+        return setting.terms.to_bytes(), user_of(identity, setting, MemoryStore())
+
+    def _ringed(self, helba: Helba) -> Helba:
+        """The protocol in the ring of this form's tests, if it has one."""
+        if self._insecure_degree is None:
+            return helba
+        with warnings.catch_warnings():
+            # Whoever made this form has been told.
+            warnings.simplefilter("ignore", InsecureParametersWarning)
+            return replace(helba, insecure_degree=self._insecure_degree)
+
+    def plan(self, order: bytes) -> RunPlan:
+        terms = self._setting(order, self._insecure_degree).terms
+        return RunPlan(terms.policy, terms.budget, terms.arms, self.seats_of({}))
+
+    def _setting(self, order: bytes, insecure_degree: int | None) -> Setting:
+        terms = terms_from(order)
+        if terms.insecure_degree != (insecure_degree or 0):
+            raise ProtocolError(
+                f"user ordered a ring of degree {terms.insecure_degree}, which can be broken: that "
+                "is for tests within one process; order without it"
+            )
+        try:
+            return Setting.of(terms)
+        except InputError as error:
+            raise ProtocolError(f"user ordered what no run can do: {error}") from None
+
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        identity, store = assignment.identity, assignment.store
+        simulated = None if assignment.simulated is None else _helba(assignment.simulated)
+        degree = self._insecure_degree if simulated is None else simulated.insecure_degree
+        setting = self._setting(assignment.order, degree)
+        if assignment.seat == KEY_AUTHORITY:
+            return Authority(identity, setting, store, snapshot=snapshot)
+        if assignment.seat == "user":
+            return user_of(identity, setting, store, snapshot=snapshot)
+        workers = assignment.workers
+        if simulated is None:
+            workers = useful_workers(setting, workers)
+        else:
+            check_workers(setting, workers)
+        return server_of(setting, store, workers=workers, snapshot=snapshot)
+
+    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
+        setting = _setting_of(_helba(protocol), environment, budget)
+        return {"expected": complexity.whole_run(setting)}
+
+    def forecast(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Forecast:
+        helba = _helba(protocol)
+        setting = _setting_of(helba, environment, budget)
+        check_workers(setting, helba.workers)
+        return report.forecast(setting)
+
+    def beside(self, protocol: SecureProtocol) -> Mapping[str, Protocol]:
+        return report.followed(_helba(protocol).policy)
+
+    def holds(self, protocol: SecureProtocol, comparison: Comparison) -> bool:
+        return not any(one.wrong for one in _judged(protocol, comparison))
+
+    def details(self, protocol: SecureProtocol, comparison: Comparison) -> Mapping[str, object]:
+        found = _judged(protocol, comparison)
+        return {
+            "regret": report.regrets(_contexts(comparison.environment), comparison),
+            "decisions": {
+                "different": sum(not one.same for one in found),
+                "different_above_resolution": sum(one.wrong for one in found),
+                "above_resolution": sum(one.clear for one in found),
+            },
+        }
+
+    def tables(self, protocol: SecureProtocol, comparison: Comparison) -> Sequence[ReportTable]:
+        verdict = report.verdict(_judged(protocol, comparison))
+        contexts = _contexts(comparison.environment)
+        return [report.regret_table(contexts, comparison, verdict)]
+
+    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
+        if size is not None:
+            raise InputError("the demonstration of helba has one user")
+        return toy(budget=budget, seed=seed, policy=to_text(protocol.policy))
+
+
+def _helba(protocol: SecureProtocol) -> Helba:
+    if not isinstance(protocol, Helba):
+        raise InputError(f"this is a form of helba, not of {protocol.name}")
+    return protocol
+
+
+def _contexts(environment: Environment) -> LinearContexts:
+    if not isinstance(environment, LinearContexts):
+        raise InputError(f"helba needs LinearContexts, not {environment!r}")
+    return environment
+
+
+def _setting_of(helba: Helba, environment: Environment, budget: int) -> Setting:
+    arms = _contexts(environment)
+    scale = RewardScale(*arms.reward_range)
+    return helba.setting("", budget=budget, arms=arms.k, d=arms.d, scale=scale)
+
+
+def _judged(protocol: SecureProtocol, comparison: Comparison) -> list[Judged]:
+    secure, contexts = comparison.secure, _contexts(comparison.environment)
+    setting = _setting_of(_helba(protocol), contexts, secure.budget)
+    return judged(setting, contexts, secure.seed, secure.arms or [])

@@ -1,0 +1,82 @@
+"""A linear policy with no cryptography: Figure 2 of LinUCB-DS, on the same integers as secure."""
+
+from collections.abc import Mapping
+from typing import ClassVar, cast
+
+from lotor.core.effects import Decided, Decision, Steps
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import Floats
+from lotor.core.vectors import largest_norm
+from lotor.environments import LinearArms
+from lotor.environments.sources import VectorSource
+from lotor.policies.linear import Layout, LinearPolicy, RewardSum, SlotBits
+from lotor.protocols.linear_draws import LinearDraws
+from lotor.protocols.party import Run
+from lotor.protocols.plain.agent import Agent
+
+
+def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
+    """The environment of a linear run, refused if it or its theta does not fit."""
+    arms = run.environment
+    if not isinstance(arms, LinearArms):
+        raise InputError(
+            f"a linear policy needs arms that are vectors, not {type(arms).__name__}: give "
+            "LinearArms, or GraphArms"
+        )
+    if arms.noise is not None and len(arms.noise) < run.budget:
+        raise InputError(
+            f"noise was given for {len(arms.noise)} rounds, fewer than the budget of {run.budget}: "
+            "give one number for each round"
+        )
+    policy.check_theta(arms.theta, arms.eigenvalues)
+    return arms
+
+
+def linear_layout(vectors: Floats, policy: LinearPolicy, slot_bits: SlotBits) -> Layout:
+    """The fixed point of a run, from what is public about it."""
+    k, d = vectors.shape
+    return Layout(L=largest_norm(vectors), S=policy.bound, k=k, d=d, slot_bits=slot_bits)
+
+
+class LinearAgent(Agent[LinearPolicy]):
+    """The learner of Figure 2, on the integers of slots of `slot_bits`."""
+
+    family: ClassVar[type] = LinearPolicy
+    arms: ClassVar[type] = VectorSource
+    settings: ClassVar[Mapping[str, object]] = {"slot_bits": 64}
+    least_budget: ClassVar[int | None] = 2
+
+    def __init__(self, policy: LinearPolicy, run: Run, settings: Mapping[str, object]) -> None:
+        arms = linear_arms(run, policy)
+        slot_bits = cast("SlotBits", settings["slot_bits"])
+        self._run = run
+        self._layout = linear_layout(arms.vectors, policy, slot_bits)
+        self._theta = self._layout.theta(arms.theta)
+        self._model = policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
+        self._draws = LinearDraws.simulated(run, arms)
+        self._rewards = RewardSum(self._layout, arms.vectors)
+
+    def steps(self) -> Steps[float]:
+        run = self._run
+        yield from self._pull(1, self._draws.first())
+        for t in range(1, run.budget):
+            yield from self._pull(t + 1, self._choose(t))
+        return self._layout.reward(self._rewards.total(self._theta))
+
+    def _choose(self, t: int) -> int:
+        """The arm of round t + 1, after t pulls."""
+        layout = self._layout
+        u, c = self._model.coefficients(t)
+        scores = layout.scores(layout.u(u), self._theta, layout.addends(c))
+        best = max(scores)
+        winner = scores.index(best)
+        if scores.count(best) > 1:
+            winner = next(i for i in self._draws.order(t + 1).tolist() if scores[i] == best)
+        return winner
+
+    def _pull(self, t: int, arm: int) -> Steps[None]:
+        # The reward is computed from theta and the noise, exactly and at the end.
+        yield Decided(Decision.named(self._run.id, t, arm))
+        noise = self._draws.noise(t)
+        self._model.update(arm, noise)
+        self._rewards.add(arm, noise)

@@ -1,0 +1,191 @@
+"""PPCB with a dealer: everybody talks to both servers."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import RewardScale
+from lotor.crypto.signing import Identity
+from lotor.environments import ContextualArms
+from lotor.environments.base import Environment
+from lotor.policies import to_text
+from lotor.protocols.contextual_draws import SERVERS
+from lotor.protocols.form import (
+    ACT,
+    FEATURES,
+    PULL,
+    Assignment,
+    Cast,
+    Comparison,
+    Contribution,
+    Counts,
+    Form,
+    Member,
+    ReportTable,
+    Role,
+    RunPlan,
+)
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party, Run, draw_key
+from lotor.protocols.plain.contextual import contextual_arms
+from lotor.protocols.ppcb import complexity
+from lotor.protocols.ppcb.actor import Actor
+from lotor.protocols.ppcb.dealer import Dealer
+from lotor.protocols.ppcb.demo import travel
+from lotor.protocols.ppcb.leakage import MEASURED
+from lotor.protocols.ppcb.messages import WIRE
+from lotor.protocols.ppcb.owner import Owner
+from lotor.protocols.ppcb.protocol import PPCB
+from lotor.protocols.ppcb.receiver import Receiver
+from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms, terms_from
+from lotor.protocols.protocol import SecureProtocol
+
+BOTH = (FIRST, SECOND)
+
+
+class PPCBDealt(Form):
+    """The order is the receiver's terms."""
+
+    name: ClassVar[str] = "dealt"
+    wire: ClassVar[str] = WIRE.rstrip("/")
+    roles: ClassVar[tuple[Role, ...]] = (
+        Role.one("receiver", PULL),
+        Role.one("actor", ACT),
+        Role.one("dealer"),
+        Role("server", BOTH),
+        Role("owner", brings=(FEATURES,)),
+    )
+    hubs: ClassVar[tuple[str, ...]] = BOTH
+    apart: ClassVar[str] = "any two of the dealer and the two servers"
+    leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+
+    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
+        features = _ppcb(protocol).split(contextual_arms(run).d)
+        scale = run.scale
+        return {
+            "receiver": [Member("receiver", Contribution(low=scale.low, high=scale.high))],
+            "actor": [Member("actor", Contribution(arms=run.k))],
+            "dealer": [Member("dealer")],
+            "server": [Member(seat) for seat in BOTH],
+            "owner": [
+                Member(name, Contribution(features=count)) for name, count in features.items()
+            ],
+        }
+
+    def open(
+        self,
+        protocol: SecureProtocol,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,  # noqa: ARG002
+    ) -> tuple[bytes, Party]:
+        for owner in members["owner"]:
+            if owner.contribution.features < 1:
+                raise InputError(
+                    f"{owner.name} brings no features: let it set `features` and `dimensions` "
+                    "under [owner] in its party.toml"
+                )
+        (receiver,), (actor,) = members["receiver"], members["actor"]
+        paid = receiver.contribution
+        terms = _ppcb(protocol).terms(
+            run,
+            budget=budget,
+            arms=actor.contribution.arms,
+            owners={owner.name: owner.contribution.features for owner in members["owner"]},
+            scale=RewardScale(paid.low, paid.high),
+        )
+        return terms.to_bytes(), Receiver(terms)
+
+    def plan(self, order: bytes) -> RunPlan:
+        terms = terms_from(order)
+        # Features are not added up, so that few owners show no more than many.
+        return RunPlan(
+            terms.policy,
+            terms.steps,
+            terms.arms,
+            self.seats_of({"owner": tuple(terms.owners)}),
+            privacy=terms.accountant.total(terms.steps),
+            account=terms.account(),
+        )
+
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        terms, seat = terms_from(assignment.order), assignment.seat
+        if seat == "receiver" and snapshot is not None:
+            return Receiver.restored(assignment.run, snapshot)
+        if seat == "actor":
+            _check_arms(terms, assignment)
+            return Actor(terms, snapshot=snapshot)
+        if seat == "dealer":
+            return Dealer(terms, snapshot=snapshot)
+        if seat in BOTH:
+            number, seed = BOTH.index(seat), assignment.seed
+            key = None if seed is None else draw_key(seed, SERVERS[number])
+            return ComputingServer(number, terms, draw_key=key, snapshot=snapshot)
+        _check_features(terms, assignment)
+        return Owner(seat, terms, snapshot=snapshot)
+
+    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
+        if not isinstance(environment, ContextualArms):
+            raise InputError(f"ppcb needs ContextualArms, not {environment!r}")
+        # How the features are split changes none of the counts.
+        terms = _ppcb(protocol).terms(
+            "",
+            budget=budget,
+            arms=environment.k,
+            owners={"owners": environment.d},
+            scale=RewardScale(*environment.reward_range),
+        )
+        return {
+            "expected": complexity.whole_run(terms),
+            "per_step": complexity.per_step(terms),
+            "published_program": {"rounds": complexity.PUBLISHED_PROGRAM},
+            "table_1": complexity.TABLE_1,
+            "ours": complexity.OURS,
+        }
+
+    def tables(
+        self,
+        protocol: SecureProtocol,  # noqa: ARG002
+        comparison: Comparison,  # noqa: ARG002
+    ) -> Sequence[ReportTable]:
+        return [
+            ReportTable(
+                "Rounds of one operation",
+                ("operation", "Table 1 of the paper", "here"),
+                [
+                    (name, rounds, complexity.OURS[name])
+                    for name, rounds in complexity.TABLE_1.items()
+                ],
+                complexity.EXPLAINED,
+            )
+        ]
+
+    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+        if size is not None:
+            raise InputError("the demonstration of ppcb has three firms")
+        return travel(budget=budget, policy=to_text(protocol.policy))
+
+
+def _ppcb(protocol: SecureProtocol) -> PPCB:
+    if not isinstance(protocol, PPCB):
+        raise InputError(f"this is a form of ppcb, not of {protocol.name}")
+    return protocol
+
+
+def _check_arms(terms: Terms, assignment: Assignment) -> None:
+    if assignment.contribution.arms != terms.arms:
+        raise InputError(
+            f"the actor has {assignment.contribution.arms} arms, and the order counts on "
+            f"{terms.arms}: order anew"
+        )
+
+
+def _check_features(terms: Terms, assignment: Assignment) -> None:
+    wanted, seat = terms.owners.get(assignment.seat), assignment.seat
+    if assignment.contribution.features != wanted:
+        raise InputError(
+            f"{seat} brings {assignment.contribution.features} features, and the order counts on "
+            f"{wanted}: order anew"
+        )

@@ -1,0 +1,204 @@
+"""What a protocol is: a policy made secure, which describes itself by its class.
+
+A protocol is a frozen dataclass. Its fields are its options; its class says what it is called,
+which arms it takes and in which forms it exists. CONTRIBUTING.md shows how to add one.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache
+from typing import ClassVar, TypeVar
+
+from lotor.core.errors import InputError
+from lotor.core.options import Option, options_of
+from lotor.core.registry import Registry, load
+from lotor.crypto.signing import trusting_identities
+from lotor.environments.sources import ArmsSource
+from lotor.policies import AnyPolicy, from_text, to_text
+from lotor.policies.registry import split_text
+from lotor.protocols.form import ACT, FEATURES, MODEL, PULL, Assignment, Form
+from lotor.protocols.party import Party, Run
+
+P = TypeVar("P", bound="SecureProtocol")
+OptionValue = int | float | str | bool
+
+
+class Protocol(ABC):
+    """What `lotor.run` runs: a policy made into parties, in plain or secure."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """As on the command line."""
+
+    @property
+    @abstractmethod
+    def learner(self) -> str:
+        """The party whose output is the total reward."""
+
+    @property
+    def least_budget(self) -> int | None:
+        """The smallest budget; None where each arm is pulled once to begin with."""
+        return None
+
+    @abstractmethod
+    def options(self) -> Mapping[str, str | int]:
+        """All that was chosen, for the record."""
+
+    @abstractmethod
+    def parties(self, run: Run) -> Mapping[str, Party]:
+        """Fresh parties for one run within one process."""
+
+    def privacy(self, run: Run) -> Mapping[str, float | int | str | None] | None:  # noqa: ARG002
+        """What the arms of a run tell, where the protocol accounts for it."""
+        return None
+
+
+class SecureProtocol(Protocol):
+    """A policy made secure, in one of its forms."""
+
+    __slots__ = ()
+
+    summary: ClassVar[str]
+    """What it is for, in half a sentence."""
+
+    arms: ClassVar[type[ArmsSource]]
+    """What `--arms` may say."""
+
+    forms: ClassVar[Mapping[str, str]]
+    """Its forms, each as module:Class; the first is the default."""
+
+    default_budget: ClassVar[int] = 1000
+    demo_budget: ClassVar[int] = 300
+    exact: ClassVar[bool] = True
+    """Whether it computes with the very numbers of plain, or rounds."""
+
+    policy_options: ClassVar[tuple[str, ...]] = ()
+    """Parameters of the policy that are options of their own on the command line."""
+
+    policy: AnyPolicy
+    form: str
+
+    @abstractmethod
+    def plain(self) -> Protocol:
+        """The same policy with no cryptography."""
+
+    @property
+    def learner(self) -> str:
+        return self.in_form().opener
+
+    def in_form(self) -> Form:
+        """The form that was chosen."""
+        return self.form_called(self.form)
+
+    @classmethod
+    def form_called(cls, name: str) -> Form:
+        """A form by its name."""
+        cls.check_form(name)
+        return _form(cls.forms[name])
+
+    @classmethod
+    def check_form(cls, name: str) -> None:
+        """Refuse a form that does not exist, naming those that do."""
+        if name not in cls.forms:
+            raise InputError(f"{cls.name} has no form {name!r}: choose {' or '.join(cls.forms)}")
+
+    @classmethod
+    def default_form(cls) -> str:
+        return next(iter(cls.forms))
+
+    def parties(self, run: Run) -> Mapping[str, Party]:
+        """Every party of a simulation, built as a daemon would build it."""
+        form = self.in_form()
+        members = form.simulated(self, run)
+        seats = form.seats(members)
+        identities = trusting_identities(list(seats))
+        order, opener = form.open(self, run.id, members, run.budget, identities[form.opener])
+        parties = {form.opener: opener}
+        for seat, member in seats.items():
+            if seat != form.opener:
+                assignment = Assignment(
+                    run=run.id,
+                    seat=seat,
+                    order=order,
+                    identity=identities[seat],
+                    contribution=member.contribution,
+                    seed=run.seed,
+                    brings=frozenset({PULL, ACT, FEATURES, MODEL}),
+                    data=run.environment,
+                    workers=self.simulated_workers,
+                    simulated=self,
+                )
+                parties[seat] = form.party(assignment)
+        return parties
+
+    @property
+    def simulated_workers(self) -> int:
+        """With how many processes a party computes in a simulation."""
+        return 1
+
+    @classmethod
+    def all_options(cls) -> tuple[Option, ...]:
+        """Its own options, and those of its policy that it takes as its own."""
+        chosen = dict.fromkeys(cls.policy_options)
+        of_policy = [one for one in options_of(cls.policy_kind()) if one.name in chosen]
+        return (*options_of(cls), *of_policy)
+
+    @classmethod
+    def policy_kind(cls) -> type:
+        """The class of the policy that it takes unless another one is given."""
+        (field,) = (one for one in fields(cls) if one.name == "policy")  # type: ignore[arg-type]
+        kind: type = field.default_factory  # type: ignore[assignment]
+        return kind
+
+    @classmethod
+    def configured(cls: type[P], policy: str | None, options: Mapping[str, OptionValue]) -> P:
+        """The protocol with a policy by its text, and options by their names."""
+        known = {one.name: one for one in cls.all_options()}
+        if unknown := sorted(set(options) - set(known)):
+            raise InputError(
+                f"{cls.name} does not take {', '.join(unknown)}: it takes {', '.join(known)}"
+            )
+        values = {name: known[name].read(value) for name, value in options.items()}
+        for name in values:
+            if policy is not None and f"{name}=" in split_text(policy)[1]:
+                raise InputError(f"the policy {policy} and {name} both give {name}: give one")
+        own = {name: values.pop(name) for name in cls.policy_options if name in values}
+        chosen = cls.policy_kind()() if policy is None else from_text(policy)
+        if own:
+            cls(chosen)  # type: ignore[call-arg]  # refuses a policy that has no such parameters
+            chosen = replace(chosen, **own)  # type: ignore[type-var,arg-type]
+        return cls(chosen, **values)  # type: ignore[call-arg]
+
+    def order_options(self) -> dict[str, str | int]:
+        """What an order to a federation says of it; numbers with a point go as exact text."""
+        said: dict[str, str | int] = {"policy": to_text(self.policy)}
+        for one in options_of(type(self)):
+            value = getattr(self, one.name)
+            # Parameters of the policy are in its text.
+            if one.ordered and value is not None and not hasattr(self.policy, one.name):
+                said[one.name] = value if isinstance(value, int) else str(value)
+        return said
+
+    @classmethod
+    def ordered(cls: type[P], options: Mapping[str, str | int]) -> P:
+        """The protocol that an order asks for."""
+        given = dict(options)
+        policy = given.pop("policy", None)
+        allowed = {one.name for one in options_of(cls) if one.ordered}
+        if refused := sorted(set(given) - allowed):
+            raise InputError(f"an order of {cls.name} cannot say {', '.join(refused)}")
+        return cls.configured(None if policy is None else str(policy), given)
+
+
+PROTOCOLS: Registry[SecureProtocol] = Registry("lotor.protocols", "protocol", (SecureProtocol,))
+"""The protocols that packages offer by entry points, and those that were allowed by name."""
+
+
+@cache
+def _form(name: str) -> Form:
+    kind = load(name, "form")
+    if not isinstance(kind, type) or not issubclass(kind, Form):
+        raise InputError(f"{name} is no form: it must be a class derived from Form")
+    return kind()
