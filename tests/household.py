@@ -51,13 +51,13 @@ class Household:
 
     def order(self, opener: str, order: commands.Order) -> str:
         run = secrets.token_hex(16)
-        self.nodes[opener].journal.ask(run, commands.to_bytes(order))
+        self.nodes[opener].journal.commands.add(run, commands.to_bytes(order))
         # Its own connection does not see its own writing as a change.
         self.nodes[opener]._clerk._seen = -1
         return run
 
     def tell(self, name: str, run: str, command: commands.Command) -> None:
-        self.nodes[name].journal.ask(run, commands.to_bytes(command))
+        self.nodes[name].journal.commands.add(run, commands.to_bytes(command))
         self.nodes[name]._clerk._seen = -1
 
     async def live(self, name: str, run: str) -> LiveRun:

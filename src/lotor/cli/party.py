@@ -116,7 +116,9 @@ def start_command(
         if owners is not None:
             members["owner"] = [name.strip() for name in owners.split(",")]
         run = secrets.token_hex(RUN_ID_BYTES)
-        at.journal.ask(run, commands.to_bytes(commands.Order(protocol, budget, options, members)))
+        at.journal.commands.add(
+            run, commands.to_bytes(commands.Order(protocol, budget, options, members))
+        )
         watch(at, run, as_json=as_json, progress=log == "text")
 
 
@@ -125,7 +127,7 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
     try:
         row = asyncio.run(_watch(at, run, progress=progress))
     except KeyboardInterrupt:
-        if at.journal.withdraw(run):
+        if at.journal.commands.withdraw(run):
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
         typer.echo(
@@ -135,7 +137,7 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
         )
         raise typer.Exit(INTERRUPTED) from None
     if row is None:
-        raise InputError(str(at.journal.impossible(run)))
+        raise InputError(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
     _say_what_came(row, at.journal.output(run), as_json=as_json)

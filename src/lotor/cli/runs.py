@@ -102,7 +102,7 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """List this party's runs."""
     with desk(kit) as at:
         rows = [described(at, row) for row in at.journal.runs()]
-        rows += [_ordered(run) for run in at.journal.orders()]
+        rows += [_ordered(run) for run in at.journal.commands.new_runs()]
     if as_json:
         typer.echo(json.dumps(rows))
         return
@@ -153,7 +153,7 @@ def follow(
 
 
 def _ask(at: Desk, row: RunRow, command: commands.Command, done: str) -> None:
-    at.journal.ask(row.id, commands.to_bytes(command))
+    at.journal.commands.add(row.id, commands.to_bytes(command))
     when = "" if _served(at.journal) else ", as soon as this party is served again"
     typer.echo(f"{done}{when}", err=True)
 
@@ -197,8 +197,8 @@ def stop(
 ) -> None:
     """End a run on all sides, without a result."""
     with desk(kit) as at:
-        for order in at.journal.orders():
-            if order.startswith(run) and at.journal.withdraw(order):
+        for order in at.journal.commands.new_runs():
+            if order.startswith(run) and at.journal.commands.withdraw(order):
                 typer.echo(f"the order of run {order} is taken back", err=True)
                 return
         row = at.journal.run(run)

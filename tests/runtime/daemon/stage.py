@@ -167,7 +167,7 @@ class Stage:
         """What `lotor runs …` does, from another process."""
         node = self.nodes[name]
         with closing(Journal(node.journal.path.parent, str(node.kit.subject))) as journal:
-            journal.ask(run, commands.to_bytes(command))
+            journal.commands.add(run, commands.to_bytes(command))
 
     def hold(self, name: str = "porto", after: int = HELD_AFTER) -> None:
         """Let the first pull after this round take long."""

@@ -399,7 +399,7 @@ def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> N
 
 
 def test_commands_that_nobody_carries_out(kits: dict[str, Path], journal: Journal) -> None:
-    journal.ask("run", b"command")
+    journal.commands.add("run", b"command")
     assert "lotor serve" in only(kits["lyon"], "runs").todo
     with served(journal):
         assert wrong(kits["lyon"]) == {}

@@ -282,7 +282,7 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
         finally:
             await house.down()
             goes_on.set()
-        thinking = [one for one in threading.enumerate() if one.name == "lotor-think"]
+        thinking = [one for one in threading.enumerate() if one.name == "lotor-step"]
         for thread in thinking:
             await asyncio.to_thread(thread.join)
         assert not list(stored(made, "server"))

@@ -12,7 +12,7 @@ from lotor.core.errors import LotorError
 from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, decode, encode
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import STOPPED
 from runtime.daemon.stage import EVERYONE, Stage, play, unchanged
 
@@ -100,7 +100,7 @@ def test_any_frames_of_anybody_are_taken_or_refused(name: str, tmp_path: Path) -
 
         @settings(max_examples=300, database=None, suppress_health_check=list(HealthCheck))
         @given(FRAMES)
-        def any_frame(frame: Frame) -> None:
+        def any_frame(frame: RunFrame) -> None:
             this = msgspec.structs.replace(frame, run=run) if frame.run == "this" else frame
             handled(made.controller, name, encode(this))
 

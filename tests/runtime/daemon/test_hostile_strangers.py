@@ -10,7 +10,7 @@ from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, encode
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import REFUSED, RUNNING, STOPPED
 from runtime.daemon.forgery import announced, foreign, resigned, seat
 from runtime.daemon.hostile import Stranger, flipped
@@ -18,7 +18,7 @@ from runtime.daemon.stage import EVERYONE, Stage, play, unchanged
 from runtime.daemon.waiting import until
 
 
-def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[Frame | bytes, str]]:
+def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunFrame | bytes, str]]:
     live = made.live("controller", run)
     told, signed, signature = announced(made, run), live.table.signed, live.table.signature
     identity = Identity("graz", graz.kit.key.private, {})

@@ -55,7 +55,7 @@ def test_a_decision_given_while_the_daemon_is_down_counts(tmp_path: Path) -> Non
         made.release()
         kit = Kit(made.kit("porto"))
         with closing(Journal(kit.path / "state", str(kit.subject))) as journal:
-            journal.ask(run, commands.to_bytes(commands.Resolve(decision, 1.0)))
+            journal.commands.add(run, commands.to_bytes(commands.Resolve(decision, 1.0)))
         await made.start("porto")
         await until(made.live("porto", run).over.is_set)
         assert made.calls("porto").count(decision) <= 1
@@ -69,7 +69,7 @@ def test_asked_again_once_however_often_an_operator_says_so(tmp_path: Path) -> N
         for _ in range(3):
             made.ask("porto", run, commands.Resolve(decision, None))
         await until(lambda: made.live("porto", run)._task is not None)
-        await until(lambda: not made.nodes["porto"].journal.commands())
+        await until(lambda: not made.nodes["porto"].journal.commands.waiting())
         await made.stop("porto")
         await made.start("porto")
         await until(lambda: "in doubt" in made.live("porto", run).note)

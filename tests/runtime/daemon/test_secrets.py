@@ -41,7 +41,7 @@ from lotor.runtime.durable.frames import Join
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import WAITING, Journal, RunRow
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.record import PullRecord, Saved
+from lotor.runtime.durable.record import PullRecord, SavedRun
 from scanning import Secret, contents, forms_of, forms_of_number, forms_of_reward, leaks
 
 pytestmark = pytest.mark.slow
@@ -299,7 +299,7 @@ def test_a_secret_in_another_partys_journal_is_found(
         assert leaks(contents(tmp_path), [secret]) == []
         with closing(Journal(state, "controller controller")) as journal:
             for value in (max(secret.forms), sorted(secret.forms)[0]):
-                journal.ask("run", value)
+                journal.commands.add("run", value)
             assert f"{kind} in controller/state/journal.db, its rows" in leaks(
                 contents(tmp_path), [secret]
             )
@@ -346,7 +346,7 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
         link = Link("controller")
         link.post(snapshot)
         link.accept(1, snapshot)
-        saved = Saved(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
+        saved = SavedRun(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
         things = [at, at.kit, at.kit.key, at.journal, node, row, table, table.identity, place]
         things += [live, record, host, link, saved, PullRecord(1, "d", reward, True)]
         things += [RunRow("r", snapshot, snapshot, "lyon", "running", "", 0.0, 0.0, "1")]

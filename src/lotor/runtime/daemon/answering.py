@@ -10,7 +10,8 @@ from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.pull import Asker
 from lotor.runtime.daemon.tables import OwnerTable
-from lotor.runtime.durable.host import Asked, Host
+from lotor.runtime.durable.host import Host
+from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import to_features
 
@@ -55,7 +56,7 @@ class Answering:
         asked = self._host.asked
         return asked is not None and asked.decision is None and not self._owner.tick
 
-    def lack(self, asked: Asked) -> str | None:
+    def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""
         effect, dimensions = asked.effect, self._owner.dimensions
         if effect.decision is None:
@@ -69,7 +70,7 @@ class Answering:
             )
         return None
 
-    async def answer(self, asked: Asked) -> bool:
+    async def answer(self, asked: Question) -> bool:
         """Answer what the host asks; False when that is in doubt and a person must decide."""
         began = self._clock.now()
         answer: Answer = None
@@ -82,7 +83,7 @@ class Answering:
         await self._keep_schedule(began, asked)
         return True
 
-    async def _ask(self, asked: Asked, decision: Decision) -> Answer:
+    async def _ask(self, asked: Question, decision: Decision) -> Answer:
         """The world's answer. A question that may have been asked before needs a function that
         recognises it, or a person."""
         pause = FIRST_PAUSE
@@ -105,7 +106,7 @@ class Answering:
                     self._tell("")
                 return answer
 
-    def _in_doubt(self, asked: Asked, decision: Decision, why: str) -> "_InDoubtError":
+    def _in_doubt(self, asked: Question, decision: Decision, why: str) -> "_InDoubtError":
         self.doubt = decision
         self._report(
             f"in doubt: nobody knows whether decision {decision.id} was carried out ({why}); find "
@@ -127,7 +128,7 @@ class Answering:
         """Whether a person has said to ask this one again."""
         return self._may_repeat == decision
 
-    def resolved(self, asked: Asked, verdict: Resolve) -> None:
+    def resolved(self, asked: Question, verdict: Resolve) -> None:
         """A person has decided what became of it, or that it is to be asked (again)."""
         if verdict.again:
             self._may_repeat = verdict.decision
@@ -148,7 +149,7 @@ class Answering:
             f"decision {verdict.decision} cannot be resolved so: give `{_WAYS_OUT[type(effect)]}`"
         )
 
-    async def _keep_schedule(self, began: float, asked: Asked) -> None:
+    async def _keep_schedule(self, began: float, asked: Question) -> None:
         tick = self._owner.tick
         if not tick:
             return

@@ -33,12 +33,12 @@ class Clerk:
         if changes == self._seen and not self._too_early:
             return
         self._seen, self._too_early = changes, False
-        for number, run, data in journal.commands():
+        for number, run, data in journal.commands.waiting():
             try:
                 command = commands.from_bytes(data)
             except JournalError as error:
                 RunLog(_log, run).error(str(error), extra={"event": "unknown-command"})
-                journal.done(number)
+                journal.commands.done(number)
                 continue
             live = self._node.runs.get(run)
             if isinstance(command, commands.Order) and live is None:
@@ -48,9 +48,9 @@ class Clerk:
                 if isinstance(command, commands.Stop):
                     me = self._node.kit.subject.name
                     self._node.stop_aside(run, f"stopped by {me}: {command.reason}")
-                journal.done(number)
+                journal.commands.done(number)
             elif self._do(live, command):
-                journal.done(number)
+                journal.commands.done(number)
             else:
                 self._too_early = True
 
@@ -64,7 +64,7 @@ class Clerk:
             return
         except LotorError as error:
             impossible = (run, str(error))
-        self._node.journal.done(number, impossible)
+        self._node.journal.commands.done(number, impossible)
         del self._opening[run]
 
     def _do(self, live: LiveRun, command: commands.Command) -> bool:

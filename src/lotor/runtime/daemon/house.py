@@ -7,7 +7,7 @@ from lotor.crypto.certificates import Certificate
 from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.answering import Answering
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.durable.frames import Frame
+from lotor.runtime.durable.frames import RunFrame
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import Journal
 
@@ -43,7 +43,7 @@ class House(Interface):
     def workers(self) -> int:
         """With how many processes a party here may compute."""
 
-    def send(self, name: str, frame: Frame) -> None:
+    def send(self, name: str, frame: RunFrame) -> None:
         """To the party with this name, if it is connected."""
 
     def present(self, member: Certificate) -> bool:

@@ -23,9 +23,9 @@ from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.house import House
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
-from lotor.runtime.daemon.thinking import think
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
-from lotor.runtime.durable.host import Asked, Host, first_snapshot
+from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
+from lotor.runtime.durable.host import Host, first_snapshot
 from lotor.runtime.durable.journal import (
     ENDED,
     FAILED,
@@ -35,7 +35,7 @@ from lotor.runtime.durable.journal import (
     WAITING,
     Journal,
 )
-from lotor.runtime.durable.thought import Thought
+from lotor.runtime.durable.questions import Question
 
 NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
 
@@ -154,7 +154,7 @@ class LiveRun:
         if self.host is not None and seat is not None:
             self._house.send(name, self.host.join_to(seat))
 
-    def _send(self, seat: str, frame: Frame) -> None:
+    def _send(self, seat: str, frame: RunFrame) -> None:
         self._house.send(self._names[seat], frame)
 
     def joined(self, seat: str, join: Join) -> None:
@@ -236,8 +236,8 @@ class LiveRun:
         self.tell()
 
     def _see_to(self, host: Host) -> None:
-        if host.thought is not None:
-            self._task = asyncio.create_task(self._think(host.thought))
+        if host.background_step is not None:
+            self._task = asyncio.create_task(self._run_step(host.background_step))
         elif host.asked is not None:
             self._answer(host.asked)
         if host.finished and self.state == RUNNING:
@@ -250,7 +250,7 @@ class LiveRun:
             host.settle()
             self.over.set()
 
-    def _answer(self, asked: Asked) -> None:
+    def _answer(self, asked: Question) -> None:
         answering = self._answering
         lack = NOTHING_HERE if answering is None else answering.lack(asked)
         if answering is None or lack is not None:
@@ -258,12 +258,12 @@ class LiveRun:
         elif answering.doubt is None:
             self._task = asyncio.create_task(self._answered(answering, asked))
 
-    async def _think(self, thought: Thought) -> None:
-        await think(thought)
+    async def _run_step(self, step: BackgroundStep) -> None:
+        await run_in_thread(step)
         self._task = None
         self.advance()
 
-    async def _answered(self, answering: Answering, asked: Asked) -> None:
+    async def _answered(self, answering: Answering, asked: Question) -> None:
         try:
             answered = await answering.answer(asked)
         except LotorError as error:  # it could not be written down

@@ -38,7 +38,7 @@ from lotor.runtime.daemon.holdings import Holdings
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import (
     JOURNAL_VERSION,
@@ -174,7 +174,7 @@ class Node:
     def wait(self) -> float:
         return self.config.limits.wait
 
-    def send(self, name: str, frame: Frame) -> None:
+    def send(self, name: str, frame: RunFrame) -> None:
         self.transport.send(self._me, name, encode(frame))
 
     def present(self, member: Certificate) -> bool:
@@ -295,7 +295,7 @@ class Node:
         elif isinstance(frame, Roster):
             self._introduced(frame)
 
-    def _seated(self, name: str, frame: Frame) -> tuple[LiveRun, str]:
+    def _seated(self, name: str, frame: RunFrame) -> tuple[LiveRun, str]:
         """The run that a frame is about and its sender's seat there."""
         live = self.runs.get(frame.run)
         seat = live.seat_of(name) if live is not None else None

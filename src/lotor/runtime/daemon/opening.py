@@ -89,7 +89,7 @@ async def open_run(node: Opener, run: str, order: Order) -> LiveRun:
         trust=node.kit.fresh_trust(),
         key=node.kit.key,
     )
-    if not node.journal.ordered(run):
+    if not node.journal.commands.asks_for(run):
         raise StoppedError(f"the order of run {run} was taken back")
     live = LiveRun(table, node, RUNNING, "")
     node.add(live, first_snapshot(party))

@@ -99,7 +99,7 @@ async def follow(
             if row is not None and row.state in (*ENDED, FINISHED):
                 await _let_it_settle(node, run, linger)
                 return row
-            if row is None and at.journal.impossible(run) is not None:
+            if row is None and at.journal.commands.impossible(run) is not None:
                 return None
             await asyncio.sleep(LOOK_SECONDS)
     finally:

@@ -7,12 +7,11 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 from lotor.core.version import VERSION
 from lotor.runtime.daemon.doctor.findings import Finding, ok, open_to_others, problem, warning
 from lotor.runtime.daemon.doctor.kit_checks import Patient
-from lotor.runtime.durable.journal import JOURNAL_VERSION
+from lotor.runtime.durable.journal import JOURNAL_VERSION, open_read_only
 
 JOURNAL, LOCK = "journal.db", "journal.lock"
 ENOUGH_SPACE, LEAST_SPACE = 1 << 30, 64 << 20
@@ -75,13 +74,6 @@ def check_served(patient: Patient, openers: Collection[str]) -> Iterator[Finding
         )
 
 
-def opened(path: Path) -> sqlite3.Connection:
-    """A journal to read from; without a log beside it, nothing is made for that either."""
-    kept = path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro" if kept else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)
-
-
 def check_journal(patient: Patient) -> Iterator[Finding]:
     """Whether it is whole, of this version, and this party's."""
     path = patient.state / JOURNAL
@@ -89,7 +81,7 @@ def check_journal(patient: Patient) -> Iterator[Finding]:
         yield ok("journal", "there is none yet")
         return
     try:
-        with closing(opened(path)) as database:
+        with closing(open_read_only(path)) as database:
             yield from _examined(patient, path, database)
     except sqlite3.Error as error:
         yield _damaged(path, str(error))
@@ -112,10 +104,11 @@ def _examined(patient: Patient, path: Path, database: sqlite3.Connection) -> Ite
     if meta.get("journal") != str(JOURNAL_VERSION):
         yield problem(
             "journal",
-            f"{path} is of journal version {meta.get('journal')}, by lotor {meta.get('version')}, "
-            f"and lotor {VERSION} has journal version {JOURNAL_VERSION}",
-            f"finish its runs with lotor {meta.get('version')}, or let `state` in party.toml name "
-            "a new folder",
+            f"{path} was written by lotor {meta.get('version')} (journal version "
+            f"{meta.get('journal')}), and this lotor {VERSION} only reads journal version "
+            f"{JOURNAL_VERSION}",
+            f"install lotor {meta.get('version')} to finish the runs in it, or let `state` in "
+            "party.toml name a new folder",
         )
     elif patient.subject is not None and meta.get("party") != str(patient.subject):
         yield problem(

@@ -7,11 +7,11 @@ from contextlib import closing
 import msgspec
 
 from lotor.runtime.daemon.doctor.findings import Finding, ok, problem, warning
-from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, opened
+from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
 from lotor.runtime.daemon.doctor.kit_checks import Patient
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
-from lotor.runtime.durable.journal import RUNNING, WAITING
+from lotor.runtime.durable.journal import RUNNING, WAITING, open_read_only
 
 CHECK = "runs"
 
@@ -20,7 +20,7 @@ def check_runs(patient: Patient) -> Iterator[Finding]:
     path = patient.state / JOURNAL
     if not path.exists():
         return
-    with closing(opened(path)) as database:
+    with closing(open_read_only(path)) as database:
         rows = database.execute(
             "SELECT id, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
             (WAITING, RUNNING),
