@@ -26,7 +26,7 @@ from lotor.core.errors import (
 )
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.runtime.daemon import commands, logs
-from lotor.runtime.daemon.serving import Desk, desk, follow, serve
+from lotor.runtime.daemon.serving import OpenKit, follow, open_kit, serve
 from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
 
 KitOption = Annotated[Path, typer.Option("--kit", help="The party's folder: keys and party.toml.")]
@@ -40,12 +40,12 @@ LevelOption = Annotated[
 
 def serve_command(kit: KitOption, log: LogOption = "text", log_level: LevelOption = "info") -> None:
     """Run one party: its role and name are in its certificate. Stop it with ctrl-C or SIGTERM."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
         asyncio.run(_until_stopped(at))
 
 
-async def _until_stopped(at: Desk) -> None:
+async def _until_stopped(at: OpenKit) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -110,19 +110,19 @@ def start_command(
         mean_bound=mean_bound,
         rms_length=rms_length,
     )
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
         members = {role: list(names) for role, names in at.config.members.items()}
         if owners is not None:
             members["owner"] = [name.strip() for name in owners.split(",")]
         run = secrets.token_hex(RUN_ID_BYTES)
         at.journal.commands.add(
-            run, commands.to_bytes(commands.Order(protocol, budget, options, members))
+            run, commands.to_bytes(commands.StartRun(protocol, budget, options, members))
         )
         watch(at, run, as_json=as_json, progress=log == "text")
 
 
-def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
+def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
     """Follow a run to its end and print what came of it."""
     try:
         row = asyncio.run(_watch(at, run, progress=progress))
@@ -157,7 +157,7 @@ def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
         show_account(Console(), account)
 
 
-async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:
+async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
     if not progress:  # JSON lines, and nothing between them
         return await follow(at, run, lambda _row: None)
     with RunProgress(at.journal, run, sys.stderr) as shown:

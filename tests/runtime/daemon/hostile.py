@@ -1,4 +1,4 @@
-"""Certified parties that do as they like: a daemon that was changed, and one without any."""
+"""Certified parties that do as they like: a daemon's transport that was changed, and no daemon."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -8,7 +8,6 @@ from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.journal import JOURNAL_VERSION
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
@@ -22,15 +21,14 @@ def honest(name: str, frame: RunFrame) -> Iterable[RunFrame | bytes]:
     return [frame]
 
 
-class Meddler(Node):
-    """A daemon whose operator has changed what it sends."""
+class MeddlingTransport(NetworkTransport):
+    """The transport of a daemon whose operator has changed what it sends."""
 
     twist: Twist = staticmethod(honest)
 
-    def send(self, name: str, frame: RunFrame) -> None:
-        for sent in self.twist(name, frame):
-            payload = sent if isinstance(sent, bytes) else encode(sent)
-            self.transport.send(self.kit.subject.name, name, payload)
+    def send(self, sender: str, to: str, payload: bytes) -> None:
+        for sent in self.twist(to, decode(payload, sender)):
+            super().send(sender, to, sent if isinstance(sent, bytes) else encode(sent))
 
 
 def once(

@@ -20,7 +20,7 @@ from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.deployment import HelbaDeployment
 from lotor.protocols.helba.server import Server, ServerMemory
 from lotor.protocols.helba.shared_server import SharedServer
-from lotor.runtime.daemon.commands import Order, Stop
+from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
@@ -81,7 +81,7 @@ def ordered(
 ) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return house.order("user", Order("helba", budget, options, members))
+    return house.order("user", StartRun("helba", budget, options, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:
@@ -235,7 +235,7 @@ def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopb
             assert (live.state, live.host) == (RUNNING, None)
             assert "see its log" in live.note
             user = await house.live("user", run)
-            await until(lambda: user.bulletin.known["server"].state == BLOCKED)
+            await until(lambda: user.statuses.known["server"].state == BLOCKED)
             await house.down("server")
             path.write_bytes(data)
             await house.up("server")

@@ -114,9 +114,11 @@ def test_a_replayed_message_changes_nothing_and_is_acknowledged_again(
         state = (host.links["lyon"].received, list(host.links["lyon"].inbox), host.round)
         acknowledged.clear()
         for frame in list(kept):
-            made.nodes["lyon"].send("controller", frame)
-        made.nodes["lyon"].send("controller", Ask(""))
-        await until(lambda: "porto" in made.nodes["lyon"].cards)  # all before it was handled
+            made.nodes["lyon"].connections.send("controller", frame)
+        made.nodes["lyon"].connections.send("controller", Ask(""))
+        await until(
+            lambda: "porto" in made.nodes["lyon"].connections.cards
+        )  # all before it was handled
         assert (host.links["lyon"].received, list(host.links["lyon"].inbox), host.round) == state
         assert rows(made.controller) == before
         assert host.links["lyon"].ack > 0
@@ -233,7 +235,7 @@ def test_a_flood_is_stopped(tmp_path: Path) -> None:
         link = made.host("controller", run).links["lyon"]
         for number in range(1, MESSAGES_AHEAD + 2):
             flood = Data(run, link.received + number, 0, 0, b"flood")
-            made.nodes["lyon"].send("controller", flood)
+            made.nodes["lyon"].connections.send("controller", flood)
         await until(lambda: made.logged("lyon is 4096 messages ahead"))
         assert len(link.inbox) <= MESSAGES_AHEAD
         made.release()

@@ -34,7 +34,7 @@ def test_random_bytes_and_random_changes_do_no_harm(tmp_path: Path) -> None:
         made.hold()
         run = await made.order()
         await made.held(run)
-        table = made.live("controller", run).table
+        table = made.live("controller", run).agreement
         seeds = [
             encode(frame)
             for frame in (
@@ -42,7 +42,7 @@ def test_random_bytes_and_random_changes_do_no_harm(tmp_path: Path) -> None:
                 Ack(run, 3, 1),
                 Join(run, 1, 2, 3, 4, 5),
                 Open(run, table.signed, table.signature),
-                *made.live("controller", run).bulletin.known.values(),
+                *made.live("controller", run).statuses.known.values(),
                 Roster("", [Card(made.controller.kit.certificate.to_der(), Offer(1))]),
                 Ask(""),
             )

@@ -12,7 +12,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.durable.journal import RUNNING, Journal
-from runtime.daemon.hostile import Meddler
+from runtime.daemon.hostile import MeddlingTransport
 from runtime.daemon.stage import Stage, play
 from runtime.daemon.waiting import until
 
@@ -23,11 +23,11 @@ def test_nobody_ends_a_run_in_the_name_of_another(tmp_path: Path, seat: str) -> 
 
     async def scene(made: Stage) -> None:
         made.hold()
-        await made.start("lyon", kind=Meddler)
+        await made.start("lyon", transport=MeddlingTransport)
         run = await made.order()
         await made.held(run)
         forged = Status(run, seat, 0.0, "stopped", "stopped by porto:\nforged", 1, b"")
-        made.nodes["lyon"].send("controller", forged)
+        made.nodes["lyon"].connections.send("controller", forged)
         await until(lambda: made.logged("is not valid"))
         assert made.live("controller", run).state == RUNNING
         made.release()

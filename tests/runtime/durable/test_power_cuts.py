@@ -214,7 +214,7 @@ def test_the_rule_cannot_be_left_out(
     assert {number % 2 for number in numbers} == {1 if kind is Observe else 0}
 
 
-class Asker:
+class FunctionCaller:
     """Asks one question."""
 
     def __init__(self, effect: Pull | Act | Observe) -> None:
@@ -244,9 +244,9 @@ def test_only_what_is_masked_waits_for_the_disk(
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as disk:
         for statement in record.SCHEMA.split(";"):
             disk.execute(statement)
-        RunRecord(disk, "aa").create(first_snapshot(Asker(effect)), repeatable=True)
+        RunRecord(disk, "aa").create(first_snapshot(FunctionCaller(effect)), repeatable=True)
         run = RunRecord(disk, "aa")
-        host = Host("lyon", lambda _: Asker(effect), run, [], lambda *_: None)
+        host = Host("lyon", lambda _: FunctionCaller(effect), run, [], lambda *_: None)
         host.advance()
         assert disk.execute("SELECT * FROM pulls").fetchall() == []  # no intent
         host.answered(answer)

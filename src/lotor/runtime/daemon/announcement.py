@@ -43,8 +43,11 @@ class Announcement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """An announcement that was checked, as the party in one of its seats has it."""
+class RunAgreement:
+    """An announcement that was checked, as the party in one of its seats has it.
+
+    `members` are the certificates by seat, and `seat` is this party's own.
+    """
 
     announcement: Announcement
     signed: bytes
@@ -61,7 +64,7 @@ class Table:
 
     @property
     def opener(self) -> Certificate:
-        """The certificate of who ordered the run."""
+        """The certificate of the party that ordered the run."""
         return self.members[self.deployment.opener]
 
     @property
@@ -98,7 +101,7 @@ def check(
     deployments: Mapping[str, Deployment],
     trust: Trust | None,
     key: PartyKey,
-) -> Table:
+) -> RunAgreement:
     """Check an announcement as it came over the wire, or (without `trust`) from the journal.
 
     A run goes on although a certificate has expired since it began; connections are another
@@ -132,7 +135,7 @@ def check(
         raise ProtocolError(
             f"run {run} was not announced by its {deployment.opener}: {error}"
         ) from None
-    return Table(announcement, signed, signature, deployment, plan, members, seat, identity)
+    return RunAgreement(announcement, signed, signature, deployment, plan, members, seat, identity)
 
 
 def _read(signed: bytes) -> Announcement:

@@ -2,23 +2,37 @@
 
 from functools import partial
 from math import inf
+from typing import Protocol as Interface
+from typing import runtime_checkable
 
 from lotor.core.effects import Act, Decision, Observe, Pull
 from lotor.core.errors import ConfigError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.deployment import Offer
-from lotor.runtime.daemon.answering import Askers
-from lotor.runtime.daemon.config import PartyConfig
+from lotor.runtime.daemon.answerer import FunctionCallers
+from lotor.runtime.daemon.config import OwnerTable, PartyConfig
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.pull import Asker, Check, load_function, load_model
-from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.daemon.party_functions import (
+    AnswerCheck,
+    FunctionCaller,
+    load_function,
+    load_model,
+)
 from lotor.runtime.pulls import ACT, FEATURES, PULL, to_features, to_reward
 
-# The roles of parties that are asked for something.
+# The roles of parties that are asked for something. A protocol ought to say this of its roles.
 BRINGERS = ("owner", "actor", "receiver", "user")
 
 
-class Holdings:
+@runtime_checkable
+class ArmsModel(Interface):
+    """A model that says how many arms it has; a protocol may ask more of it."""
+
+    @property
+    def k(self) -> int: ...
+
+
+class PartyResources:
     """As a party's [owner] table names them; a party without one brings nothing."""
 
     def __init__(self, kit: Kit, config: PartyConfig) -> None:
@@ -30,17 +44,17 @@ class Holdings:
                 f"{kit.party_toml}: {kit.subject.name} has the role {role}, so party.toml needs an "
                 "[owner] table with what it brings; docs/party.md has an example"
             )
-        self.askers = {} if config.owner is None else self._load_askers(config.owner)
+        self.callers = {} if config.owner is None else self._load_functions(config.owner)
         self.data = self._load_data()
 
-    def _load_askers(self, owner: OwnerTable) -> Askers:
-        checks: dict[type[Pull | Act | Observe], tuple[str, str | None, Check]] = {
+    def _load_functions(self, owner: OwnerTable) -> FunctionCallers:
+        checks: dict[type[Pull | Act | Observe], tuple[str, str | None, AnswerCheck]] = {
             Pull: (PULL, owner.pull, reward_in(RewardScale(*owner.reward_range))),
             Act: (ACT, owner.act, nothing),
             Observe: (FEATURES, owner.features, so_many_features(owner.dimensions or 0)),
         }
         return {
-            effect: Asker(load_function(spec, self._kit.path, key), check, key)
+            effect: FunctionCaller(load_function(spec, self._kit.path, key), check, key)
             for effect, (key, spec, check) in checks.items()
             if spec is not None
         }
@@ -51,10 +65,12 @@ class Holdings:
         if owner is None or owner.model is None:
             return None
         data = load_model(owner.model, self._kit.path)
-        if not owner.asked_for_arms and owner.arms not in (None, getattr(data, "k", None)):
+        counted = data.k if isinstance(data, ArmsModel) else None
+        if not owner.asked_for_arms and owner.arms not in (None, counted):
             raise ConfigError(
-                f"{self._kit.party_toml}: owner.arms is {owner.arms}, which its model has not: "
-                "leave it out, or correct it"
+                f"{self._kit.party_toml}: owner.arms is {owner.arms}, but the model has "
+                f"{'no number k of arms' if counted is None else f'{counted} arms'}: leave "
+                "owner.arms out, or correct it"
             )
         return data
 
@@ -64,32 +80,38 @@ class Holdings:
         owner = self._owner
         if owner is None:
             return Offer()
-        held = 1 if owner.asked_for_arms else 0 if self.data is None else getattr(self.data, "k", 1)
-        arms = held if owner.arms is None else owner.arms
+        arms = self._counted_arms(owner) if owner.arms is None else owner.arms
         return Offer(arms, *owner.reward_range, owner.dimensions or 0)
+
+    def _counted_arms(self, owner: OwnerTable) -> int:
+        """How many arms a party has that does not say so in party.toml."""
+        if isinstance(self.data, ArmsModel) and not owner.asked_for_arms:
+            return self.data.k
+        return 1 if owner.asked_for_arms or self.data is not None else 0
 
     @property
     def brings(self) -> frozenset[str]:
         """The keys of what it has, as in its [owner] table."""
-        keys = ("pull", "act", "features", "model")
-        return frozenset(key for key in keys if getattr(self._owner, key, None) is not None)
+        brought = {} if self._owner is None else self._owner.brought
+        return frozenset(key for key, spec in brought.items() if spec is not None)
 
     @property
     def repeatable(self) -> bool:
+        """Whether its functions recognise a decision that they have answered before."""
         return self._owner is not None and self._owner.repeatable
 
     def close(self) -> None:
-        for asker in self.askers.values():
-            asker.close()
+        for caller in self.callers.values():
+            caller.close()
 
 
-def reward_in(scale: RewardScale) -> Check:
+def reward_in(scale: RewardScale) -> AnswerCheck:
     """A number in the range."""
     return partial(to_reward, scale=scale)
 
 
-def so_many_features(count: int) -> Check:
-    """Finite numbers; how long they may be is for who asks to say."""
+def so_many_features(count: int) -> AnswerCheck:
+    """Finite numbers; each question says itself how long a vector of them may be."""
     return partial(to_features, count=count, length=inf)
 
 

@@ -7,16 +7,16 @@ from lotor.core.effects import Act, Decision, Observe, Pull
 from lotor.core.errors import InputError, PullError
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.config import OwnerTable
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker
-from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import to_features
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-Askers: TypeAlias = Mapping[type[Pull | Act | Observe], Asker]
+FunctionCallers: TypeAlias = Mapping[type[Pull | Act | Observe], FunctionCaller]
 _WAYS_OUT = {
     Pull: "--reward X`, `--lost` or `--again",
     Act: "--lost` (it counts as done) or `--again",
@@ -29,7 +29,7 @@ _LACKS = {
 }
 
 
-class Answering:
+class Answerer:
     """What one run asks of one party: rewards, features, or to carry out an arm.
 
     With a `tick`, the party goes on a fixed time after each question, whether there was anything
@@ -37,11 +37,11 @@ class Answering:
     """
 
     def __init__(
-        self, host: Host, owner: OwnerTable, askers: Askers, clock: Clock, log: RunLog
+        self, host: Host, owner: OwnerTable, callers: FunctionCallers, clock: Clock, log: RunLog
     ) -> None:
         self._host = host
         self._owner = owner
-        self._askers = askers
+        self._callers = callers
         self._clock = clock
         self._log = log
         self._may_repeat: str | None = None
@@ -61,7 +61,7 @@ class Answering:
         effect, dimensions = asked.effect, self._owner.dimensions
         if effect.decision is None:
             return None
-        if type(effect) not in self._askers:
+        if type(effect) not in self._callers:
             return _LACKS[type(effect)]
         if isinstance(effect, Observe) and _wanted(effect) != dimensions:
             return (
@@ -87,14 +87,14 @@ class Answering:
         """The world's answer. A question that may have been asked before needs a function that
         recognises it, or a person."""
         pause = FIRST_PAUSE
-        asker = self._askers[type(asked.effect)]
+        caller = self._callers[type(asked.effect)]
         repeatable = self._host.repeatable or self.may_repeat(decision.id)
         if asked.again and not repeatable:
             why = "this party stopped between asking and the answer"
             raise self._in_doubt(asked, decision, why)
         while True:
             try:
-                answer = _fitting(asked.effect, await asker.ask(decision))
+                answer = _fitting(asked.effect, await caller.call(decision))
             except PullError as error:
                 if not self._host.repeatable:
                     raise self._in_doubt(asked, decision, str(error)) from None

@@ -1,0 +1,45 @@
+"""What all runs of one party share: its kit, its rules, its journal, its peers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lotor.core.errors import LotorError
+from lotor.protocols.deployment import Deployment, Place
+from lotor.protocols.store import Store
+from lotor.runtime.daemon.announcement import RunAgreement
+from lotor.runtime.daemon.clock import Clock
+from lotor.runtime.daemon.config import PartyConfig
+from lotor.runtime.daemon.connections import Connections
+from lotor.runtime.daemon.kit import Kit
+from lotor.runtime.daemon.resources import PartyResources
+from lotor.runtime.durable.journal import Journal
+
+
+@dataclass(slots=True, repr=False)
+class RunContext:
+    """`fatal` ends the daemon: it is called when nothing can be written down any more."""
+
+    kit: Kit
+    config: PartyConfig
+    journal: Journal
+    resources: PartyResources
+    connections: Connections
+    deployments: Mapping[str, Deployment]
+    clock: Clock
+    fatal: Callable[[LotorError], None]
+
+    def place(self, agreement: RunAgreement, store: Store) -> Place:
+        """All that this party needs to be built for a run."""
+        trial = self.config.trial
+        return Place(
+            run=agreement.run,
+            seat=agreement.seat,
+            order=agreement.announcement.order,
+            identity=agreement.identity,
+            offer=self.resources.offer,
+            trial_seed=None if trial is None else trial.seed,
+            brings=self.resources.brings,
+            data=self.resources.data,
+            store=store,
+            workers=self.config.limits.workers,
+        )
