@@ -58,8 +58,8 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> l
         found.append(f"its budget of {request.budget} is below least_budget {rules.least_budget}")
     if spent + max(request.budget, 0) > rules.total_budget:
         found.append(
-            f"its budget of {request.budget} and the {spent} of earlier runs are above total_budget "
-            f"{rules.total_budget}"
+            f"its budget of {request.budget} and the {spent} of earlier runs are above "
+            f"total_budget {rules.total_budget}"
         )
     allowed, told = rules.privacy_budget, request.privacy
     # In this form what is not a number is too much, too.

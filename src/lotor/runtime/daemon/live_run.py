@@ -303,7 +303,7 @@ class LiveRun:
         return RUNNING, ""
 
     def look_after(self) -> None:
-        """From time to time: end it if a peer stays away too long, and tell the opener the round."""
+        """Every second: end a run whose peer stays away too long, and tell the opener the round."""
         if self.state == RUNNING and self.host is not None:
             wait = self._context.config.limits.wait
             for seat, absence in self.peers.missing().items():

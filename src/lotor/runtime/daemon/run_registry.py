@@ -135,7 +135,7 @@ class RunRegistry:
         )
 
     def _decline(self, name: str, frame: Open, error: LotorError) -> None:
-        """Say why this party cannot take part; a peer that only passes the run on is not to blame."""
+        """Say why this party cannot take part: the peer that passes the run on is not to blame."""
         identity = announcement.claimed(frame.announcement, frame.run, self._context.kit.key)
         if identity is None or len(self.aside) >= MOST_ASIDE:
             raise error
