@@ -20,7 +20,7 @@ import lotor
 from lotor.core.errors import LotorError
 from lotor.protocols.ppcb.terms import SECOND
 from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
-from lotor.runtime.daemon.serving import desk
+from lotor.runtime.daemon.serving import open_kit
 
 ROLES = ("server-0", "server-1", "dealer", "actor", "receiver", "owner")
 # Steps before the first point that is measured, and after the last one.
@@ -68,7 +68,7 @@ class Daemons:
     def _point(self, started: float, aim: int) -> tuple[int, float, dict[str, float]]:
         """The second server's next step from this one on, the time, and the CPU used by then."""
         seen = None
-        with desk(self._made.kits[SECOND]) as at:
+        with open_kit(self._made.kits[SECOND]) as at:
             while True:
                 run = next((row.id for row in at.journal.runs() if row.created >= started), None)
                 t = at.journal.progress(run)[0] if run is not None else 0

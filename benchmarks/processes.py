@@ -21,7 +21,7 @@ from lotor.protocols.samba.wire import SEALED_BIT, SEALED_SCORE, place_of
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.loopback import Loopback, free_port
-from lotor.runtime.daemon.serving import desk
+from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.frames import Data
 from lotor.runtime.wire import encode
 
@@ -146,7 +146,7 @@ class Runs:
     def _checkpoint(self, started: float, aim: int) -> int:
         """Wait for the controller's next checkpoint from this round on."""
         seen = None
-        with desk(self._federation.kits["controller"]) as at:
+        with open_kit(self._federation.kits["controller"]) as at:
             while True:
                 run = next((row.id for row in at.journal.runs() if row.created >= started), None)
                 t = at.journal.progress(run)[0] if run is not None else 0

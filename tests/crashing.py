@@ -17,8 +17,9 @@ from lotor.protocols.samba.controller import Controller
 from lotor.protocols.samba.customer import Customer
 from lotor.protocols.samba.owner import Owner
 from lotor.runtime.durable import record
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
-from lotor.runtime.durable.host import Asked, Host, first_snapshot
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
+from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer, RunRecord
 
 Rebuild = Callable[[bytes], Party]
@@ -51,7 +52,7 @@ class Fate:
 class Answers(Protocol):
     """What a simulation needs of a world."""
 
-    def answer(self, asked: Asked) -> Answer: ...
+    def answer(self, asked: Question) -> Answer: ...
 
 
 class World:
@@ -63,7 +64,7 @@ class World:
         self.arms: dict[int, int] = {}
         self.double_pulls = 0
 
-    def answer(self, asked: Asked) -> float:
+    def answer(self, asked: Question) -> float:
         decision = asked.decision
         assert decision is not None
         if decision.id in self.done:
@@ -136,7 +137,7 @@ class Simulation:
         self.fate = fate
         self.cuts = cuts
         self._random = random.Random(seed)
-        self._wires: defaultdict[tuple[str, str], deque[Frame]] = defaultdict(deque)
+        self._wires: defaultdict[tuple[str, str], deque[RunFrame]] = defaultdict(deque)
 
     def run(self, limit: int = 200_000) -> None:
         for _ in range(limit):
@@ -168,7 +169,7 @@ class Simulation:
         fateful = FatefulRecord(site.disk, "aa")
         fateful.fate = self.fate
 
-        def send(peer: str, frame: Frame) -> None:
+        def send(peer: str, frame: RunFrame) -> None:
             self.fate.step()
             self._wires[site.name, peer].append(frame)
 
@@ -198,7 +199,7 @@ class Simulation:
         site = self.sites[receiver]
         self._survive(site, lambda: self._handle(site, sender, frame))
 
-    def _handle(self, site: Site, sender: str, frame: Frame) -> None:
+    def _handle(self, site: Site, sender: str, frame: RunFrame) -> None:
         host = site.host
         assert host is not None
         if isinstance(frame, Join):

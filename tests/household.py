@@ -15,7 +15,7 @@ from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.daemon.serving import desk, served
+from lotor.runtime.daemon.serving import open_kit, served
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Household:
     async def up(self, *names: str) -> None:
         for name in names or self.roles:
             stack = self._stacks[name] = AsyncExitStack()
-            at = stack.enter_context(desk(self.kits[name]))
+            at = stack.enter_context(open_kit(self.kits[name]))
             assert at.journal.lock()
             serving = served(at, deployments=self.deployments, clock=self.clock)
             self.nodes[name] = await stack.enter_async_context(serving)
@@ -49,16 +49,16 @@ class Household:
             await self._stacks.pop(name).aclose()
             self.nodes.pop(name, None)  # none, if it could not even be made
 
-    def order(self, opener: str, order: commands.Order) -> str:
+    def order(self, opener: str, order: commands.StartRun) -> str:
         run = secrets.token_hex(16)
-        self.nodes[opener].journal.ask(run, commands.to_bytes(order))
+        self.nodes[opener].journal.commands.add(run, commands.to_bytes(order))
         # Its own connection does not see its own writing as a change.
-        self.nodes[opener]._clerk._seen = -1
+        self.nodes[opener].commands.look_again()
         return run
 
     def tell(self, name: str, run: str, command: commands.Command) -> None:
-        self.nodes[name].journal.ask(run, commands.to_bytes(command))
-        self.nodes[name]._clerk._seen = -1
+        self.nodes[name].journal.commands.add(run, commands.to_bytes(command))
+        self.nodes[name].commands.look_again()
 
     async def live(self, name: str, run: str) -> LiveRun:
         await until(lambda: run in self.nodes[name].runs)

@@ -26,7 +26,7 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import Identity
 from lotor.protocols.deployment import Member, Place, Plan
 from lotor.protocols.party import Party
-from lotor.runtime.durable.host import Asked
+from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 
 ARMS = 3
@@ -184,7 +184,7 @@ class SplitWorld:
         self.double_pulls = 0
         self._done: set[tuple[type, str, int]] = set()
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: Question) -> Answer:
         effect = asked.effect
         assert effect.decision is not None
         t = effect.decision.round

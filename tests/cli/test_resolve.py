@@ -9,7 +9,7 @@ from lotor.cli.main import app
 from lotor.core.errors import InputError
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig, write_config
 from lotor.runtime.daemon.demo_keys import demo_federation
-from lotor.runtime.daemon.serving import desk
+from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.journal import RUNNING, RunRow
 
 PULL = OwnerTable(pull="w:pull", reward_range=(0.0, 2.0))
@@ -41,14 +41,14 @@ def test_what_fits_is_passed_on(
 ) -> None:
     kit = demo_federation(tmp_path / "f", {"lyon": "owner"})["lyon"]
     write_config(kit / "party.toml", PartyConfig(owner=owner))
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         note = f"in doubt: decision {DECISION}"
         row = RunRow("aa", b"", b"", "owner", RUNNING, note, 1.0, 1.0, "0")
         at.journal.add(row, b"state")
     arguments = ["runs", "resolve", "aa", DECISION, "--kit", str(kit), *options]
     result = CliRunner().invoke(app, arguments)
-    with desk(kit) as at:
-        asked = at.journal.commands()
+    with open_kit(kit) as at:
+        asked = at.journal.commands.waiting()
     if complaint is None:
         assert result.exit_code == 0
         assert len(asked) == 1

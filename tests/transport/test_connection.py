@@ -13,7 +13,7 @@ from websockets.uri import parse_uri
 from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Subject
 from lotor.transport import Tls
-from lotor.transport.connection import Connection, Hooks, Self
+from lotor.transport.connection import Connection, ConnectionEvents, LocalParty
 from lotor.transport.handshake import encode_hello, encode_refusal
 from transport.parties import HELLO, QUICK, Federation
 
@@ -37,8 +37,10 @@ class Watched:
         def ended(_connection: Connection) -> None:
             self.ends += 1
 
-        me = Self(Subject("comp", "comp"), tls, lambda: HELLO, LIMITS)
-        self.connection = Connection(me, Hooks(ignore, ignore, ignore, arrived, ended, ignore))
+        me = LocalParty(Subject("comp", "comp"), tls, lambda: HELLO, LIMITS)
+        self.connection = Connection(
+            me, ConnectionEvents(ignore, ignore, ignore, arrived, ended, ignore)
+        )
         self.connection.subject = Subject("lyon", "owner")
         client = ClientProtocol(parse_uri("wss://comp/"))
         client.send_request(client.connect())

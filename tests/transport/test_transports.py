@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lotor.core.errors import TransportError
 from lotor.transport import MemoryTransport, Transport
 from transport.parties import Federation, Party
 
@@ -74,14 +73,3 @@ def test_bytes_arrive_as_they_were(transport: Transport, payload: bytes) -> None
     transport.send("a", "c", payload)
     transport.send("c", "a", payload)
     assert transport.receive("c", "a") == payload == transport.receive("a", "c")
-
-
-def test_a_network_transport_speaks_for_its_own_party_only(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        net = Party(Federation(tmp_path).join("a")).net
-        with pytest.raises(TransportError, match="this process is a"):
-            net.send("b", "a", b"")
-        with pytest.raises(TransportError, match="this process is a"):
-            net.receive("b", "a")
-
-    asyncio.run(scenario())

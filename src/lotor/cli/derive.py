@@ -47,7 +47,7 @@ def parameter(option: Option, panel: str) -> Parameter:
 def _hidden(option: Option) -> Parameter:
     """An option of another protocol, so that giving it can be answered well."""
     shown = typer.Option(flag(option), hidden=True)
-    name = f"foreign_{option.name}"
+    name = f"foreign_{option.flag}"
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown]
     )
@@ -72,7 +72,7 @@ def command(
 
     def run(**given: Any) -> None:
         for option in others:
-            if given.pop(f"foreign_{option.name}") is not None:
+            if given.pop(f"foreign_{option.flag}") is not None:
                 homes = " and ".join(foreign[flag(option)][1])
                 raise InputError(f"{flag(option)} belongs to {homes}")
         names = [one.name for one in derived.values()]

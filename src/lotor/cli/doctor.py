@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lotor.cli.exit_codes import DIFFERENT
 from lotor.cli.serve import KitOption
-from lotor.runtime.daemon.doctor import Finding, examine
+from lotor.runtime.daemon.doctor import DoctorFinding, examine
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
@@ -34,7 +34,7 @@ def doctor_command(
         raise typer.Exit(DIFFERENT)
 
 
-def _show(out: Console, findings: list[Finding]) -> None:
+def _show(out: Console, findings: list[DoctorFinding]) -> None:
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("check", no_wrap=True)
     table.add_column("", no_wrap=True)

@@ -13,7 +13,7 @@ from lotor.cli.keys_show import (
 )
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Request, Subject, Trust
-from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.protocol import PROTOCOLS, all_forms
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.enrolment import (
     install_certificate,
@@ -42,8 +42,7 @@ KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's fold
 
 def _known_role(role: str) -> str:
     """Refuse a role that no protocol has."""
-    forms = [kind.form_called(name) for kind in PROTOCOLS.values() for name in kind.forms]
-    known = list(dict.fromkeys(one.name for form in forms for one in form.roles))
+    known = list(dict.fromkeys(one.name for form in all_forms(PROTOCOLS) for one in form.roles))
     if role not in known:
         raise InputError(f"no protocol has the role {role!r}: choose one of {', '.join(known)}")
     return role

@@ -109,6 +109,7 @@ class RunProgress:
         if row is None:
             return
         plan = plan_of(row)
+        budget = None if plan is None else plan.budget
         statuses = [
             msgspec.msgpack.decode(data, type=Status)
             for data in self._journal.statuses(self._run).values()
@@ -117,9 +118,7 @@ class RunProgress:
         own = [row.note] if row.note else []
         said = "; ".join([*own, *(text for text in troubles if text not in own)]) or row.state
         done = max((one.round for one in statuses), default=0)
-        self._bar.update(
-            self._task, description=said[:60], completed=done, total=plan and plan.budget
-        )
+        self._bar.update(self._task, description=said[:60], completed=done, total=budget)
         if said != self._said and not self._console.is_terminal:
             self._console.print(
                 f"run {self._run}: {said}", highlight=False, soft_wrap=True, markup=False

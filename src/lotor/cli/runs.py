@@ -17,16 +17,16 @@ from lotor.cli.start import watch
 from lotor.core.errors import InputError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands, logs
+from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.serving import Desk, desk
-from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.daemon.serving import OpenKit, open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
 
 app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 
-def described(at: Desk, row: RunRow) -> dict[str, object]:
+def described(at: OpenKit, row: RunRow) -> dict[str, object]:
     """What this party knows of a run; an owner's own pulls are in its own journal only."""
     t, messages, size = at.journal.progress(row.id)
     document: dict[str, object] = {
@@ -101,9 +101,9 @@ def _ordered(run: str) -> dict[str, object]:
 @app.command("list")
 def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """List this party's runs."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         rows = [described(at, row) for row in at.journal.runs()]
-        rows += [_ordered(run) for run in at.journal.orders()]
+        rows += [_ordered(run) for run in at.journal.commands.new_runs()]
     if as_json:
         typer.echo(json.dumps(rows))
         return
@@ -120,7 +120,7 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
 @app.command("show")
 def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
     """Show one run: who takes part, how it stands, and what is this party's own to see."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         document = described(at, at.journal.run(run))
     if as_json:
         typer.echo(json.dumps(document))
@@ -148,13 +148,13 @@ def follow(
     log_level: LevelOption = "warning",
 ) -> None:
     """Wait for a run's end, driving this party if no other process does."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
         watch(at, at.journal.run(run).id, as_json=as_json, progress=log == "text")
 
 
-def _ask(at: Desk, row: RunRow, command: commands.Command, done: str) -> None:
-    at.journal.ask(row.id, commands.to_bytes(command))
+def _ask(at: OpenKit, row: RunRow, command: commands.Command, done: str) -> None:
+    at.journal.commands.add(row.id, commands.to_bytes(command))
     when = "" if _served(at.journal) else ", as soon as this party is served again"
     typer.echo(f"{done}{when}", err=True)
 
@@ -169,7 +169,7 @@ def _served(journal: Journal) -> bool:
 @app.command()
 def approve(run: RunArgument, kit: KitOption) -> None:
     """Let a run start that waits because this party's [consent] does not allow it by itself."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         row = at.journal.run(run)
         if row.state != WAITING:
             raise InputError(f"run {row.id} is {row.state}: only a waiting run can be approved")
@@ -183,7 +183,7 @@ def refuse(
     reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
 ) -> None:
     """Do not take part in a waiting run; it ends for all parties."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         row = at.journal.run(run)
         if row.state != WAITING:
             raise InputError(f"run {row.id} is {row.state}: only a waiting run can be refused")
@@ -197,9 +197,9 @@ def stop(
     reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
 ) -> None:
     """End a run on all sides, without a result."""
-    with desk(kit) as at:
-        for order in at.journal.orders():
-            if order.startswith(run) and at.journal.withdraw(order):
+    with open_kit(kit) as at:
+        for order in at.journal.commands.new_runs():
+            if order.startswith(run) and at.journal.commands.withdraw(order):
                 typer.echo(f"the order of run {order} is taken back", err=True)
                 return
         row = at.journal.run(run)
@@ -236,7 +236,7 @@ def resolve(
     """Say what became of a decision in doubt, so that the run goes on."""
     if (reward is not None) + (features is not None) + lost + again != 1:
         raise InputError("give one of --reward X, --features X,Y, --lost and --again")
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         row, owner = at.journal.run(run), at.config.owner
         if owner is None or row.state == FINISHED:
             raise InputError(f"nothing can be in doubt in run {row.id} at this party")

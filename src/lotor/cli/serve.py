@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from lotor.runtime.daemon import logs
-from lotor.runtime.daemon.serving import Desk, desk, serve
+from lotor.runtime.daemon.serving import OpenKit, open_kit, serve
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -24,12 +24,12 @@ LevelOption = Annotated[
 @app.command()
 def serve_command(kit: KitOption, log: LogOption = "text", log_level: LevelOption = "info") -> None:
     """Run one party: its role and name are in its certificate. Stop it with ctrl-C or SIGTERM."""
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
         asyncio.run(_until_stopped(at))
 
 
-async def _until_stopped(at: Desk) -> None:
+async def _until_stopped(at: OpenKit) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

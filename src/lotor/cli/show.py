@@ -126,6 +126,11 @@ def _kind(name: str) -> str:
 
 def show_operations(out: Console, result: Result, counts: Counts) -> None:
     """Counted operations beside what must be, and beside what others count."""
+    counts = {
+        name: column
+        for name, column in counts.items()
+        if all(isinstance(count, int) for count in column.values())
+    }
     table = small_table("Cryptographic operations")
     table.add_column("operation")
     for heading in ("counted", *(name.replace("_", " ") for name in counts)):

@@ -33,7 +33,7 @@ from lotor.core.options import Option
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
-from lotor.runtime.daemon.serving import Desk, desk, follow
+from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
 
 
@@ -68,14 +68,14 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         allow_policy(policy)
         # What cannot be run is refused before anybody is asked.
         ordered = kind.configured(policy, options).order_options()
-        with desk(kit) as at:
+        with open_kit(kit) as at:
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:
                 members[_owner_role(kind)] = [name.strip() for name in owners.split(",")]
             run = secrets.token_hex(RUN_ID_BYTES)
-            order = commands.Order(kind.name, budget, ordered, members)
-            at.journal.ask(run, commands.to_bytes(order))
+            order = commands.StartRun(kind.name, budget, ordered, members)
+            at.journal.commands.add(run, commands.to_bytes(order))
             watch(at, run, as_json=as_json, progress=log == "text")
 
     text = (
@@ -106,12 +106,12 @@ def _root() -> None:
     pass
 
 
-def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
+def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
     """Follow a run to its end and print what came of it."""
     try:
         row = asyncio.run(_watch(at, run, progress=progress))
     except KeyboardInterrupt:
-        if at.journal.withdraw(run):
+        if at.journal.commands.withdraw(run):
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
         typer.echo(
@@ -121,7 +121,7 @@ def watch(at: Desk, run: str, *, as_json: bool, progress: bool) -> None:
         )
         raise typer.Exit(INTERRUPTED) from None
     if row is None:
-        raise InputError(str(at.journal.impossible(run)))
+        raise InputError(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
     _say_what_came(row, at.journal.output(run), as_json=as_json)
@@ -142,7 +142,7 @@ def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
         show_account(Console(), account)
 
 
-async def _watch(at: Desk, run: str, *, progress: bool) -> RunRow | None:
+async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
     if not progress:  # JSON lines, and nothing between them
         return await follow(at, run, lambda _row: None)
     with RunProgress(at.journal, run, sys.stderr) as shown:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from types import UnionType
-from typing import Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from lotor.core.errors import InputError
 
@@ -42,10 +42,10 @@ class Option:
     choices: tuple[str, ...] = ()
     ordered: bool = True
 
-    def read(self, value: object) -> int | float | str | bool:
+    def read(self, value: Any) -> int | float | str | bool:
         """A value that came as text or number, in the option's own type."""
         try:
-            return self.kind(value)  # type: ignore[call-overload,no-any-return]
+            return self.kind(value)
         except (TypeError, ValueError):
             raise InputError(f"{self.name} is {value!r}, and takes {_WORDS[self.kind]}") from None
 
@@ -93,12 +93,12 @@ def options_of(kind: type) -> tuple[Option, ...]:
     return tuple(found)
 
 
-def _type_of(hint: object) -> tuple[type[int] | type[float] | type[str], tuple[str, ...]]:
+def _type_of(hint: Any) -> tuple[type[int] | type[float] | type[str], tuple[str, ...]]:
     if get_origin(hint) in (Union, UnionType):
         (hint,) = (one for one in get_args(hint) if one is not type(None))
     if get_origin(hint) is Literal:
         values = get_args(hint)
         return type(values[0]), tuple(map(str, values))
     if hint in (int, float, str, bool):
-        return hint, ()  # type: ignore[return-value]
+        return hint, ()
     raise TypeError(f"an option is an int, float, str, bool or Literal, not {hint}")

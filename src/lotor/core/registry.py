@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from lotor.core.errors import InputError
 
@@ -104,7 +104,7 @@ class Registry(Mapping[str, type[T]], Generic[T]):
         if not isinstance(found, type) or not issubclass(found, self._bases):
             bases = " or ".join(base.__name__ for base in self._bases)
             raise InputError(f"{name} is no {self._what}: it must be a class derived from {bases}")
-        return found
+        return cast("type[T]", found)
 
     def allow(self, name: str) -> None:
         """Let `module:Class` be imported, as the person who runs this program asks for it."""

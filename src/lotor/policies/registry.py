@@ -4,7 +4,7 @@ ucb        softmax:tau=0.02        my_package.policies:Greedy:weight=2
 """
 
 from dataclasses import fields, is_dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lotor.core.errors import InputError
 from lotor.core.registry import Registry
@@ -44,7 +44,7 @@ def from_text(text: str) -> AnyPolicy:
     Pursuit(beta=0.2)
     """
     name, given = split_text(text)
-    kind = POLICIES[name]
+    kind: Any = POLICIES[name]
     known = _parameters(kind)
     parameters: dict[str, float | str] = {}
     for part in filter(None, given.split(",")):
@@ -56,9 +56,10 @@ def from_text(text: str) -> AnyPolicy:
             raise InputError(f"policy {name} got two values of {key}: give one")
         parameters[key] = _number_or_text(value)
     try:
-        return kind(**parameters)
+        policy: AnyPolicy = kind(**parameters)
     except TypeError:
         raise InputError(f"policy {name} needs numbers as parameters, not {given!r}") from None
+    return policy
 
 
 def split_text(text: str) -> tuple[str, str]:

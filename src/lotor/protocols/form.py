@@ -209,6 +209,11 @@ class Form(ABC):
         """The role, and seat, of who orders runs."""
         return self.roles[0].name
 
+    @property
+    def owner_role(self) -> str | None:
+        """The role of those whose data a run is about, where they have names of their own."""
+        return next((role.name for role in self.roles if not role.seats), None)
+
     @abstractmethod
     def simulated(self, protocol: "SecureProtocol", run: Run) -> Mapping[str, Sequence[Member]]:
         """Who takes part in a simulation, by role; refuses an environment that does not fit."""

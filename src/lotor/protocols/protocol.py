@@ -66,8 +66,8 @@ class SecureProtocol(Protocol):
     arms: ClassVar[type[ArmsSource]]
     """What `--arms` may say."""
 
-    forms: ClassVar[Mapping[str, str]]
-    """Its forms, each as module:Class; the first is the default."""
+    forms: ClassVar[Mapping[str, str | type[Form]]]
+    """Its forms, each as module:Class so that it is loaded when used; the first is the default."""
 
     default_budget: ClassVar[int] = 1000
     demo_budget: ClassVar[int] = 300
@@ -168,7 +168,7 @@ class SecureProtocol(Protocol):
         chosen = cls.policy_kind()() if policy is None else from_text(policy)
         if own:
             cls(chosen)  # type: ignore[call-arg]  # refuses a policy that has no such parameters
-            chosen = replace(chosen, **own)  # type: ignore[type-var,arg-type]
+            chosen = replace(chosen, **own)  # type: ignore[type-var]
         return cls(chosen, **values)  # type: ignore[call-arg]
 
     def order_options(self) -> dict[str, str | int]:
@@ -196,9 +196,20 @@ PROTOCOLS: Registry[SecureProtocol] = Registry("lotor.protocols", "protocol", (S
 """The protocols that packages offer by entry points, and those that were allowed by name."""
 
 
+def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[Form]:
+    """Every form of every protocol."""
+    return [kind.form_called(name) for kind in protocols.values() for name in kind.forms]
+
+
+def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
+    """The roles whose parties must bring functions or a model, in some form of some protocol."""
+    roles = [role for form in all_forms(protocols) for role in form.roles]
+    return {role.name for role in roles if role.brings}
+
+
 @cache
-def _form(name: str) -> Form:
-    kind = load(name, "form")
+def _form(name: str | type[Form]) -> Form:
+    kind = load(name, "form") if isinstance(name, str) else name
     if not isinstance(kind, type) or not issubclass(kind, Form):
         raise InputError(f"{name} is no form: it must be a class derived from Form")
     return kind()

@@ -117,7 +117,7 @@ class Journals:
         rows = self._ask(self._federation.opener, "SELECT announcement FROM runs WHERE id = ?", run)
         if not rows:
             raise JournalError(f"{self._path(self._federation.opener)} does not hold run {run}")
-        announcement = msgspec.msgpack.decode(rows[0][0], type=Announcement)  # type: ignore[arg-type]
+        announcement = msgspec.msgpack.decode(bytes(rows[0][0]), type=Announcement)  # type: ignore[call-overload]
         return self._federation.form.plan(announcement.order)
 
     def total(self, run: str) -> float | None:

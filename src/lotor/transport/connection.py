@@ -25,7 +25,7 @@ from lotor.transport.websocket import WebSocket
 PROBE = "/probe"  # the path of a connection that only asks who is there
 
 
-class Self(msgspec.Struct, frozen=True):
+class LocalParty(msgspec.Struct, frozen=True):
     """What every connection of one party has in common."""
 
     subject: Subject
@@ -34,7 +34,7 @@ class Self(msgspec.Struct, frozen=True):
     limits: Limits
 
 
-class Hooks(msgspec.Struct, frozen=True):
+class ConnectionEvents(msgspec.Struct, frozen=True):
     """What a connection tells whoever keeps it; `admit` may raise a LotorError to refuse.
 
     In this order: made (TCP is there), admit, established, arrived (any number of times), ended
@@ -56,7 +56,12 @@ class Connection(WebSocket):
     """
 
     def __init__(
-        self, me: Self, hooks: Hooks, target: str | None = None, peer: str = "", path: str = "/"
+        self,
+        me: LocalParty,
+        events: ConnectionEvents,
+        target: str | None = None,
+        peer: str = "",
+        path: str = "/",
     ) -> None:
         """`target` is the dialled address, or None if the other side dialled; `peer` is the
         name that must be found there, or empty for any."""
@@ -70,7 +75,7 @@ class Connection(WebSocket):
         self.is_established = False
         self.closed = asyncio.Event()
         self._me = me
-        self._hooks = hooks
+        self._events = events
         self._target = target
         self._expected = peer
         self._stage = "TLS handshake"
@@ -116,7 +121,7 @@ class Connection(WebSocket):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         self.set_timer(self._me.limits.handshake, self._too_late)
-        self._hooks.made(self)
+        self._events.made(self)
         if self.over:
             return
         try:
@@ -178,7 +183,7 @@ class Connection(WebSocket):
 
     def frames_arrived(self, frames: list[bytes]) -> None:
         if self.is_established:
-            self._hooks.arrived(self, frames)
+            self._events.arrived(self, frames)
         else:
             self.fail(ProtocolError(f"{self.who} sent a frame before its Hello"))
 
@@ -189,7 +194,7 @@ class Connection(WebSocket):
     def gone(self) -> None:
         self._end_once()
         self.closed.set()
-        self._hooks.gone(self)
+        self._events.gone(self)
 
     def _check_identity(self, subject: Subject) -> None:
         if self._expected and subject.name != self._expected:
@@ -220,7 +225,7 @@ class Connection(WebSocket):
             return
         self._check_name(self.subject)
         check_wire(self._me.subject.name, self._me.hello(), self.subject.name, hello)
-        self._hooks.admit(self, self.subject, hello)
+        self._events.admit(self, self.subject, hello)
         # The side that was dialled answers only now: its Hello says that it admits the other.
         if not self.dialled:
             self._greet()
@@ -232,7 +237,7 @@ class Connection(WebSocket):
         self._stage = "frames"
         self.is_established = True
         self.set_timer(self._me.limits.keep_alive, self._check_alive)
-        self._hooks.established(self)
+        self._events.established(self)
 
     def _too_late(self) -> None:
         self.fail(
@@ -246,4 +251,4 @@ class Connection(WebSocket):
         self.stop_timer()
         if not self._has_ended:
             self._has_ended = True
-            self._hooks.ended(self)
+            self._events.ended(self)

@@ -7,7 +7,7 @@ import socket
 import msgspec
 
 from lotor.crypto.certificates import Subject
-from lotor.transport.connection import PROBE, Connection, Hooks, Self
+from lotor.transport.connection import PROBE, Connection, ConnectionEvents, LocalParty
 from lotor.transport.failures import explain
 from lotor.transport.handshake import Hello
 from lotor.transport.limits import Limits
@@ -15,7 +15,9 @@ from lotor.transport.stream import Address, written
 from lotor.transport.tls import Tls
 
 
-async def dial(me: Self, hooks: Hooks, address: Address, peer: str, path: str = "/") -> Connection:
+async def dial(
+    me: LocalParty, events: ConnectionEvents, address: Address, peer: str, path: str = "/"
+) -> Connection:
     """Connect once and wait until both sides have said Hello; LotorError says why not."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
@@ -24,14 +26,14 @@ async def dial(me: Self, hooks: Hooks, address: Address, peer: str, path: str = 
     def established(connection: Connection) -> None:
         if not ready.done():
             ready.set_result(None)
-        hooks.established(connection)
+        events.established(connection)
 
     def ended(connection: Connection) -> None:
         if not ready.done():
             ready.set_result(None)
-        hooks.ended(connection)
+        events.ended(connection)
 
-    watched = msgspec.structs.replace(hooks, established=established, ended=ended)
+    watched = msgspec.structs.replace(events, established=established, ended=ended)
     connection = Connection(me, watched, target, peer, path)
     try:
         async with asyncio.timeout(me.limits.handshake):
@@ -90,10 +92,10 @@ async def probe(address: Address, tls: Tls, hello: Hello, limits: Limits) -> tup
     def gone(_connection: Connection) -> None:
         closed.set()
 
-    hooks = Hooks(made.append, ignore, ignore, ignore, ignore, gone)
-    me = Self(tls.subject(), tls, lambda: hello, limits)
+    events = ConnectionEvents(made.append, ignore, ignore, ignore, ignore, gone)
+    me = LocalParty(tls.subject(), tls, lambda: hello, limits)
     try:
-        connection = await dial(me, hooks, address, "", PROBE)
+        connection = await dial(me, events, address, "", PROBE)
         connection.leave()
         await closed.wait()
     finally:

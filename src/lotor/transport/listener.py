@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from lotor.core.errors import LotorError, TransportError
-from lotor.transport.connection import Connection, Hooks, Self
+from lotor.transport.connection import Connection, ConnectionEvents, LocalParty
 from lotor.transport.refusals import RefusalLog
 from lotor.transport.stream import Address, written
 
@@ -14,9 +14,9 @@ ACCEPT_TURNS = 3
 class Listener:
     """The socket that peers dial, and the connections that came in by it."""
 
-    def __init__(self, me: Self, hooks: Hooks, log: RefusalLog) -> None:
+    def __init__(self, me: LocalParty, events: ConnectionEvents, log: RefusalLog) -> None:
         self._me = me
-        self._hooks = hooks
+        self._events = events
         self._log = log
         self._server: asyncio.Server | None = None
         # In order of arrival: the first that has not said Hello is the one that dawdles most.
@@ -79,7 +79,7 @@ class Listener:
         self._connections.pop(connection, None)
 
     def _accept(self) -> Connection:
-        return Connection(self._me, self._hooks)
+        return Connection(self._me, self._events)
 
 
 def _why(error: LotorError | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from lotor.core.errors import LotorError, TransportError
 from lotor.crypto.certificates import Subject
-from lotor.transport.connection import Connection, Hooks, Self
+from lotor.transport.connection import Connection, ConnectionEvents, LocalParty
 from lotor.transport.dialer import Backoff, dial
 from lotor.transport.handshake import Hello
 from lotor.transport.limits import Limits
@@ -18,15 +18,7 @@ from lotor.transport.tls import Tls
 
 
 class NetworkTransport:
-    """One party's connections to all others; parties are named as in their certificates.
-
-    A frame to a peer that is not connected is dropped, and frames in flight when a connection is
-    cut may be lost: the layer above sends again what was not acknowledged whenever `sessions` of
-    a peer has grown. Within one session frames arrive in order, each once.
-
-    `admit(subject, hello)` may raise a LotorError to refuse a peer. `changed(peer)` is called in
-    the event loop when frames have arrived or the connection went up or down; it must not raise.
-    """
+    """One party's connections to all others, as `PartyTransport` says, over mutual TLS 1.3."""
 
     def __init__(
         self,
@@ -40,14 +32,14 @@ class NetworkTransport:
         changed: Callable[[str], None],
         limits: Limits | None = None,
     ) -> None:
-        self._me = Self(me, tls, hello, limits if limits is not None else Limits())
+        self._me = LocalParty(me, tls, hello, limits if limits is not None else Limits())
         self._name = me.name
         self._listen = listen
         self._dial = dict(dial)
         self._admit = admit
         self._changed = changed
         self._log = RefusalLog()
-        self._hooks = Hooks(
+        self._events = ConnectionEvents(
             made=self._on_made,
             admit=self._on_hello,
             established=self._on_established,
@@ -55,7 +47,7 @@ class NetworkTransport:
             ended=self._on_ended,
             gone=self._on_gone,
         )
-        self._listener = Listener(self._me, self._hooks, self._log)
+        self._listener = Listener(self._me, self._events, self._log)
         self._peers: dict[str, Peer] = {}
         self._connections: set[Connection] = set()
         self._dialers: list[asyncio.Task[None]] = []
@@ -63,7 +55,6 @@ class NetworkTransport:
         self._closing = False
 
     async def start(self) -> None:
-        """Listen, and start to dial; peers come up when they can."""
         self._me.tls.client()  # files that cannot be used are an error now, not at each attempt
         self._started = time.monotonic()
         if self._listen is not None:
@@ -72,7 +63,6 @@ class NetworkTransport:
             self._dialers.append(asyncio.create_task(self._keep_dialling(name, address)))
 
     async def close(self) -> None:
-        """Say goodbye to every peer and close every socket."""
         self._closing = True
         await self._listener.stop()
         for task in self._dialers:
@@ -89,11 +79,9 @@ class NetworkTransport:
 
     @property
     def address(self) -> Address | None:
-        """Where this party listens; None if it does not."""
         return self._listener.address
 
     def send(self, sender: str, to: str, payload: bytes) -> None:
-        """Deliver after everything sent before; dropped if `to` is not connected."""
         if sender != self._name:
             raise self._not_me(sender)
         if len(payload) > self._me.limits.max_frame:
@@ -106,7 +94,6 @@ class NetworkTransport:
             peer.connection.send_frame(payload)
 
     def receive(self, receiver: str, sender: str) -> bytes | None:
-        """The next frame from `sender`, or None when there is none yet."""
         if receiver != self._name:
             raise self._not_me(receiver)
         peer = self._peers.get(sender)
@@ -122,35 +109,29 @@ class NetworkTransport:
         return known.sessions if known is not None else 0
 
     def session(self, peer: str) -> int:
-        """The number of the connection that is up, or 0 where none is."""
         known = self._peers.get(peer)
         return known.sessions if known is not None and known.connected() else 0
 
     def hello_of(self, peer: str) -> Hello | None:
-        """What the peer said when it connected last."""
         known = self._peers.get(peer)
         return known.hello if known is not None else None
 
     def certificate(self, peer: str) -> bytes | None:
-        """What the peer showed in TLS (DER); None if it is not connected."""
         known = self._peers.get(peer)
         connection = known.connection if known is not None and known.connected() else None
         return connection.certificate if connection is not None else None
 
     def down_since(self, peer: str) -> float | None:
-        """When the peer went away (time.monotonic), at the latest the start; None if connected."""
         if self.connected(peer):
             return None
         known = self._peers.get(peer)
         return known.down_since if known is not None else self._started
 
     def last_error(self, peer: str) -> LotorError | None:
-        """Why the peer is not connected, as far as known; None if it is."""
         known = self._peers.get(peer)
         return known.error if known is not None else None
 
     def kick(self, peer: str, error: LotorError) -> None:
-        """Close the connection to a peer, telling it why."""
         known = self._peers.get(peer)
         if known is not None and known.connection is not None:
             known.connection.fail(error)
@@ -161,7 +142,7 @@ class NetworkTransport:
         while True:
             await peer.away.wait()
             try:
-                await dial(self._me, self._hooks, address, name)
+                await dial(self._me, self._events, address, name)
                 await peer.away.wait()
                 backoff.lasted(time.monotonic() - peer.up_since)
             except LotorError as error:

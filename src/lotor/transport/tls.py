@@ -25,11 +25,15 @@ class Tls:
 
     def subject(self) -> Subject:
         """Whose certificate this is."""
+        return self.certificate().subject
+
+    def certificate(self) -> Certificate:
+        """This party's certificate, as it is now."""
         try:
             pem = self._certificate.read_bytes()
         except OSError as error:
             raise _unreadable(self._certificate, error) from None
-        return Certificate.from_pem(pem).subject
+        return Certificate.from_pem(pem)
 
     def client(self) -> ssl.SSLContext:
         """The context for a connection that this party dials."""

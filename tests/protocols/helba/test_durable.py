@@ -16,8 +16,8 @@ from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.server import Server
 from lotor.protocols.helba.user import User
 from lotor.protocols.party import Party, Run
-from lotor.runtime.durable.frames import Data, Frame
-from lotor.runtime.durable.host import Asked
+from lotor.runtime.durable.frames import Data, RunFrame
+from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import features
 from protocols.helba.stage import paper, small
@@ -36,7 +36,7 @@ class Patients:
         self._pull = TOY.start(SEED)
         self.arms: dict[int, int] = {}
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: Question) -> Answer:
         decision = asked.decision
         assert decision is not None
         if isinstance(asked.effect, Observe):
@@ -72,16 +72,16 @@ class Watched(Simulation):
         super().__init__(sites(helba), self.patients, fate, seed=seed, cuts=cuts, repeatable=True)
         self.choices: dict[int, set[bytes]] = {}
 
-    def _handle(self, site: Site, sender: str, frame: Frame) -> None:
+    def _handle(self, site: Site, sender: str, frame: RunFrame) -> None:
         if isinstance(frame, Data) and b"helba/2/choice" in frame.payload[:20]:
             self.choices.setdefault(frame.seq, set()).add(frame.payload)
         super()._handle(site, sender, frame)
 
     def _advance(self, site: Site) -> None:
         super()._advance(site)
-        while site.host is not None and site.host.thought is not None:
+        while site.host is not None and site.host.background_step is not None:
             self.fate.step()
-            site.host.thought.think()
+            site.host.background_step.run()
             super()._advance(site)
 
 

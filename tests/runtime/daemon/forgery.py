@@ -11,7 +11,7 @@ from runtime.daemon.stage import Stage
 
 
 def announced(made: Stage, run: str) -> Announcement:
-    return msgspec.msgpack.decode(made.live("controller", run).table.signed, type=Announcement)
+    return msgspec.msgpack.decode(made.live("controller", run).agreement.signed, type=Announcement)
 
 
 def resigned(made: Stage, told: Announcement, signer: str = "customer") -> Open:

@@ -1,4 +1,4 @@
-"""Certified parties that do as they like: a daemon that was changed, and one without any."""
+"""Certified parties that do as they like: a daemon's transport that was changed, and no daemon."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -8,38 +8,37 @@ from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.node import Node
-from lotor.runtime.durable.frames import Data, Frame
+from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.journal import JOURNAL_VERSION
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
 from runtime.daemon.waiting import until
 
-Sent = Iterable[Frame | bytes]
-Twist = Callable[[str, Frame], Iterable[Frame | bytes]]
+Sent = Iterable[RunFrame | bytes]
+Twist = Callable[[str, RunFrame], Iterable[RunFrame | bytes]]
 
 
-def honest(name: str, frame: Frame) -> Iterable[Frame | bytes]:
+def honest(name: str, frame: RunFrame) -> Iterable[RunFrame | bytes]:
     return [frame]
 
 
-class Meddler(Node):
-    """A daemon whose operator has changed what it sends."""
+class MeddlingTransport(NetworkTransport):
+    """The transport of a daemon whose operator has changed what it sends."""
 
     twist: Twist = staticmethod(honest)
 
-    def send(self, name: str, frame: Frame) -> None:
-        for sent in self.twist(name, frame):
-            payload = sent if isinstance(sent, bytes) else encode(sent)
-            self.transport.send(self.kit.subject.name, name, payload)
+    def send(self, sender: str, to: str, payload: bytes) -> None:
+        for sent in self.twist(to, decode(payload, sender)):
+            super().send(sender, to, sent if isinstance(sent, bytes) else encode(sent))
 
 
 def once(
-    matches: Callable[[str, Frame], bool], change: Callable[[Frame], Iterable[Frame | bytes]]
+    matches: Callable[[str, RunFrame], bool],
+    change: Callable[[RunFrame], Iterable[RunFrame | bytes]],
 ) -> Twist:
     """Change the first frame that matches, and behave from then on."""
     done: list[bool] = []
 
-    def twist(name: str, frame: Frame) -> Iterable[Frame | bytes]:
+    def twist(name: str, frame: RunFrame) -> Iterable[RunFrame | bytes]:
         if done or not matches(name, frame):
             return [frame]
         done.append(True)
@@ -48,7 +47,7 @@ def once(
     return twist
 
 
-def message(number: int, to: str = "controller") -> Callable[[str, Frame], bool]:
+def message(number: int, to: str = "controller") -> Callable[[str, RunFrame], bool]:
     return lambda name, frame: name == to and isinstance(frame, Data) and frame.seq == number
 
 
@@ -80,13 +79,13 @@ class Stranger:
         if not self.net.connected(peer) and error is not None:
             self.errors.append(error)
 
-    async def say(self, *frames: Frame | bytes) -> None:
+    async def say(self, *frames: RunFrame | bytes) -> None:
         await until(lambda: self.net.connected("controller"))
         for frame in frames:
             payload = frame if isinstance(frame, bytes) else encode(frame)
             self.net.send(self.name, "controller", payload)
 
-    async def refused(self, *frames: Frame | bytes) -> str:
+    async def refused(self, *frames: RunFrame | bytes) -> str:
         """Say something, and be told why that ends the connection."""
         told = len(self.errors)
         await self.say(*frames)
@@ -94,7 +93,7 @@ class Stranger:
         return str(self.errors[told])
 
 
-def data(frame: Frame) -> Data:
+def data(frame: RunFrame) -> Data:
     assert isinstance(frame, Data)
     return frame
 

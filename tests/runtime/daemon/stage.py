@@ -19,8 +19,9 @@ from lotor.crypto.certificates import Certificate, PartyKey, Subject
 from lotor.environments import Outcomes
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.deployment import Deployment
-from lotor.runtime.daemon import commands, opening
+from lotor.runtime.daemon import commands
 from lotor.runtime.daemon import node as node_module
+from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.key_files import replace_file
@@ -30,7 +31,8 @@ from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import Journal
-from runtime.daemon.hostile import Meddler, Stranger, Twist
+from lotor.transport import NetworkTransport, PartyTransportFactory
+from runtime.daemon.hostile import MeddlingTransport, Stranger, Twist
 from runtime.daemon.waiting import until
 
 EVERYONE = ("controller", "comp", "customer", "lyon", "porto")
@@ -121,15 +123,17 @@ class Stage:
     async def start(
         self,
         *names: str,
-        kind: type[Node] = Node,
         deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+        transport: PartyTransportFactory = NetworkTransport,
     ) -> None:
         for name in names:
             kit = Kit(self.kit(name))
             config = read_config(kit.party_toml)
             journal = Journal(kit.path / config.state, str(kit.subject))
             assert journal.lock()
-            self.nodes[name] = kind(kit, config, journal, deployments=deployments)
+            self.nodes[name] = Node(
+                kit, config, journal, deployments=deployments, transport=transport
+            )
             await self.nodes[name].start()
 
     async def stop(self, *names: str) -> None:
@@ -139,13 +143,13 @@ class Stage:
             node.journal.close()
 
     async def meddler(self, name: str, twist: Twist) -> None:
-        await self.start(name, kind=Meddler)
+        await self.start(name, transport=MeddlingTransport)
         self.meddle(name, twist)
 
     def meddle(self, name: str, twist: Twist) -> None:
-        node = self.nodes[name]
-        assert isinstance(node, Meddler)
-        node.twist = twist
+        transport = self.nodes[name].connections.transport
+        assert isinstance(transport, MeddlingTransport)
+        transport.twist = twist
 
     async def stranger(self, name: str) -> Stranger:
         stranger = Stranger(self.kit(name))
@@ -158,7 +162,7 @@ class Stage:
         """What `lotor start` does."""
         run = secrets.token_hex(16)
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
-        order = commands.Order(protocol, BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+        order = commands.StartRun(protocol, BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
         self.ask("customer", run, order)
         await until(lambda: run in self.nodes["customer"].runs)
         return run
@@ -167,7 +171,7 @@ class Stage:
         """What `lotor runs …` does, from another process."""
         node = self.nodes[name]
         with closing(Journal(node.journal.path.parent, str(node.kit.subject))) as journal:
-            journal.ask(run, commands.to_bytes(command))
+            journal.commands.add(run, commands.to_bytes(command))
 
     def hold(self, name: str = "porto", after: int = HELD_AFTER) -> None:
         """Let the first pull after this round take long."""
@@ -297,7 +301,7 @@ class Lines(logging.Handler):
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
     """A federation with daemons for all members, or for these ("-": for nobody yet)."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "ASK_SECONDS", 0.02)
+        patch.setattr(start_run_module, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
         patch.setattr(sys, "path", list(sys.path))
         loop = Loopback.bernoulli(folder, {**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED)

@@ -17,7 +17,7 @@ from lotor.crypto.signing import Identity
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.deployment import Member, Offer
 from lotor.runtime.daemon import announcement
-from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, Table
+from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
 
 RUN = "a0" * 16
 ROLES = {
@@ -73,11 +73,11 @@ class Cast:
 
     def check(
         self, told: Announcement, *, by: PartyKey | None = None, trust: Trust | None = None
-    ) -> Table:
+    ) -> RunAgreement:
         """As lyon sees it."""
         return self.read(told.to_bytes(), self.sign(told, by), trust=trust)
 
-    def read(self, signed: bytes, signature: bytes, *, trust: Trust | None = None) -> Table:
+    def read(self, signed: bytes, signature: bytes, *, trust: Trust | None = None) -> RunAgreement:
         return announcement.check(
             signed,
             signature,

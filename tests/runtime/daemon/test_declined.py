@@ -8,7 +8,7 @@ import pytest
 from lotor.core.version import VERSION
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.samba.deployment import SambaDeployment
-from lotor.runtime.daemon import docket
+from lotor.runtime.daemon import run_registry
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.frames import Join
 from lotor.runtime.durable.journal import REFUSED, RUNNING
@@ -42,7 +42,7 @@ def test_a_run_of_another_version_waits_for_it_and_others_go_on(tmp_path: Path) 
         assert made.logged("is one of other (other/1)")
         assert made.logged(f"install lotor {VERSION} here")
         with unchanged(made.nodes["lyon"]):
-            await until(lambda: "controller" in made.nodes["lyon"].neighbours())
+            await until(lambda: "controller" in made.nodes["lyon"].connections.names())
         made.release()
         await made.works()
         assert made.live("controller", run).state == RUNNING
@@ -65,9 +65,9 @@ def test_who_cannot_do_a_run_says_so_and_stays_connected(tmp_path: Path) -> None
         assert note.startswith("lyon: run ")
         assert "which this lotor" in note
         assert run not in made.nodes["lyon"].runs
-        sessions = made.controller.transport.sessions("lyon")
+        sessions = made.controller.connections.transport.session("lyon")
         await made.works()
-        assert made.controller.transport.sessions("lyon") == sessions
+        assert made.controller.connections.transport.session("lyon") == sessions
 
     play(scene, tmp_path, *NOBODY)
 
@@ -83,7 +83,7 @@ def test_a_member_whom_one_party_does_not_trust(tmp_path: Path) -> None:
         (note,) = {note for _, note in states.values()}
         assert note.startswith("lyon: ")
         assert "owner porto is revoked since" in note
-        assert made.controller.transport.sessions("lyon") == 1
+        assert made.controller.connections.transport.session("lyon") == 1
 
     play(scene, tmp_path)
 
@@ -91,7 +91,7 @@ def test_a_member_whom_one_party_does_not_trust(tmp_path: Path) -> None:
 def test_declined_runs_are_remembered_up_to_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(docket, "MOST_ASIDE", 3)
+    monkeypatch.setattr(run_registry, "MOST_ASIDE", 3)
 
     async def scene(made: Stage) -> None:
         made.hold()

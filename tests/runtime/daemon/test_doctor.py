@@ -30,7 +30,7 @@ from lotor.runtime.daemon.config import (
     write_config,
 )
 from lotor.runtime.daemon.demo_keys import demo_federation
-from lotor.runtime.daemon.doctor import Finding, examine
+from lotor.runtime.daemon.doctor import DoctorFinding, examine
 from lotor.runtime.daemon.doctor.findings import guarded, refused
 from lotor.runtime.daemon.frames import WIRE_VERSION, Status
 from lotor.runtime.daemon.kit import Kit
@@ -77,7 +77,7 @@ def contents(folder: Path) -> dict[str, object]:
     return found
 
 
-def examined(kit: Path) -> list[Finding]:
+def examined(kit: Path) -> list[DoctorFinding]:
     before = contents(kit)
     findings = examine(kit)
     assert contents(kit) == before
@@ -87,7 +87,7 @@ def examined(kit: Path) -> list[Finding]:
     return findings
 
 
-def wrong(kit: Path) -> dict[str, Finding]:
+def wrong(kit: Path) -> dict[str, DoctorFinding]:
     """What is not ok, apart from a peer that is not there and a daemon that is not running."""
     usual = ("peer cloud", "peer lyon", "served")
     found = [one for one in examined(kit) if one.result != "ok" and one.check not in usual]
@@ -95,13 +95,13 @@ def wrong(kit: Path) -> dict[str, Finding]:
     return {one.check: one for one in found}
 
 
-def only(kit: Path, check: str) -> Finding:
+def only(kit: Path, check: str) -> DoctorFinding:
     found = wrong(kit)
     assert list(found) == [check], found
     return found[check]
 
 
-def about(kit: Path, check: str) -> list[Finding]:
+def about(kit: Path, check: str) -> list[DoctorFinding]:
     return [one for one in examined(kit) if one.check == check]
 
 
@@ -399,7 +399,7 @@ def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> N
 
 
 def test_commands_that_nobody_carries_out(kits: dict[str, Path], journal: Journal) -> None:
-    journal.ask("run", b"command")
+    journal.commands.add("run", b"command")
     assert "lotor serve" in only(kits["lyon"], "runs").todo
     with served(journal):
         assert wrong(kits["lyon"]) == {}
@@ -467,7 +467,7 @@ def listening(kits: dict[str, Path]) -> Address:
     return address
 
 
-def peer(kits: dict[str, Path]) -> list[Finding]:
+def peer(kits: dict[str, Path]) -> list[DoctorFinding]:
     return about(kits["lyon"], "peer cloud")
 
 
@@ -582,7 +582,7 @@ def test_a_port_that_nobody_can_know(kits: dict[str, Path]) -> None:
 def test_a_check_that_breaks_stops_no_other(
     kits: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: object) -> Iterator[Finding]:
+    def broken(_: object) -> Iterator[DoctorFinding]:
         raise sqlite3.OperationalError("disk I/O error")
 
     whole = [one.check for one in examined(kits["lyon"])]
@@ -594,10 +594,12 @@ def test_a_check_that_breaks_stops_no_other(
 
 
 def test_errors_are_split_into_what_and_what_to_do() -> None:
-    assert refused("x", ConfigError("a b: c")) == Finding("x", "problem", "a b", "c")
-    assert refused("x", ConfigError("/a/b: c d: e")) == Finding("x", "problem", "/a/b: c d", "e")
+    assert refused("x", ConfigError("a b: c")) == DoctorFinding("x", "problem", "a b", "c")
+    assert refused("x", ConfigError("/a/b: c d: e")) == DoctorFinding(
+        "x", "problem", "/a/b: c d", "e"
+    )
     assert refused("x", ConfigError("/a/b: c")).found == "/a/b: c"
-    (found,) = guarded("x", lambda: [Finding("x", "ok", str(1 / 0))])
+    (found,) = guarded("x", lambda: [DoctorFinding("x", "ok", str(1 / 0))])
     assert "ZeroDivisionError" in found.found
 
 

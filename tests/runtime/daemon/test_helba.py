@@ -20,7 +20,7 @@ from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.deployment import HelbaDeployment
 from lotor.protocols.helba.server import Server, ServerMemory
 from lotor.protocols.helba.shared_server import SharedServer
-from lotor.runtime.daemon.commands import Order, Stop
+from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
@@ -81,7 +81,7 @@ def ordered(
 ) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return house.order("user", Order("helba", budget, options, members))
+    return house.order("user", StartRun("helba", budget, options, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:
@@ -235,7 +235,7 @@ def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopb
             assert (live.state, live.host) == (RUNNING, None)
             assert "see its log" in live.note
             user = await house.live("user", run)
-            await until(lambda: user.bulletin.known["server"].state == BLOCKED)
+            await until(lambda: user.statuses.known["server"].state == BLOCKED)
             await house.down("server")
             path.write_bytes(data)
             await house.up("server")
@@ -282,7 +282,7 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
         finally:
             await house.down()
             goes_on.set()
-        thinking = [one for one in threading.enumerate() if one.name == "lotor-think"]
+        thinking = [one for one in threading.enumerate() if one.name == "lotor-step"]
         for thread in thinking:
             await asyncio.to_thread(thread.join)
         assert not list(stored(made, "server"))

@@ -7,7 +7,7 @@ import pytest
 
 from lotor.runtime.daemon.frames import Ask, Open, Status, encode
 from lotor.runtime.durable import host as host_module
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import FAILED, STOPPED
 from lotor.runtime.durable.link import MESSAGES_AHEAD
 from runtime.daemon.hostile import Sent, Twist, data, flipped, honest, message, once
@@ -18,17 +18,17 @@ from runtime.daemon.waiting import until
 # is closed, and on the next one it says what is due.
 
 
-def twice(name: str, frame: Frame) -> Sent:
+def twice(name: str, frame: RunFrame) -> Sent:
     return [frame, frame] if isinstance(frame, Data | Ack | Join | Status | Open) else [frame]
 
 
-def before_join(name: str, frame: Frame) -> Sent:
+def before_join(name: str, frame: RunFrame) -> Sent:
     if isinstance(frame, Join):
         return [Data(frame.run, 1, 0, 0, b"early"), Ack(frame.run, 0, 0), frame]
     return [frame]
 
 
-def forged_status(frame: Frame) -> Sent:
+def forged_status(frame: RunFrame) -> Sent:
     said = Status(frame.run, "porto", 9e9, STOPPED, "porto has had enough", 1, bytes(64))
     return [said, frame]
 
@@ -95,13 +95,13 @@ def test_a_replayed_message_changes_nothing_and_is_acknowledged_again(
     async def scene(made: Stage) -> None:
         kept: list[Data] = []
 
-        def keep(name: str, frame: Frame) -> Sent:
+        def keep(name: str, frame: RunFrame) -> Sent:
             kept.extend([frame] if isinstance(frame, Data) else [])
             return [frame]
 
         acknowledged: list[int] = []
 
-        def watch(name: str, frame: Frame) -> Sent:
+        def watch(name: str, frame: RunFrame) -> Sent:
             acknowledged.extend([frame.ack] if name == "lyon" and isinstance(frame, Ack) else [])
             return [frame]
 
@@ -114,9 +114,11 @@ def test_a_replayed_message_changes_nothing_and_is_acknowledged_again(
         state = (host.links["lyon"].received, list(host.links["lyon"].inbox), host.round)
         acknowledged.clear()
         for frame in list(kept):
-            made.nodes["lyon"].send("controller", frame)
-        made.nodes["lyon"].send("controller", Ask(""))
-        await until(lambda: "porto" in made.nodes["lyon"].cards)  # all before it was handled
+            made.nodes["lyon"].connections.send("controller", frame)
+        made.nodes["lyon"].connections.send("controller", Ask(""))
+        await until(
+            lambda: "porto" in made.nodes["lyon"].connections.cards
+        )  # all before it was handled
         assert (host.links["lyon"].received, list(host.links["lyon"].inbox), host.round) == state
         assert rows(made.controller) == before
         assert host.links["lyon"].ack > 0
@@ -233,7 +235,7 @@ def test_a_flood_is_stopped(tmp_path: Path) -> None:
         link = made.host("controller", run).links["lyon"]
         for number in range(1, MESSAGES_AHEAD + 2):
             flood = Data(run, link.received + number, 0, 0, b"flood")
-            made.nodes["lyon"].send("controller", flood)
+            made.nodes["lyon"].connections.send("controller", flood)
         await until(lambda: made.logged("lyon is 4096 messages ahead"))
         assert len(link.inbox) <= MESSAGES_AHEAD
         made.release()

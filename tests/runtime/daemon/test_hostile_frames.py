@@ -12,7 +12,7 @@ from lotor.core.errors import LotorError
 from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, decode, encode
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import STOPPED
 from runtime.daemon.stage import EVERYONE, Stage, play, unchanged
 
@@ -34,7 +34,7 @@ def test_random_bytes_and_random_changes_do_no_harm(tmp_path: Path) -> None:
         made.hold()
         run = await made.order()
         await made.held(run)
-        table = made.live("controller", run).table
+        table = made.live("controller", run).agreement
         seeds = [
             encode(frame)
             for frame in (
@@ -42,7 +42,7 @@ def test_random_bytes_and_random_changes_do_no_harm(tmp_path: Path) -> None:
                 Ack(run, 3, 1),
                 Join(run, 1, 2, 3, 4, 5),
                 Open(run, table.signed, table.signature),
-                *made.live("controller", run).bulletin.known.values(),
+                *made.live("controller", run).statuses.known.values(),
                 Roster("", [Card(made.controller.kit.certificate.to_der(), Offer(1))]),
                 Ask(""),
             )
@@ -100,7 +100,7 @@ def test_any_frames_of_anybody_are_taken_or_refused(name: str, tmp_path: Path) -
 
         @settings(max_examples=300, database=None, suppress_health_check=list(HealthCheck))
         @given(FRAMES)
-        def any_frame(frame: Frame) -> None:
+        def any_frame(frame: RunFrame) -> None:
             this = msgspec.structs.replace(frame, run=run) if frame.run == "this" else frame
             handled(made.controller, name, encode(this))
 

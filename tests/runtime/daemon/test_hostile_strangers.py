@@ -10,7 +10,7 @@ from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, encode
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import REFUSED, RUNNING, STOPPED
 from runtime.daemon.forgery import announced, foreign, resigned, seat
 from runtime.daemon.hostile import Stranger, flipped
@@ -18,9 +18,9 @@ from runtime.daemon.stage import EVERYONE, Stage, play, unchanged
 from runtime.daemon.waiting import until
 
 
-def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[Frame | bytes, str]]:
+def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunFrame | bytes, str]]:
     live = made.live("controller", run)
-    told, signed, signature = announced(made, run), live.table.signed, live.table.signature
+    told, signed, signature = announced(made, run), live.agreement.signed, live.agreement.signature
     identity = Identity("graz", graz.kit.key.private, {})
     as_porto = Identity("porto", graz.kit.key.private, {})
     other = msgspec.structs.replace(told, run="bb" * 16)
@@ -130,7 +130,7 @@ def test_nobody_learns_of_a_run_by_repeating_its_announcement(tmp_path: Path) ->
         await made.stop(*EVERYONE)
         await made.start("controller")
         graz = await made.stranger("graz")
-        table = made.live("controller", run).table
+        table = made.live("controller", run).agreement
         with unchanged(made.controller):
             await graz.say(Open(run, table.signed, table.signature), Ask(""))
             await until(lambda: graz.frames)
@@ -146,7 +146,7 @@ def test_what_a_peer_says_of_others_does_not_replace_what_they_say(tmp_path: Pat
         graz = await made.stranger("graz")
         lyon = made.nodes["lyon"].kit.certificate.to_der()
         card = Card(lyon, Offer(500, -1.0, 9.0))
-        await until(lambda: "lyon" in made.controller.cards)
+        await until(lambda: "lyon" in made.controller.connections.cards)
         await graz.say(Roster("", [card]), Ask(""))
         await until(lambda: graz.frames)
         await made.works()

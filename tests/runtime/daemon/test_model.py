@@ -16,7 +16,7 @@ from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config import Address, LimitsTable, OwnerTable, PartyConfig, TrialTable
 from lotor.runtime.daemon.loopback import CONSENT, free_port
 from lotor.runtime.daemon.loopback_model import Survey
-from lotor.runtime.daemon.pull import load_model
+from lotor.runtime.daemon.party_functions import load_model
 from lotor.runtime.durable.journal import FINISHED, REFUSED, WAITING
 
 SURVEY = Survey(lotor.LinearArms, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [0.7, 0.5])
@@ -125,8 +125,8 @@ def town(
     return home
 
 
-def order(budget: int = BUDGET) -> commands.Order:
-    return commands.Order("linucb-ds", budget, {"key_bits": 2048}, LINEAR)
+def order(budget: int = BUDGET) -> commands.StartRun:
+    return commands.StartRun("linucb-ds", budget, {"key_bits": 2048}, LINEAR)
 
 
 async def ended(home: Household, run: str, *names: str) -> dict[str, tuple[str, str]]:
@@ -155,7 +155,7 @@ def refused(folder: Path, owner: OwnerTable, survey: Survey = SURVEY, *, asks: b
             states = await ended(home, run, "acme", "cloud-a", "cloud-b")
             assert {state for state, _ in states.values()} == {REFUSED}
             (note,) = {note for _, note in states.values()}
-            assert "lyon" in home.nodes["cloud-a"].neighbours()
+            assert "lyon" in home.nodes["cloud-a"].connections.names()
             return note
         finally:
             await home.down()
@@ -187,7 +187,7 @@ def test_a_run_with_a_model_equals_plain(tmp_path: Path, owner: OwnerTable) -> N
             run = home.order("acme", order())
             states = await ended(home, run, *home.roles)
             assert {state for state, _ in states.values()} == {FINISHED}
-            offered = home.nodes["lyon"].offer.arms
+            offered = home.nodes["lyon"].resources.offer.arms
             return home.nodes["acme"].journal.output(run), offered
         finally:
             await home.down()
@@ -214,7 +214,7 @@ def test_samba_is_refused_in_the_name_of_an_owner_without_a_pull(tmp_path: Path)
         await home.up()
         try:
             members = {"controller": ["cloud-c"], "comp": ["cloud-b"], "owner": ["lyon"]}
-            wanted = commands.Order("samba", BUDGET, {"key_bits": 2048}, members)
+            wanted = commands.StartRun("samba", BUDGET, {"key_bits": 2048}, members)
             return await ended(home, home.order("acme", wanted), "acme", "cloud-c", "cloud-b")
         finally:
             await home.down()

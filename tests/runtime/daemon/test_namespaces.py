@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from lotor.runtime.daemon.address import Address
+from lotor.runtime.daemon.config_tables import LimitsTable
 from lotor.runtime.daemon.loopback import Loopback
-from lotor.runtime.daemon.tables import LimitsTable
 from trials import Trial, change, dial, events, prepared, until
 
 NETWORK = "10.203.77"

@@ -12,7 +12,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.durable.journal import RUNNING, Journal
-from runtime.daemon.hostile import Meddler
+from runtime.daemon.hostile import MeddlingTransport
 from runtime.daemon.stage import Stage, play
 from runtime.daemon.waiting import until
 
@@ -23,11 +23,11 @@ def test_nobody_ends_a_run_in_the_name_of_another(tmp_path: Path, seat: str) -> 
 
     async def scene(made: Stage) -> None:
         made.hold()
-        await made.start("lyon", kind=Meddler)
+        await made.start("lyon", transport=MeddlingTransport)
         run = await made.order()
         await made.held(run)
         forged = Status(run, seat, 0.0, "stopped", "stopped by porto:\nforged", 1, b"")
-        made.nodes["lyon"].send("controller", forged)
+        made.nodes["lyon"].connections.send("controller", forged)
         await until(lambda: made.logged("is not valid"))
         assert made.live("controller", run).state == RUNNING
         made.release()
@@ -55,7 +55,7 @@ def test_a_decision_given_while_the_daemon_is_down_counts(tmp_path: Path) -> Non
         made.release()
         kit = Kit(made.kit("porto"))
         with closing(Journal(kit.path / "state", str(kit.subject))) as journal:
-            journal.ask(run, commands.to_bytes(commands.Resolve(decision, 1.0)))
+            journal.commands.add(run, commands.to_bytes(commands.Resolve(decision, 1.0)))
         await made.start("porto")
         await until(made.live("porto", run).over.is_set)
         assert made.calls("porto").count(decision) <= 1
@@ -69,7 +69,7 @@ def test_asked_again_once_however_often_an_operator_says_so(tmp_path: Path) -> N
         for _ in range(3):
             made.ask("porto", run, commands.Resolve(decision, None))
         await until(lambda: made.live("porto", run)._task is not None)
-        await until(lambda: not made.nodes["porto"].journal.commands())
+        await until(lambda: not made.nodes["porto"].journal.commands.waiting())
         await made.stop("porto")
         await made.start("porto")
         await until(lambda: "in doubt" in made.live("porto", run).note)

@@ -14,8 +14,8 @@ from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Outcomes
 from lotor.runtime.daemon.config import TABLES, PartyConfig, read_config
-from lotor.runtime.daemon.holdings import reward_in
-from lotor.runtime.daemon.pull import Asker, load_function
+from lotor.runtime.daemon.party_functions import FunctionCaller, load_function
+from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable.record import Answer
 
 ROOT = Path(__file__).parents[3]
@@ -78,8 +78,8 @@ def test_the_hospital_example_answers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert isinstance(pull, Outcomes)
 
     async def asked() -> list[Answer]:
-        asker = Asker(pull, reward_in(RewardScale(*owner.reward_range)))
-        rewards = [await asker.ask(Decision.named("run", t, 0)) for t in (1, 2, 1)]
+        asker = FunctionCaller(pull, reward_in(RewardScale(*owner.reward_range)))
+        rewards = [await asker.call(Decision.named("run", t, 0)) for t in (1, 2, 1)]
         asker.close()
         return rewards
 

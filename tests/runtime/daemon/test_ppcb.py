@@ -9,7 +9,7 @@ import numpy as np
 import lotor
 from household import Lodgers, until
 from lotor.protocols.ppcb.deployment import PPCBDeployment
-from lotor.runtime.daemon.commands import Order
+from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
@@ -45,7 +45,7 @@ def test_daemons_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
             await house.up()
             listed = read_config(made.kits["receiver"] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            run = house.order("receiver", Order("ppcb", BUDGET, {}, members))
+            run = house.order("receiver", StartRun("ppcb", BUDGET, {}, members))
             for name in made.members:
                 live = await house.live(name, run)
                 await until(partial(_went_on, live, live.round))

@@ -11,7 +11,7 @@ import pytest
 
 from lotor.core.errors import JournalError, JournalWriteError
 from lotor.runtime.daemon import commands
-from lotor.runtime.daemon.serving import desk, serve
+from lotor.runtime.daemon.serving import open_kit, serve
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable.journal import RUNNING, STOPPED
@@ -40,7 +40,7 @@ async def copied(made: Stage, name: str, to: Path) -> Path:
 
 
 def says_blocked(made: Stage, run: str, name: str) -> bool:
-    own = made.live(name, run).bulletin.own
+    own = made.live(name, run).statuses.own
     return own is not None and own.state == BLOCKED
 
 
@@ -146,7 +146,10 @@ def test_a_disk_that_cannot_be_written_ends_the_party_which_goes_on_later(tmp_pa
 def test_two_processes_cannot_serve_one_party(tmp_path: Path) -> None:
     async def scene() -> None:
         async with stage(tmp_path / "federation") as made:
-            with desk(made.kit("lyon")) as at, pytest.raises(JournalError, match="another process"):
+            with (
+                open_kit(made.kit("lyon")) as at,
+                pytest.raises(JournalError, match="another process"),
+            ):
                 await serve(at, asyncio.Event())
             await made.works()
 

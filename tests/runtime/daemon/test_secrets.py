@@ -30,18 +30,18 @@ from lotor.protocols.samba.memory import SambaMemory
 from lotor.protocols.samba.owner import Owner, OwnerMemory
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.holdings import reward_in
 from lotor.runtime.daemon.kit import read_key
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import HOSPITAL, Loopback
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.daemon.pull import Asker
-from lotor.runtime.daemon.serving import desk
+from lotor.runtime.daemon.party_functions import FunctionCaller
+from lotor.runtime.daemon.resources import reward_in
+from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.frames import Join
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import WAITING, Journal, RunRow
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.record import PullRecord, Saved
+from lotor.runtime.durable.record import PullRecord, SavedRun
 from scanning import Secret, contents, forms_of, forms_of_number, forms_of_reward, leaks
 
 pytestmark = pytest.mark.slow
@@ -299,7 +299,7 @@ def test_a_secret_in_another_partys_journal_is_found(
         assert leaks(contents(tmp_path), [secret]) == []
         with closing(Journal(state, "controller controller")) as journal:
             for value in (max(secret.forms), sorted(secret.forms)[0]):
-                journal.ask("run", value)
+                journal.commands.add("run", value)
             assert f"{kind} in controller/state/journal.db, its rows" in leaks(
                 contents(tmp_path), [secret]
             )
@@ -333,21 +333,34 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
     snapshot = _snapshot(watched, "lyon")
     reward = watched.federation.rewards["lyon"][0]
     kit = shutil.copytree(watched.federation.kits["lyon"], tmp_path / "lyon")
-    with desk(kit) as at:
+    with open_kit(kit) as at:
         node = Node(at.kit, at.config, at.journal)
         row = at.journal.runs()[0]
-        table = announcement.check(
+        agreement = announcement.check(
             row.announcement, row.signature, deployments=DEPLOYMENTS, trust=None, key=at.kit.key
         )
-        place = Place(row.id, "lyon", snapshot, table.identity, Offer(1), trial_seed=5_123_456_789)
-        live = LiveRun(table, node, row.state, row.note)
+        place = Place(
+            row.id, "lyon", snapshot, agreement.identity, Offer(1), trial_seed=5_123_456_789
+        )
+        live = LiveRun(agreement, node.context, row.state, row.note)
         record = at.journal.record(row.id)
-        host = Host("lyon", lambda _: live.new_party(), record, table.peers, lambda *_: None)
+        host = Host("lyon", lambda _: live.new_party(), record, agreement.peers, lambda *_: None)
         link = Link("controller")
         link.post(snapshot)
         link.accept(1, snapshot)
-        saved = Saved(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
-        things = [at, at.kit, at.kit.key, at.journal, node, row, table, table.identity, place]
+        saved = SavedRun(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
+        things = [
+            at,
+            at.kit,
+            at.kit.key,
+            at.journal,
+            node,
+            node.context,
+            row,
+            agreement,
+            agreement.identity,
+            place,
+        ]
         things += [live, record, host, link, saved, PullRecord(1, "d", reward, True)]
         things += [RunRow("r", snapshot, snapshot, "lyon", "running", "", 0.0, 0.0, "1")]
         things += [commands.Resolve("d", reward), *watched.memories("lyon")]
@@ -399,9 +412,9 @@ def _no_announcement(snapshot: bytes, reward: float) -> None:
 
 
 def _reward_out_of_range(snapshot: bytes, reward: float) -> None:
-    asker = Asker(lambda _: reward, reward_in(RewardScale(-2.0, -1.0)))
+    asker = FunctionCaller(lambda _: reward, reward_in(RewardScale(-2.0, -1.0)))
     try:
-        asyncio.run(asker.ask(Decision.named("run", 1, 0)))
+        asyncio.run(asker.call(Decision.named("run", 1, 0)))
     finally:
         asker.close()
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from household import Household, Lodgers, until
-from lotor.runtime.daemon.commands import Order, Resolve
+from lotor.runtime.daemon.commands import Resolve, StartRun
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
@@ -49,11 +49,11 @@ async def household(made: ContextualLoopback) -> AsyncIterator[Household]:
         await house.down()
 
 
-def order(made: ContextualLoopback, budget: int) -> Order:
+def order(made: ContextualLoopback, budget: int) -> StartRun:
     """The toy has seats for some of the members only."""
     listed = read_config(made.kits["receiver"] / "party.toml").members
     members = {role: [name for name in names if name in SEATED] for role, names in listed.items()}
-    return Order("split", budget, {}, members)
+    return StartRun("split", budget, {}, members)
 
 
 def _beyond(live: LiveRun, t: int) -> bool:
@@ -76,8 +76,8 @@ def test_the_receiver_starts_a_run_and_learns_the_total(tmp_path: Path) -> None:
             for name in SEATED:
                 await house.state(name, run, FINISHED)
             assert_right(made, world, run, 12)
-            assert house.nodes["owner-2"].offer.features == ARMS - 1
-            assert house.nodes["actor"].offer.arms == ARMS
+            assert house.nodes["owner-2"].resources.offer.features == ARMS - 1
+            assert house.nodes["actor"].resources.offer.arms == ARMS
             assert house.nodes["actor"].journal.pulled(run) == (12, None)
 
     asyncio.run(scenario())

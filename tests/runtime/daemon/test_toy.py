@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from household import Household, until
-from lotor.runtime.daemon.commands import Order, Stop
+from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import Address, ConsentRules, LimitsTable, OwnerTable, PartyConfig
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import free_port
@@ -48,8 +48,8 @@ def configs(wait: float = 60.0) -> dict[str, PartyConfig]:
     }
 
 
-def order(budget: int) -> Order:
-    return Order("toy", budget, {}, {"doubler": ["bert"], "adder": ["carl"]})
+def order(budget: int) -> StartRun:
+    return StartRun("toy", budget, {}, {"doubler": ["bert"], "adder": ["carl"]})
 
 
 async def toy_house(folder: Path) -> Household:
@@ -65,8 +65,9 @@ def _beyond(live: LiveRun, t: int) -> bool:
 
 def wait_no_longer(node: Node) -> None:
     """As if the deadline for those who are away had come."""
-    limits = msgspec.structs.replace(node.config.limits, wait=0.001)
-    node.config = msgspec.structs.replace(node.config, limits=limits)
+    context = node.context
+    limits = msgspec.structs.replace(context.config.limits, wait=0.001)
+    context.config = msgspec.structs.replace(context.config, limits=limits)
 
 
 def expected(budget: int) -> int:

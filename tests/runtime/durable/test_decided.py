@@ -60,6 +60,6 @@ def test_each_decision_is_on_record_once(disk: sqlite3.Connection) -> None:
 
 def test_another_decision_in_replay_ends_it(disk: sqlite3.Connection) -> None:
     live(disk, 2, 0)
-    with pytest.raises(JournalError, match="computes otherwise"):
+    with pytest.raises(JournalError, match="computes differently"):
         live(disk, 2, 1)
     assert live(disk, 2, 0) == ["aa/2/1", "aa/0/2"]

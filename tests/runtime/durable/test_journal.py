@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -86,14 +87,14 @@ def test_commands_wait_in_order_until_they_are_done(
     daemon.changes()
     for run, command in commands:
         seen = daemon.changes()
-        operator.ask(run, command)
+        operator.commands.add(run, command)
         assert daemon.changes() != seen
-    waiting = daemon.commands()
+    waiting = daemon.commands.waiting()
     assert [(run, command) for _, run, command in waiting] == commands
     for number, run, _ in waiting:
-        daemon.done(number, impossible=(run, "why not"))
-        assert operator.impossible(run) == "why not"
-    assert operator.commands() == []
+        daemon.commands.done(number, impossible=(run, "why not"))
+        assert operator.commands.impossible(run) == "why not"
+    assert operator.commands.waiting() == []
     daemon.close()
     operator.close()
 
@@ -117,13 +118,42 @@ def test_another_party_is_refused(journal: Journal) -> None:
 
 
 def test_another_version_is_refused_untouched_and_names_what_to_install(journal: Journal) -> None:
-    journal.database.execute("UPDATE meta SET value = '3' WHERE key = 'journal'")
+    journal.database.execute("UPDATE meta SET value = '9' WHERE key = 'journal'")
     journal.database.execute("UPDATE meta SET value = '9.8.7' WHERE key = 'version'")
     journal.database.execute("DROP TABLE impossible")  # that version may have no use for it
     before = contents(journal)
-    with pytest.raises(VersionError, match=r"finish its runs with lotor 9\.8\.7"):
+    with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 to finish the runs"):
         Journal(journal.path.parent, PARTY)
     assert contents(journal) == before
+
+
+@pytest.mark.parametrize("crashed", [True, False])
+def test_a_journal_of_the_former_version_is_refused_and_stays_byte_for_byte(
+    tmp_path: Path, *, crashed: bool
+) -> None:
+    """Also where its writer was killed, so that its last writes are in the log beside it."""
+    written, kept = tmp_path / "written", tmp_path / "kept"
+    journal = Journal(written, PARTY)
+    journal.add(row("aa"), b"first")
+    journal.database.execute("UPDATE meta SET value = '2' WHERE key = 'journal'")
+    journal.database.execute("UPDATE meta SET value = '0.1.0' WHERE key = 'version'")
+    if not crashed:
+        journal.close()
+    shutil.copytree(written, kept, ignore=shutil.ignore_patterns("*-shm"))
+    journal.close()
+    assert (kept / "journal.db-wal").exists() == crashed
+    kept.chmod(0o755)
+    before = _found(kept)
+    with pytest.raises(VersionError, match=r"install lotor 0\.1\.0 to finish the runs"):
+        Journal(kept, PARTY)
+    assert _found(kept) == before
+    assert kept.stat().st_mode & 0o777 == 0o755
+
+
+def _found(folder: Path) -> dict[str, bytes]:
+    """All files but SQLite's index of the log, which holds no data and is made anew each time."""
+    files = (path for path in folder.iterdir() if not path.name.endswith("-shm"))
+    return {path.name: path.read_bytes() for path in files}
 
 
 @pytest.mark.parametrize("garbage", [b"garbage" * 1000, b"SQLite format 3\0" + bytes(4080)])

@@ -23,9 +23,10 @@ from lotor.core.effects import (
     Steps,
 )
 from lotor.runtime.durable import record
-from lotor.runtime.durable.frames import Data, Frame
-from lotor.runtime.durable.host import Asked, Host, first_snapshot
-from lotor.runtime.durable.record import Answer, RunRecord, Saved
+from lotor.runtime.durable.frames import Data, RunFrame
+from lotor.runtime.durable.host import Host, first_snapshot
+from lotor.runtime.durable.questions import Question
+from lotor.runtime.durable.record import Answer, RunRecord, SavedRun
 
 BUDGET = 4
 Wire = tuple[str, str]
@@ -41,7 +42,7 @@ class PowerRecord(FatefulRecord):
         if level == 2:
             self.on_disk[self._database] = "".join(self._database.iterdump())
 
-    def begin(self) -> Saved:
+    def begin(self) -> SavedRun:
         saved = super().begin()
         self._reached()
         return saved
@@ -61,20 +62,20 @@ class PowerRecord(FatefulRecord):
         self.fate.step()
 
 
-class Tap(deque[Frame]):
+class Tap(deque[RunFrame]):
     """Notes every message that goes out on one wire, by its number."""
 
     def __init__(self, seen: defaultdict[int, set[bytes]]) -> None:
         super().__init__()
         self._seen = seen
 
-    def append(self, frame: Frame) -> None:
+    def append(self, frame: RunFrame) -> None:
         if isinstance(frame, Data):
             self._seen[frame.seq].add(frame.payload)
         super().append(frame)
 
 
-class Wires(defaultdict[Wire, deque[Frame]]):
+class Wires(defaultdict[Wire, deque[RunFrame]]):
     """All wires of a simulation, tapped."""
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class Wires(defaultdict[Wire, deque[Frame]]):
             partial(defaultdict, set)
         )
 
-    def __missing__(self, wire: Wire) -> deque[Frame]:
+    def __missing__(self, wire: Wire) -> deque[RunFrame]:
         self[wire] = Tap(self.seen[wire])
         return self[wire]
 
@@ -106,7 +107,7 @@ class Fickle:
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: Question) -> Answer:
         value = next(self._numbers) / 1024
         return (value,) if isinstance(asked.effect, Observe) else value
 
@@ -202,9 +203,9 @@ def test_many_power_cuts() -> None:
 def test_the_rule_cannot_be_left_out(
     kind: type[Observe | Pull], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    masked = Asked.masked.fget  # type: ignore[attr-defined]
+    masked = Question.masked.fget  # type: ignore[attr-defined]
     monkeypatch.setattr(
-        Asked, "masked", property(lambda asked: type(asked.effect) is not kind and masked(asked))
+        Question, "masked", property(lambda asked: type(asked.effect) is not kind and masked(asked))
     )
     numbers: set[int] = set()
     for seed in range(40):
@@ -213,7 +214,7 @@ def test_the_rule_cannot_be_left_out(
     assert {number % 2 for number in numbers} == {1 if kind is Observe else 0}
 
 
-class Asker:
+class FunctionCaller:
     """Asks one question."""
 
     def __init__(self, effect: Pull | Act | Observe) -> None:
@@ -243,9 +244,9 @@ def test_only_what_is_masked_waits_for_the_disk(
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as disk:
         for statement in record.SCHEMA.split(";"):
             disk.execute(statement)
-        RunRecord(disk, "aa").create(first_snapshot(Asker(effect)), repeatable=True)
+        RunRecord(disk, "aa").create(first_snapshot(FunctionCaller(effect)), repeatable=True)
         run = RunRecord(disk, "aa")
-        host = Host("lyon", lambda _: Asker(effect), run, [], lambda *_: None)
+        host = Host("lyon", lambda _: FunctionCaller(effect), run, [], lambda *_: None)
         host.advance()
         assert disk.execute("SELECT * FROM pulls").fetchall() == []  # no intent
         host.answered(answer)

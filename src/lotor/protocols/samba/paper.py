@@ -216,7 +216,10 @@ def hospitals(means: Mapping[str, float], *, budget: int, seed: int, policy: str
 
 
 def _recorded(outcomes: Sequence[float]) -> Callable[[Path], None]:
-    return lambda path: Outcomes.create(path, outcomes)
+    def write(path: Path) -> None:
+        Outcomes.create(path, outcomes)
+
+    return write
 
 
 def _samba(protocol: SecureProtocol) -> Samba:

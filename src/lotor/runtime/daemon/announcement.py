@@ -17,10 +17,14 @@ from lotor.core.errors import (
     ProtocolError,
     VersionError,
 )
+from lotor.core.fingerprint import CodeFingerprint, fingerprint_of
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, PartyKey, Trust
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Deployment, Plan
+from lotor.policies import POLICIES
+from lotor.policies.registry import split_text
+from lotor.protocols.form import Form, RunPlan
+from lotor.protocols.protocol import SecureProtocol
 
 PURPOSE = "announcement"
 EVERYBODY = "everybody"
@@ -28,12 +32,17 @@ _RUN = re.compile(r"[0-9a-f]{2,64}")
 
 
 class Announcement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What everybody in a run must agree on; `certificates` are in DER, by seat."""
+    """What everybody in a run must agree on; `certificates` are in DER, by seat.
+
+    `code` are the packages that define the protocol and the policy.
+    """
 
     run: str
     protocol: str
+    form: str
     wire: str
     version: str
+    code: tuple[CodeFingerprint, ...]
     created: float
     certificates: dict[str, bytes]
     order: bytes
@@ -43,14 +52,17 @@ class Announcement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """An announcement that was checked, as the party in one of its seats has it."""
+class RunAgreement:
+    """An announcement that was checked, as the party in one of its seats has it.
+
+    `members` are the certificates by seat, and `seat` is this party's own.
+    """
 
     announcement: Announcement
     signed: bytes
     signature: bytes
-    deployment: Deployment
-    plan: Plan
+    form: Form
+    plan: RunPlan
     members: Mapping[str, Certificate]
     seat: str
     identity: Identity
@@ -61,13 +73,14 @@ class Table:
 
     @property
     def opener(self) -> Certificate:
-        """The certificate of who ordered the run."""
-        return self.members[self.deployment.opener]
+        """The certificate of the party that ordered the run."""
+        return self.members[self.form.opener]
 
     @property
     def peers(self) -> dict[str, str]:
         """The seats that this party talks to, with the names in their certificates."""
-        return {seat: self.members[seat].subject.name for seat in self.plan.links[self.seat]}
+        linked = self.form.links(self.plan.seats)[self.seat]
+        return {seat: self.members[seat].subject.name for seat in linked}
 
 
 def seated(certificates: Mapping[str, Certificate], key: PartyKey) -> tuple[str, Identity]:
@@ -95,10 +108,10 @@ def check(
     signed: bytes,
     signature: bytes,
     *,
-    deployments: Mapping[str, Deployment],
+    protocols: Mapping[str, type[SecureProtocol]],
     trust: Trust | None,
     key: PartyKey,
-) -> Table:
+) -> RunAgreement:
     """Check an announcement as it came over the wire, or (without `trust`) from the journal.
 
     A run goes on although a certificate has expired since it began; connections are another
@@ -106,33 +119,74 @@ def check(
     """
     announcement = _read(signed)
     run = announcement.run
-    deployment = deployments.get(announcement.protocol)
-    if deployment is None or deployment.wire != announcement.wire:
-        raise VersionError(
-            f"run {run} is one of {announcement.protocol} ({announcement.wire}) by lotor "
-            f"{announcement.version}, which this lotor {VERSION} cannot do: install lotor "
-            f"{announcement.version} here"
-        )
+    form = _form(announcement, protocols)
     members = {
         seat: _certified(seat, der, trust, run) for seat, der in announcement.certificates.items()
     }
-    plan = deployment.plan(announcement.order)
-    _check_seats(run, plan, members, deployment.opener)
+    plan = form.plan(announcement.order)
+    _check_code(
+        announcement, code_of(protocols[announcement.protocol], plan), resumed=trust is None
+    )
+    _check_seats(run, plan, members, form.opener)
     seat, identity = seated(members, key)
     try:
         identity.verify(
             signed,
             signature,
-            sender=deployment.opener,
+            sender=form.opener,
             run=run,
             purpose=PURPOSE,
             recipient=EVERYBODY,
         )
     except IntegrityError as error:
-        raise ProtocolError(
-            f"run {run} was not announced by its {deployment.opener}: {error}"
-        ) from None
-    return Table(announcement, signed, signature, deployment, plan, members, seat, identity)
+        raise ProtocolError(f"run {run} was not announced by its {form.opener}: {error}") from None
+    return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
+
+
+def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtocol]]) -> Form:
+    """The form that was announced, if this version has it."""
+    known = announcement.protocol in protocols
+    if known and announcement.form in protocols[announcement.protocol].forms:
+        form = protocols[announcement.protocol].form_called(announcement.form)
+        if form.wire == announcement.wire:
+            return form
+    packages = ", ".join(map(str, announcement.code))
+    raise VersionError(
+        f"run {announcement.run} is one of {announcement.protocol} in the form "
+        f"{announcement.form} ({announcement.wire}) by lotor {announcement.version}, which this "
+        f"lotor {VERSION} cannot do: install lotor {announcement.version} here, and what the run "
+        f"was announced with ({packages})"
+    )
+
+
+def code_of(protocol: type, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
+    """The packages that define the protocol and the policy of a run."""
+    name = split_text(plan.policy)[0]
+    kinds = [protocol] + ([POLICIES[name]] if name in POLICIES else [])
+    return tuple(dict.fromkeys(fingerprint_of(kind) for kind in kinds))
+
+
+def _check_code(
+    announcement: Announcement, own: tuple[CodeFingerprint, ...], *, resumed: bool
+) -> None:
+    """Refuse to compute with other code than was announced.
+
+    A run that goes on after an update of Lotor is covered by the version of its messages.
+    """
+    ours = __name__.partition(".")[0]
+    said, have = (
+        {one.distribution: one for one in code if not (resumed and one.distribution == ours)}
+        for code in (announcement.code, own)
+    )
+    if said != have:
+        raise VersionError(
+            f"run {announcement.run} was announced with {_listed(said)}, and this party has "
+            f"{_listed(have)}: install the same code here, or let the run be started with this one"
+        )
+
+
+def _listed(code: Mapping[str, CodeFingerprint]) -> str:
+    return ", ".join(map(str, code.values())) or "no code of other packages"
 
 
 def _read(signed: bytes) -> Announcement:
@@ -159,7 +213,7 @@ def _certified(seat: str, der: bytes, trust: Trust | None, run: str) -> Certific
     return certificate
 
 
-def _check_seats(run: str, plan: Plan, members: Mapping[str, Certificate], opener: str) -> None:
+def _check_seats(run: str, plan: RunPlan, members: Mapping[str, Certificate], opener: str) -> None:
     if set(members) != set(plan.seats) or opener not in members:
         raise ProtocolError(f"run {run} was announced with other seats than were ordered")
     for seat, role in plan.seats.items():

@@ -11,8 +11,8 @@ class Command(msgspec.Struct, frozen=True, tag=True):
     """Base of all commands."""
 
 
-class Order(Command, frozen=True):
-    """Open a new run; `members` lists names by role."""
+class StartRun(Command, frozen=True):
+    """Start a new run; `members` lists names by role."""
 
     protocol: str
     budget: int
@@ -55,7 +55,7 @@ class Resolve(Command, frozen=True):
         return f"<Resolve {self.decision}>"
 
 
-AnyCommand: TypeAlias = Order | Approve | Refuse | Stop | Resolve
+AnyCommand: TypeAlias = StartRun | Approve | Refuse | Stop | Resolve
 
 
 _decoder: msgspec.msgpack.Decoder[AnyCommand] = msgspec.msgpack.Decoder(AnyCommand)
@@ -69,4 +69,7 @@ def from_bytes(data: bytes) -> AnyCommand:
     try:
         return _decoder.decode(data)
     except (msgspec.DecodeError, UnicodeError):
-        raise JournalError("the journal holds a command of another version") from None
+        raise JournalError(
+            "a command in the journal was written by another version of lotor and is dropped: give "
+            "it again with the version that serves this party"
+        ) from None

@@ -14,12 +14,12 @@ import msgspec
 
 from lotor.core.errors import ConfigError
 from lotor.runtime.daemon.address import Address
-from lotor.runtime.daemon.tables import (
+from lotor.runtime.daemon.config_tables import (
+    ConfigTable,
     ConsentRules,
     LimitsTable,
     OwnerTable,
     PartyConfig,
-    Table,
     TrialTable,
 )
 
@@ -37,7 +37,7 @@ __all__ = [
 T = TypeVar("T")
 Value: TypeAlias = bool | int | float | str | Address | tuple["Value", ...]
 
-TABLES: Final[Mapping[str, type[Table]]] = {
+TABLES: Final[Mapping[str, type[ConfigTable]]] = {
     "": PartyConfig,
     "limits": LimitsTable,
     "owner": OwnerTable,
@@ -139,7 +139,7 @@ def _toml(config: PartyConfig) -> str:
     lines: list[str] = []
     tables: list[str] = []
     for key, value in msgspec.structs.asdict(config).items():
-        if isinstance(value, Table):
+        if isinstance(value, ConfigTable):
             tables += ["", f"[{key}]", *_lines(msgspec.structs.asdict(value))]
         elif isinstance(value, dict):
             tables += ["", f"[{key}]", *_lines(value)] if value else []

@@ -5,21 +5,21 @@ from math import isfinite
 import msgspec
 
 from lotor.core.errors import InputError
-from lotor.policies.texts import canonical
-from lotor.runtime.daemon.tables import ANY, ConsentRules
+from lotor.policies import canonical
+from lotor.runtime.daemon.config_tables import ANY, ConsentRules
 
 _LONGEST = 200
 
 
-class Wish(msgspec.Struct, frozen=True):
-    """A run that a customer asks for.
+class RunRequest(msgspec.Struct, frozen=True):
+    """A run that its opener asks this party to take part in.
 
     `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
     None where it does not account what its arms tell.
     """
 
     run: str
-    customer: str
+    opener: str
     protocol: str
     policy: str
     budget: int
@@ -27,7 +27,7 @@ class Wish(msgspec.Struct, frozen=True):
     privacy: float | None = None
 
 
-def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
+def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
     """What speaks against starting a run unasked, one sentence each; nothing if it may start.
 
     `spent` is the sum of the budgets of the runs that were accepted so far.
@@ -35,31 +35,33 @@ def objections(rules: ConsentRules | None, wish: Wish, spent: int) -> list[str]:
     >>> rules = ConsentRules(
     ...     customers=("acme",), policies=("ucb",), least_budget=100, total_budget=1000
     ... )
-    >>> objections(rules, Wish("run", "acme", "samba", "ucb", 50), spent=0)
+    >>> objections(rules, RunRequest("run", "acme", "samba", "ucb", 50), spent=0)
     ['its budget of 50 is below least_budget 100']
     """
     if rules is None:
         return ["this party has set no rules: its party.toml has no [consent] table"]
     found = []
-    if not _holds(rules.customers, wish.customer):
+    if not _holds(rules.customers, request.opener):
         found.append(
-            f"its customer {_shown(wish.customer)} is not among customers "
+            f"{_shown(request.opener)}, which orders it, is not among customers "
             f"({_listed(rules.customers)})"
         )
-    if wish.policy and not any(_allows(rule, wish.policy) for rule in rules.policies):
+    if request.policy and not any(_allows(rule, request.policy) for rule in rules.policies):
         found.append(
-            f"its policy {_shown(wish.policy)} is not among policies ({_listed(rules.policies)})"
+            f"its policy {_shown(request.policy)} is not among policies ({_listed(rules.policies)})"
         )
-    if wish.owners is not None and wish.owners < rules.least_owners:
-        found.append(f"its {wish.owners} owners are fewer than least_owners {rules.least_owners}")
-    if wish.budget < rules.least_budget:
-        found.append(f"its budget of {wish.budget} is below least_budget {rules.least_budget}")
-    if spent + max(wish.budget, 0) > rules.total_budget:
+    if request.owners is not None and request.owners < rules.least_owners:
         found.append(
-            f"its budget of {wish.budget} and the {spent} of earlier runs are above total_budget "
-            f"{rules.total_budget}"
+            f"its {request.owners} owners are fewer than least_owners {rules.least_owners}"
         )
-    allowed, told = rules.privacy_budget, wish.privacy
+    if request.budget < rules.least_budget:
+        found.append(f"its budget of {request.budget} is below least_budget {rules.least_budget}")
+    if spent + max(request.budget, 0) > rules.total_budget:
+        found.append(
+            f"its budget of {request.budget} and the {spent} of earlier runs are above "
+            f"total_budget {rules.total_budget}"
+        )
+    allowed, told = rules.privacy_budget, request.privacy
     # In this form what is not a number is too much, too.
     if allowed is not None and told is not None and not told <= allowed:
         amount = f"up to {told}" if isfinite(told) else "everything (no bound, inf)"

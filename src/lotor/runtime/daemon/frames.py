@@ -5,20 +5,20 @@ from typing import TypeAlias
 import msgspec
 
 from lotor.core.errors import ProtocolError
-from lotor.protocols.deployment import Offer
-from lotor.runtime.durable.frames import Ack, Count, Data, Frame, Join
+from lotor.protocols.form import Contribution
+from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
 WIRE_VERSION = 1
 
 
-class Open(Frame, frozen=True, tag=4):
+class Open(RunFrame, frozen=True, tag=4):
     """An announcement, passed on to whoever takes part."""
 
     announcement: bytes
     signature: bytes
 
 
-class Status(Frame, frozen=True, tag=5):
+class Status(RunFrame, frozen=True, tag=5):
     """What one party says about a run, signed by it and passed on by the others.
 
     Of two by the same party, the one with the later `time` counts.
@@ -32,7 +32,7 @@ class Status(Frame, frozen=True, tag=5):
     signature: bytes = b""
 
 
-class Ask(Frame, frozen=True, tag=6):
+class Ask(RunFrame, frozen=True, tag=6):
     """Who is there? (`run` is empty.)"""
 
 
@@ -40,10 +40,10 @@ class Card(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     """A party's certificate and what it brings."""
 
     certificate: bytes
-    offer: Offer
+    contribution: Contribution
 
 
-class Roster(Frame, frozen=True, tag=7):
+class Roster(RunFrame, frozen=True, tag=7):
     """The answer to `Ask`: who is connected."""
 
     cards: list[Card]

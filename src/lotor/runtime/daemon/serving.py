@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lotor.core.errors import JournalError
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Deployment
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.journal import ENDED, FINISHED, Journal, RunRow
+from lotor.transport import NetworkTransport, PartyTransportFactory
 
 LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """A party's kit, rules and journal, open."""
+class OpenKit:
+    """A party's kit, its party.toml and its journal, open."""
 
     kit: Kit
     config: PartyConfig
@@ -28,26 +28,29 @@ class Desk:
 
 
 @contextmanager
-def desk(path: Path) -> Iterator[Desk]:
+def open_kit(path: Path) -> Iterator[OpenKit]:
     """Open a kit; several processes may, but one of them drives the party."""
     kit = Kit(path)
     config = read_config(kit.party_toml)
     journal = Journal(kit.path / config.state, str(kit.subject))
     try:
-        yield Desk(kit, config, journal)
+        yield OpenKit(kit, config, journal)
     finally:
         journal.close()
 
 
 @asynccontextmanager
 async def served(
-    at: Desk,
+    at: OpenKit,
     *,
-    deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+    protocols: Mapping[str, type[SecureProtocol]] = PROTOCOLS,
     clock: Clock | None = None,
+    transport: PartyTransportFactory = NetworkTransport,
 ) -> AsyncIterator[Node]:
     """Drive the party while the block runs; its journal must be locked."""
-    node = Node(at.kit, at.config, at.journal, deployments=deployments, clock=clock)
+    node = Node(
+        at.kit, at.config, at.journal, protocols=protocols, clock=clock, transport=transport
+    )
     try:
         await node.start()
         yield node
@@ -55,13 +58,15 @@ async def served(
         await node.close()
 
 
-async def serve(at: Desk, stop: asyncio.Event) -> None:
+async def serve(
+    at: OpenKit, stop: asyncio.Event, *, transport: PartyTransportFactory = NetworkTransport
+) -> None:
     """Drive the party until `stop` is set, or until it cannot go on."""
     if not await _locked(at.journal):
         raise JournalError(
             f"another process serves {at.kit.path} already: stop that one, or use it"
         )
-    async with served(at) as node:
+    async with served(at, transport=transport) as node:
         waits = [asyncio.create_task(event.wait()) for event in (stop, node.ended)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
@@ -71,7 +76,7 @@ async def serve(at: Desk, stop: asyncio.Event) -> None:
 
 
 async def _locked(journal: Journal) -> bool:
-    """Lock a journal; whoever only looks whether it is served holds the lock for an instant."""
+    """Lock a journal; a process that looks whether it is served holds the lock for an instant."""
     for _ in range(60):
         if journal.lock():
             return True
@@ -80,7 +85,7 @@ async def _locked(journal: Journal) -> bool:
 
 
 async def follow(
-    at: Desk, run: str, seen: Callable[[RunRow | None], None], *, linger: float = 5.0
+    at: OpenKit, run: str, seen: Callable[[RunRow | None], None], *, linger: float = 5.0
 ) -> RunRow | None:
     """Watch a run until it is over, and drive the party as long as no other process does.
 
@@ -97,9 +102,9 @@ async def follow(
             row = at.journal.find(run)
             seen(row)
             if row is not None and row.state in (*ENDED, FINISHED):
-                await _let_it_settle(node, run, linger)
+                await _wait_for_peers(node, run, linger)
                 return row
-            if row is None and at.journal.impossible(run) is not None:
+            if row is None and at.journal.commands.impossible(run) is not None:
                 return None
             await asyncio.sleep(LOOK_SECONDS)
     finally:
@@ -107,7 +112,7 @@ async def follow(
             await node.close()
 
 
-async def _let_it_settle(node: Node | None, run: str, seconds: float) -> None:
+async def _wait_for_peers(node: Node | None, run: str, seconds: float) -> None:
     """Give peers the time to hear how it ended."""
     if node is None or run not in node.runs:
         return
@@ -115,9 +120,9 @@ async def _let_it_settle(node: Node | None, run: str, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await live.over.wait()
-            while live.state in ENDED and not live.there():
+            while live.state in ENDED and not live.peers.present():
                 await asyncio.sleep(LOOK_SECONDS)
-    if live.state in ENDED and not live.there():
+    if live.state in ENDED and not live.peers.present():
         live.log.warning(
             "nobody else has heard of the end yet: let `lotor serve` run here until the others "
             "are connected",

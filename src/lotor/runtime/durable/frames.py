@@ -8,13 +8,13 @@ import msgspec
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class Frame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class RunFrame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Base of all frames: each belongs to a run."""
 
     run: str
 
 
-class Join(Frame, frozen=True, tag=1):
+class Join(RunFrame, frozen=True, tag=1):
     """The first frame of a run on each new connection.
 
     `received` is the last message that the sender has, `ack` the last that is durable there, and
@@ -30,7 +30,7 @@ class Join(Frame, frozen=True, tag=1):
     ack: Count
 
 
-class Data(Frame, frozen=True, tag=2):
+class Data(RunFrame, frozen=True, tag=2):
     """Message number `seq` of the sender to the receiver in this run."""
 
     seq: Count
@@ -39,7 +39,7 @@ class Data(Frame, frozen=True, tag=2):
     payload: bytes
 
 
-class Ack(Frame, frozen=True, tag=3):
+class Ack(RunFrame, frozen=True, tag=3):
     """What is durable at the sender, where no message goes that way."""
 
     ack: Count

@@ -7,16 +7,13 @@ rules and what breaks without each.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 from lotor.core.effects import (
-    HIDDEN,
     Act,
     Checkpoint,
     Decided,
-    Decision,
     Effect,
     Message,
     Observe,
@@ -24,12 +21,13 @@ from lotor.core.effects import (
     Receive,
     Send,
 )
-from lotor.core.errors import JournalError, LotorError, ProtocolError
-from lotor.protocols.party import Party, is_slow
-from lotor.runtime.durable.frames import Ack, Data, Frame, Join
+from lotor.core.errors import LotorError, ProtocolError
+from lotor.protocols.party import Party
+from lotor.runtime.durable.background_step import BackgroundStep
+from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.record import Answer, PullRecord, RunRecord
-from lotor.runtime.durable.thought import Thought
+from lotor.runtime.durable.questions import Question, QuestionLog
+from lotor.runtime.durable.record import Answer, RunRecord
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -48,38 +46,13 @@ def first_snapshot(party: Party) -> bytes:
     return effect.snapshot()
 
 
-@dataclass(slots=True)
-class Asked:
-    """What the world is to answer; `again` when it may have been asked before a restart."""
-
-    number: int
-    effect: Pull | Act | Observe
-    again: bool
-
-    @property
-    def decision(self) -> Decision | None:
-        """What it is about; None where nothing is to be done, and that must not show."""
-        return self.effect.decision
-
-    @property
-    def masked(self) -> bool:
-        """Whether the answer goes out under a mask that must never cover another one, too."""
-        if type(self.effect) is Pull:
-            return self.decision is not None and self.decision.arm == HIDDEN
-        return type(self.effect) is Observe
-
-
 class Host:
     """One party with its links and its journal.
 
     Call `advance` after anything has changed. It returns when the party waits for a message
     (`awaits` names the peer), when the world must be asked (`asked`), or when it is `finished`.
-    A slow party also has a `thought` now and then, which may be thought in another thread; call
-    `advance` when it is over.
-
-    `repeatable`, which is fixed when the run begins, says that the world recognises a decision
-    that it has answered before. Then no intent is written down, since all it could lead to is to
-    ask again, and nothing waits for the disk to have the answer, unless a mask covers it.
+    A slow party also has a `background_step` now and then, which may run in another thread; call
+    `advance` when it is done.
     """
 
     def __init__(
@@ -88,7 +61,7 @@ class Host:
         rebuild: Callable[[bytes], Party],
         record: RunRecord,
         peers: Iterable[str],
-        send: Callable[[str, Frame], None],
+        send: Callable[[str, RunFrame], None],
     ) -> None:
         self._name = name
         self._record = record
@@ -96,28 +69,35 @@ class Host:
         self._send = send
         saved = record.begin()
         self.round = self._saved_round = saved.round
-        self.repeatable = saved.repeatable
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
         self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
         self.finished = saved.finished
         self._unsettled = any(link.outbox for link in self.links.values())
         self.output = saved.output
         self.awaits: str | None = None
-        self.asked: Asked | None = None
-        self._pulls = saved.pulls
-        self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
+        self._questions = QuestionLog(name, record, saved)
         self._boundaries = self._consumed_bytes = 0
         self._owes_acks = False
-        self.thought: Thought | None = None
+        self.background_step: BackgroundStep | None = None
         self._slow = False
         if not self.finished:
             self.party = rebuild(saved.snapshot)
             self._steps = self.party.steps()
-            self._slow = is_slow(self.party)
+            self._slow = self.party.slow
             # The first is the checkpoint that it was restored from.
             self._effect: Effect | None = None if self._slow else next(self._steps)
             if self._slow:
                 self._step(None)
+
+    @property
+    def asked(self) -> Question | None:
+        """What the world must answer before the party can go on."""
+        return self._questions.pending
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the world recognises a decision that it has answered before."""
+        return self._questions.repeatable
 
     @property
     def restored(self) -> bool:
@@ -156,9 +136,10 @@ class Host:
     def advance(self) -> None:
         """Let the party run until it must wait."""
         try:
-            if self.thought is not None and not self._take_up(self.thought):
+            step = self.background_step
+            if step is not None and not self._take_up(step):
                 return
-            while not self.finished and self.asked is None:
+            while not self.finished and self._questions.pending is None:
                 if not self._perform():
                     break
         except LotorError as error:
@@ -182,12 +163,12 @@ class Host:
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
         elif isinstance(effect, Pull | Act | Observe):
-            recorded = self._answer(effect)
+            recorded = self._questions.ask(effect)
             if recorded is None:
                 return False
             value = recorded.answer
         elif type(effect) is Decided:
-            self._decided(effect.decision)
+            self._questions.decided(effect.decision)
         elif type(effect) is Checkpoint and not self._boundary(effect):
             return False
         if self._slow:
@@ -200,24 +181,24 @@ class Host:
         return True
 
     def _step(self, value: object) -> None:
-        """Let a slow party go on, whenever somebody has the time."""
-        self.thought = Thought(partial(self._steps.send, value))
+        """Let a slow party take its next step in the background."""
+        self.background_step = BackgroundStep(partial(self._steps.send, value))
 
-    def _take_up(self, thought: Thought) -> bool:
-        """Go on with what a slow party came to; False when it must think (on)."""
-        if not thought.over:
+    def _take_up(self, step: BackgroundStep) -> bool:
+        """Use what a slow party's step returned; False while it, or the next one, still runs."""
+        if not step.done:
             return False
-        self.thought = None
-        outcome = thought.outcome()
-        if thought.ended:
-            self._finish(outcome)
-        elif isinstance(outcome, bytes):
-            self._save(outcome)
+        self.background_step = None
+        result = step.result()
+        if step.party_ended:
+            self._finish(result)
+        elif isinstance(result, bytes):
+            self._save(result)
             self._acknowledge()
             self._step(None)
             return False
         else:
-            self._effect = cast("Effect", outcome)
+            self._effect = cast("Effect", result)
         return True
 
     def _link(self, peer: str) -> Link:
@@ -264,7 +245,7 @@ class Host:
             or self._consumed_bytes >= CHECKPOINT_BYTES
         ):
             if self._slow:
-                self.thought = Thought(checkpoint.snapshot)
+                self.background_step = BackgroundStep(checkpoint.snapshot)
                 return False
             self._save(checkpoint.snapshot())
         return True
@@ -273,7 +254,7 @@ class Host:
         self._record.checkpoint(
             snapshot,
             round=self.round,
-            pulls=self._pulls,
+            pulls=self._questions.count,
             messages_sent=self.messages_sent,
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
@@ -291,55 +272,9 @@ class Host:
         self._unsettled = any(link.outbox for link in self.links.values())
         self._save(None)
 
-    def _answer(self, effect: Pull | Act | Observe) -> PullRecord | None:
-        """The recorded answer; without one, the world is to be asked, and the intent recorded."""
-        decision, number = effect.decision, self._pulls + 1
-        recorded = self._recorded.get(number)
-        if recorded is None:
-            if not self.repeatable:
-                self._record.intend(number, decision)
-        else:
-            self._check(recorded, decision)
-            if recorded.answered:
-                self._pulls = number
-                return self._recorded.pop(number)
-        again = self.repeatable or recorded is not None
-        self.asked = Asked(number, effect, again=again)
-        return None
-
-    def _decided(self, decision: Decision) -> None:
-        """Write down what was chosen: in replay it must be the same again."""
-        self._pulls += 1
-        recorded = self._recorded.pop(self._pulls, None)
-        if recorded is None:
-            self._record.note(self._pulls, decision, None)
-        else:
-            self._check(recorded, decision)
-
-    def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
-        if recorded.decision != (decision.id if decision else None):
-            raise JournalError(
-                f"the journal has pull {recorded.number} as that of another decision than "
-                f"{self._name} comes to now: it was altered, or this machine computes otherwise "
-                "than the one that wrote it; go on there, or stop the run"
-            )
-
     def answered(self, answer: Answer) -> None:
-        """The world's answer, written down before anything else happens."""
-        asked = self.asked
-        if asked is None:
-            raise ProtocolError(f"{self._name} has no pull that waits for an answer")
-        decision = asked.decision
-        if not self.repeatable:
-            self._record.answer(asked.number, answer)
-        elif asked.masked:
-            self._record.keep(asked.number, decision, answer)
-        else:
-            self._record.note(asked.number, decision, answer)
-        self._recorded[asked.number] = PullRecord(
-            asked.number, decision.id if decision else None, answer, answered=True
-        )
-        self.asked = None
+        """Hand in the world's answer to what was `asked`; it is written down at once."""
+        self._questions.answer(answer)
 
     def settle(self) -> None:
         """Write down that nothing is left to be acknowledged."""
@@ -350,6 +285,6 @@ class Host:
     def close(self) -> None:
         """Let go of the party; nothing is written."""
         if not self.finished:
-            # A slow party that thinks in another thread is let go of when it is done.
+            # A generator that another thread is in cannot be closed: it ends with its step.
             with suppress(ValueError):
                 self._steps.close()

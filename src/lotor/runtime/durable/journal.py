@@ -1,22 +1,25 @@
-"""A party's journal: one SQLite file with all its runs, and what its operator asks of them."""
+"""A party's journal: one SQLite file with all its runs, and the commands of its operator."""
 
 import fcntl
 import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
 from lotor.core.errors import InputError, JournalError, VersionError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import record
+from lotor.runtime.durable import command_queue, record
+from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.file_store import Stores
-from lotor.runtime.durable.record import RunRecord, transaction
+from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.transaction import transaction
 
-JOURNAL_VERSION = 2
+JOURNAL_VERSION = 3
 WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
 STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
 ENDED = (STOPPED, FAILED, REFUSED)
@@ -37,10 +40,6 @@ CREATE TABLE IF NOT EXISTS runs (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS statuses (
     run TEXT NOT NULL, seat TEXT NOT NULL, status BLOB NOT NULL, PRIMARY KEY (run, seat)
-) STRICT;
-CREATE TABLE IF NOT EXISTS impossible (run TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS commands (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, command BLOB NOT NULL
 ) STRICT;
 """
 
@@ -70,6 +69,7 @@ class Journal:
         self.path = folder / "journal.db"
         self.stores = Stores(folder / "store")
         self._lock: int | None = None
+        self._check_version_untouched()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -91,6 +91,17 @@ class Journal:
         except BaseException:
             self._database.close()
             raise
+        self.commands = CommandQueue(self._database)
+
+    def _check_version_untouched(self) -> None:
+        """Refuse a journal of another version while it is only open for reading.
+
+        Opened for writing, SQLite would move what is in the log beside it into the journal. What
+        cannot be read here is for `_check` to judge.
+        """
+        if self.path.exists():
+            with suppress(sqlite3.Error), closing(open_read_only(self.path)) as database:
+                self._check_version(_meta(database))
 
     def _damaged(self, how: str) -> JournalError:
         return JournalError(
@@ -103,7 +114,7 @@ class Journal:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
-            for statement in (_SCHEMA + record.SCHEMA).split(";"):
+            for statement in (_SCHEMA + command_queue.SCHEMA + record.SCHEMA).split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
                 database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
@@ -115,20 +126,24 @@ class Journal:
         (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise self._damaged(found)
-        if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
+        meta = _meta(database)
+        if not meta:
             return
-        meta = dict(database.execute("SELECT key, value FROM meta").fetchall())
-        if meta["journal"] != str(JOURNAL_VERSION):
-            raise VersionError(
-                f"{self.path} was written by lotor {meta['version']} (journal version "
-                f"{meta['journal']}), and this is lotor {VERSION} (journal version "
-                f"{JOURNAL_VERSION}): finish its runs with lotor {meta['version']}, or let "
-                "`state` in party.toml name a new folder"
-            )
+        self._check_version(meta)
         if meta["party"] != party:
             raise JournalError(
                 f"{self.path} is the journal of {meta['party']}, not of {party}: give each party "
                 "a state folder of its own"
+            )
+
+    def _check_version(self, meta: dict[str, str]) -> None:
+        if meta and meta["journal"] != str(JOURNAL_VERSION):
+            writer = meta["version"]
+            raise VersionError(
+                f"{self.path} was written by lotor {writer} (journal version {meta['journal']}), "
+                f"and this lotor {VERSION} only reads journal version {JOURNAL_VERSION}; nothing "
+                f"was changed: install lotor {writer} to finish the runs in it, or let `state` in "
+                "party.toml name a new folder"
             )
 
     @property
@@ -265,54 +280,21 @@ class Journal:
         rows = self._database.execute("SELECT seat, status FROM statuses WHERE run = ?", (run,))
         return dict(rows.fetchall())
 
-    def ask(self, run: str, command: bytes) -> None:
-        with self.transaction():
-            self._database.execute(
-                "INSERT INTO commands (run, command) VALUES (?, ?)", (run, command)
-            )
-
-    def commands(self) -> list[tuple[int, str, bytes]]:
-        return self._database.execute(
-            "SELECT id, run, command FROM commands ORDER BY id"
-        ).fetchall()
-
-    def orders(self) -> list[str]:
-        """The runs that were ordered and have not been opened."""
-        rows = self._database.execute(
-            "SELECT DISTINCT run FROM commands WHERE run NOT IN (SELECT id FROM runs)"
-        )
-        return [run for (run,) in rows]
-
-    def ordered(self, run: str) -> bool:
-        """Whether a run was ordered, and the order still stands."""
-        row = self._database.execute("SELECT 1 FROM commands WHERE run = ?", (run,)).fetchone()
-        return row is not None
-
-    def withdraw(self, run: str) -> bool:
-        """Take an order back that has not become a run; False when there is none."""
-        with self.transaction():
-            gone = self._database.execute(
-                "DELETE FROM commands WHERE run = ? AND NOT EXISTS "
-                "(SELECT 1 FROM runs WHERE runs.id = commands.run)",
-                (run,),
-            )
-        return gone.rowcount > 0
-
-    def done(self, command: int, impossible: tuple[str, str] | None = None) -> None:
-        """A command is carried out, or cannot be: (run, why)."""
-        with self.transaction():
-            if impossible is not None:
-                self._database.execute(
-                    "INSERT OR REPLACE INTO impossible VALUES (?, ?)", impossible
-                )
-            self._database.execute("DELETE FROM commands WHERE id = ?", (command,))
-
-    def impossible(self, run: str) -> str | None:
-        """Why a run that was ordered could not be opened."""
-        row = self._database.execute("SELECT note FROM impossible WHERE run = ?", (run,)).fetchone()
-        return None if row is None else str(row[0])
-
     def changes(self) -> int:
         """A number that changes when another process has written."""
         (version,) = self._database.execute("PRAGMA data_version").fetchone()
         return int(version)
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """A journal to read from; where no log lies beside it, none is made."""
+    kept = path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if kept else "mode=ro&immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)
+
+
+def _meta(database: sqlite3.Connection) -> dict[str, str]:
+    """Who wrote a journal, and for whom; empty in a new one."""
+    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
+        return {}
+    return dict(database.execute("SELECT key, value FROM meta").fetchall())

@@ -2,17 +2,18 @@
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import msgspec
 
 from lotor.core.effects import Decision
-from lotor.core.errors import JournalError, JournalWriteError
+from lotor.core.errors import JournalError
 from lotor.runtime.durable import outbox
 from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
     outbox.SCHEMA
@@ -55,28 +56,6 @@ CREATE TABLE IF NOT EXISTS pulls (
 Answer: TypeAlias = float | tuple[float, ...] | None
 
 
-@contextmanager
-def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and durable when it is over."""
-    try:
-        database.execute("BEGIN IMMEDIATE")
-        yield
-        database.execute("COMMIT")
-    except BaseException as error:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
-        if isinstance(error, sqlite3.Error):
-            raise unwritable(error) from error
-        raise
-
-
-def unwritable(error: sqlite3.Error) -> JournalWriteError:
-    return JournalWriteError(
-        f"the journal could not be written ({error}): nothing of this step was done; free the "
-        "disk or mend its permissions and start the party again"
-    )
-
-
 def _columns(answer: Answer) -> tuple[float | None, bytes | None]:
     """The reward and the features of an answer, as they are kept."""
     if isinstance(answer, tuple):
@@ -104,7 +83,7 @@ class PullRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedRun:
     """A run as of its last checkpoint. It is finished when it has no snapshot."""
 
     snapshot: bytes = field(repr=False)
@@ -149,7 +128,7 @@ class RunRecord:
             (self.run, snapshot, repeatable),
         )
 
-    def begin(self) -> Saved:
+    def begin(self) -> SavedRun:
         """Where to go on; counted as a restart."""
         row = self._database.execute(
             "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, checkpoints, "
@@ -168,7 +147,7 @@ class RunRecord:
             self._database.execute(
                 "UPDATE progress SET incarnation = ? WHERE run = ?", (self.incarnation, self.run)
             )
-        return Saved(
+        return SavedRun(
             snapshot=snapshot or b"",
             finished=snapshot is None,
             round=t,

@@ -15,7 +15,7 @@ OTHERS_WRITE = 0o022
 AGAIN = "mend that, and ask the doctor again"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class DoctorFinding(msgspec.Struct, frozen=True):
     """One line of the doctor's report; `todo` is empty where nothing is to be done."""
 
     check: str
@@ -24,19 +24,19 @@ class Finding(msgspec.Struct, frozen=True):
     todo: str = ""
 
 
-def ok(check: str, found: str) -> Finding:
-    return Finding(check, "ok", found)
+def ok(check: str, found: str) -> DoctorFinding:
+    return DoctorFinding(check, "ok", found)
 
 
-def warning(check: str, found: str, todo: str) -> Finding:
-    return Finding(check, "warning", found, todo)
+def warning(check: str, found: str, todo: str) -> DoctorFinding:
+    return DoctorFinding(check, "warning", found, todo)
 
 
-def problem(check: str, found: str, todo: str) -> Finding:
-    return Finding(check, "problem", found, todo)
+def problem(check: str, found: str, todo: str) -> DoctorFinding:
+    return DoctorFinding(check, "problem", found, todo)
 
 
-def refused(check: str, error: LotorError) -> Finding:
+def refused(check: str, error: LotorError) -> DoctorFinding:
     """An error of Lotor as a problem: what comes after its last colon is the next step."""
     found, _, todo = str(error).rpartition(": ")
     if " " not in found:  # nothing, or a path
@@ -44,7 +44,7 @@ def refused(check: str, error: LotorError) -> Finding:
     return problem(check, found, todo)
 
 
-def guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+def guarded(check: str, look: Callable[[], Iterable[DoctorFinding]]) -> Iterator[DoctorFinding]:
     """The findings of one check; one that breaks is a problem and stops no other."""
     try:
         yield from look()
@@ -58,7 +58,7 @@ def guarded(check: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Findi
         )
 
 
-def open_to_others(check: str, path: Path, *, private: bool) -> Finding | None:
+def open_to_others(check: str, path: Path, *, private: bool) -> DoctorFinding | None:
     """What is wrong with who may read or write a file or folder; None if nothing is."""
     if os.name != "posix":
         return None

@@ -7,20 +7,19 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 from lotor.core.version import VERSION
-from lotor.runtime.daemon.doctor.findings import Finding, ok, open_to_others, problem, warning
-from lotor.runtime.daemon.doctor.kit_checks import Patient
-from lotor.runtime.durable.journal import JOURNAL_VERSION
+from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, open_to_others, problem, warning
+from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
+from lotor.runtime.durable.journal import JOURNAL_VERSION, open_read_only
 
 JOURNAL, LOCK = "journal.db", "journal.lock"
 ENOUGH_SPACE, LEAST_SPACE = 1 << 30, 64 << 20
 
 
-def check_state(patient: Patient) -> Iterator[Finding]:
+def check_state(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """The folder: whether it can be written, by this user alone."""
-    folder = patient.state
+    folder = kit.state
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         yield problem(
@@ -39,7 +38,7 @@ def check_state(patient: Patient) -> Iterator[Finding]:
     yield _space(there)
 
 
-def _space(folder: Path) -> Finding:
+def _space(folder: Path) -> DoctorFinding:
     free = shutil.disk_usage(folder).free
     text = f"{free / (1 << 20):,.0f} MiB are free on the disk of {folder}"
     todo = "make room: a party that cannot write its journal stops"
@@ -48,10 +47,10 @@ def _space(folder: Path) -> Finding:
     return warning("disk", text, todo) if free < ENOUGH_SPACE else ok("disk", text)
 
 
-def is_served(patient: Patient) -> bool:
+def is_served(kit: ExaminedKit) -> bool:
     """Whether a process drives this party now."""
     try:
-        handle = os.open(patient.state / LOCK, os.O_RDONLY)
+        handle = os.open(kit.state / LOCK, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
@@ -63,39 +62,30 @@ def is_served(patient: Patient) -> bool:
     return False
 
 
-def check_served(patient: Patient, openers: Collection[str]) -> Iterator[Finding]:
-    subject = patient.subject
-    if is_served(patient):
+def check_served(kit: ExaminedKit, openers: Collection[str]) -> Iterator[DoctorFinding]:
+    subject = kit.subject
+    if is_served(kit):
         yield ok("served", "a process serves this party")
     elif subject is not None and subject.role in openers:
         yield ok("served", "not now; `lotor start` and `lotor runs follow` do so while they wait")
     else:
-        yield warning(
-            "served", "no process serves this party", f"`lotor serve --kit {patient.path}`"
-        )
+        yield warning("served", "no process serves this party", f"`lotor serve --kit {kit.path}`")
 
 
-def opened(path: Path) -> sqlite3.Connection:
-    """A journal to read from; without a log beside it, nothing is made for that either."""
-    kept = path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro" if kept else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)
-
-
-def check_journal(patient: Patient) -> Iterator[Finding]:
+def check_journal(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whether it is whole, of this version, and this party's."""
-    path = patient.state / JOURNAL
+    path = kit.state / JOURNAL
     if not path.exists():
         yield ok("journal", "there is none yet")
         return
     try:
-        with closing(opened(path)) as database:
-            yield from _examined(patient, path, database)
+        with closing(open_read_only(path)) as database:
+            yield from _examined(kit, path, database)
     except sqlite3.Error as error:
         yield _damaged(path, str(error))
 
 
-def _damaged(path: Path, how: str) -> Finding:
+def _damaged(path: Path, how: str) -> DoctorFinding:
     return problem(
         "journal",
         f"{path} is damaged ({how})",
@@ -103,7 +93,9 @@ def _damaged(path: Path, how: str) -> Finding:
     )
 
 
-def _examined(patient: Patient, path: Path, database: sqlite3.Connection) -> Iterator[Finding]:
+def _examined(
+    kit: ExaminedKit, path: Path, database: sqlite3.Connection
+) -> Iterator[DoctorFinding]:
     (word,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if word != "ok":
         yield _damaged(path, word)
@@ -112,15 +104,16 @@ def _examined(patient: Patient, path: Path, database: sqlite3.Connection) -> Ite
     if meta.get("journal") != str(JOURNAL_VERSION):
         yield problem(
             "journal",
-            f"{path} is of journal version {meta.get('journal')}, by lotor {meta.get('version')}, "
-            f"and lotor {VERSION} has journal version {JOURNAL_VERSION}",
-            f"finish its runs with lotor {meta.get('version')}, or let `state` in party.toml name "
-            "a new folder",
+            f"{path} was written by lotor {meta.get('version')} (journal version "
+            f"{meta.get('journal')}), and this lotor {VERSION} only reads journal version "
+            f"{JOURNAL_VERSION}",
+            f"install lotor {meta.get('version')} to finish the runs in it, or let `state` in "
+            "party.toml name a new folder",
         )
-    elif patient.subject is not None and meta.get("party") != str(patient.subject):
+    elif kit.subject is not None and meta.get("party") != str(kit.subject):
         yield problem(
             "journal",
-            f"{path} is the journal of {meta.get('party')}, not of {patient.subject}",
+            f"{path} is the journal of {meta.get('party')}, not of {kit.subject}",
             "give each party a state folder of its own",
         )
     else:

@@ -13,17 +13,15 @@ from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, rea
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig, read_config
 from lotor.runtime.daemon.doctor.findings import (
     AGAIN,
-    Finding,
+    DoctorFinding,
     ok,
     open_to_others,
     problem,
     warning,
 )
-from lotor.runtime.daemon.holdings import BRINGERS
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.pull import load_function, load_model
-from lotor.runtime.daemon.tables import FUNCTIONS
+from lotor.runtime.daemon.party_functions import load_function, load_model
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -31,7 +29,7 @@ AUTHORITY_NOTICE = timedelta(days=90)
 
 
 @dataclass(slots=True)
-class Patient:
+class ExaminedKit:
     """A kit, as far as it can be read."""
 
     path: Path
@@ -50,50 +48,48 @@ class Patient:
         return (self.config or PartyConfig()).state_folder(self.path)
 
 
-def check_folder(patient: Patient) -> Iterator[Finding]:
+def check_folder(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whoever can write here can make this party run any program."""
-    paths = [patient.path, *(patient.path / name for name in (CERTIFICATE, REVOKED, "party.toml"))]
+    paths = [kit.path, *(kit.path / name for name in (CERTIFICATE, REVOKED, "party.toml"))]
     complaints = [open_to_others("folder", path, private=False) for path in paths if path.exists()]
     yield from filter(None, complaints)
     if not any(complaints):
-        yield ok("folder", f"{patient.path}: nobody else may change what is in it")
+        yield ok("folder", f"{kit.path}: nobody else may change what is in it")
 
 
-def check_key(patient: Patient) -> Iterator[Finding]:
-    patient.key = read_key(patient.path)
-    yield ok("key", f"{patient.path / KEY} is a key that only its owner can read")
+def check_key(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    kit.key = read_key(kit.path)
+    yield ok("key", f"{kit.path / KEY} is a key that only its owner can read")
 
 
-def check_certificate(patient: Patient) -> Iterator[Finding]:
-    path = patient.path / CERTIFICATE
-    bundle = read_file(path, NO_CERTIFICATE.format(patient.path))
+def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    path = kit.path / CERTIFICATE
+    bundle = read_file(path, NO_CERTIFICATE.format(kit.path))
     with naming(path):
-        patient.certificate, authority = read_bundle(bundle)
-        patient.trust = Trust(authority)
-    certificate = patient.certificate
-    if patient.key is not None and certificate.key_bytes != patient.key.public_bytes:
+        kit.certificate, authority = read_bundle(bundle)
+        kit.trust = Trust(authority)
+    certificate = kit.certificate
+    if kit.key is not None and certificate.key_bytes != kit.key.public_bytes:
         yield problem(
             "certificate",
             f"{path} is the certificate of {certificate.subject} for another key than {KEY}",
             "ask the authority to sign this kit's request.pem, and install what it makes of it",
         )
     else:
-        yield ok(
-            "certificate", f"{certificate.subject}, of the authority {patient.trust.authority}"
-        )
+        yield ok("certificate", f"{certificate.subject}, of the authority {kit.trust.authority}")
 
 
-def check_revocations(patient: Patient) -> Iterator[Finding]:
-    if patient.trust is None:
+def check_revocations(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    if kit.trust is None:
         return
-    path = patient.path / REVOKED
-    fetch = f"fetch revoked.pem from the authority: `lotor keys install FILE --kit {patient.path}`"
+    path = kit.path / REVOKED
+    fetch = f"fetch revoked.pem from the authority: `lotor keys install FILE --kit {kit.path}`"
     if not path.exists():
         yield warning("revocation list", "there is none, so that nobody counts as revoked", fetch)
         return
     with naming(path):
-        patient.trust = Trust(patient.trust.authority_pem, path.read_bytes())
-    revocations = patient.trust.revocations
+        kit.trust = Trust(kit.trust.authority_pem, path.read_bytes())
+    revocations = kit.trust.revocations
     if revocations is None or revocations.stale():
         yield warning("revocation list", f"{path} is old: a newer one should exist", fetch)
     else:
@@ -101,8 +97,8 @@ def check_revocations(patient: Patient) -> Iterator[Finding]:
         yield ok("revocation list", f"of {_day(revocations.made)}, {count} revoked")
 
 
-def check_validity(patient: Patient) -> Iterator[Finding]:
-    certificate, trust = patient.certificate, patient.trust
+def check_validity(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    certificate, trust = kit.certificate, kit.trust
     if certificate is None or trust is None:
         return
     trust.check(certificate)
@@ -110,7 +106,7 @@ def check_validity(patient: Patient) -> Iterator[Finding]:
     left = certificate.not_after - now
     text = f"valid until {_day(certificate.not_after)}, {left.days} days from now"
     if left < CERTIFICATE_NOTICE:
-        todo = f"`lotor keys renew --kit {patient.path}`, and let the authority sign the request"
+        todo = f"`lotor keys renew --kit {kit.path}`, and let the authority sign the request"
         yield warning("validity", text, todo)
     else:
         yield ok("validity", text)
@@ -123,18 +119,23 @@ def check_validity(patient: Patient) -> Iterator[Finding]:
         yield ok("authority", text)
 
 
-def check_party_toml(patient: Patient) -> Iterator[Finding]:
-    path = patient.path / "party.toml"
-    patient.config = read_config(path)
+def check_party_toml(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    path = kit.path / "party.toml"
+    kit.config = read_config(path)
     yield ok("party.toml", f"{path} can be read")
 
 
-def check_role(patient: Patient, openers: Collection[str]) -> Iterator[Finding]:
-    """Whether party.toml says what a party of this role needs; `openers` are roles that order."""
-    config, subject = patient.config, patient.subject
+def check_role(
+    kit: ExaminedKit, openers: Collection[str], bringers: Collection[str]
+) -> Iterator[DoctorFinding]:
+    """Whether party.toml says what a party of this role needs.
+
+    `openers` are the roles that order runs, and `bringers` those that bring something to them.
+    """
+    config, subject = kit.config, kit.subject
     if config is None or subject is None:
         return
-    findings = list(_misfits(config, subject, openers))
+    findings = list(_misfits(config, subject, openers, bringers))
     yield from findings
     if not findings:
         yield ok("role", f"party.toml has what the {subject.role} {subject.name} needs")
@@ -146,12 +147,14 @@ def check_role(patient: Patient, openers: Collection[str]) -> Iterator[Finding]:
         )
 
 
-def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) -> Iterator[Finding]:
+def _misfits(
+    config: PartyConfig, subject: Subject, openers: Collection[str], bringers: Collection[str]
+) -> Iterator[DoctorFinding]:
     example = "docs/party.md has an example"
-    if subject.role in BRINGERS and config.owner is None:
+    if subject.role in bringers and config.owner is None:
         found = f"{subject.name} has the role {subject.role}, but no [owner] table"
         yield problem("role", found, example)
-    if subject.role not in BRINGERS and config.owner is not None:
+    if subject.role not in bringers and config.owner is not None:
         yield warning(
             "role",
             f"{subject.name} has an [owner] table, but is a {subject.role} that nobody asks",
@@ -175,24 +178,23 @@ def _misfits(config: PartyConfig, subject: Subject, openers: Collection[str]) ->
         )
 
 
-def check_pull(patient: Patient) -> Iterator[Finding]:
+def check_pull(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Imported as the daemon does; functions are not called."""
-    owner = None if patient.config is None else patient.config.owner
+    owner = None if kit.config is None else kit.config.owner
     if owner is None:
         return
-    for key in FUNCTIONS:
-        spec = getattr(owner, key)
+    for key, spec in owner.functions.items():
         if spec is not None:
             imported = f"{spec} can be imported ({_repeats(owner)}); it was not called"
-            yield _loaded(key, partial(load_function, key=key), spec, patient.path, imported)
+            yield _loaded(key, partial(load_function, key=key), spec, kit.path, imported)
     if owner.model is not None:
         loaded = f"{owner.model} can be loaded"
-        yield _loaded("model", load_model, owner.model, patient.path, loaded)
+        yield _loaded("model", load_model, owner.model, kit.path, loaded)
 
 
 def _loaded(
     check: str, load: Callable[[str, Path], object], spec: str, kit: Path, well: str
-) -> Finding:
+) -> DoctorFinding:
     try:
         with _nothing_written():
             load(spec, kit)

@@ -9,11 +9,11 @@ from pathlib import Path
 from lotor.core.errors import LotorError, TransportError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, Subject, Trust
-from lotor.protocols.deployment import Offer
+from lotor.protocols.form import Contribution
 from lotor.runtime.daemon.config import Address, PartyConfig
-from lotor.runtime.daemon.doctor.findings import Finding, ok, problem, refused, warning
+from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, refused, warning
 from lotor.runtime.daemon.doctor.journal_checks import is_served
-from lotor.runtime.daemon.doctor.kit_checks import Patient
+from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import WIRE_VERSION, Card, encode
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY
 from lotor.runtime.durable.journal import JOURNAL_VERSION
@@ -33,7 +33,7 @@ class Caller:
     ) -> None:
         self._tls = Tls(kit / CERTIFICATE, kit / KEY, lambda: trust)
         self._limits = Limits(handshake=config.limits.handshake)
-        self._card = encode(Card(certificate.to_der(), Offer()))
+        self._card = encode(Card(certificate.to_der(), Contribution()))
 
     async def ask(self, address: Address) -> tuple[Subject, Hello, float]:
         """Who is there, its Hello, and how far its clock is ahead of this one."""
@@ -43,10 +43,10 @@ class Caller:
         return subject, theirs, theirs.clock - (before + time.time()) / 2
 
 
-def check_port(patient: Patient) -> Iterator[Finding]:
+def check_port(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whether the port can be had (if this party is not served) or answers (if it is)."""
-    listen = None if patient.config is None else patient.config.listen
-    if patient.config is None:
+    listen = None if kit.config is None else kit.config.listen
+    if kit.config is None:
         return
     if listen is None:
         yield ok("port", "this party does not listen; it dials its peers")
@@ -56,20 +56,20 @@ def check_port(patient: Patient) -> Iterator[Finding]:
             f"`listen` is {listen}: a port that is another one after each start",
             "set a port that peers can know",
         )
-    elif is_served(patient):
-        yield from _answering(patient, patient.config, listen)
+    elif is_served(kit):
+        yield from _answers(kit, kit.config, listen)
     else:
         _bind(listen)
         yield ok("port", f"{listen} is free for this party")
 
 
-def _answering(patient: Patient, config: PartyConfig, listen: Address) -> Iterator[Finding]:
-    if patient.certificate is None or patient.trust is None:
+def _answers(kit: ExaminedKit, config: PartyConfig, listen: Address) -> Iterator[DoctorFinding]:
+    if kit.certificate is None or kit.trust is None:
         return
     address = Address(_HERE.get(listen.host, listen.host), listen.port)
-    caller = Caller(patient.path, patient.certificate, patient.trust, config)
+    caller = Caller(kit.path, kit.certificate, kit.trust, config)
     subject, _, _ = asyncio.run(caller.ask(address))
-    if subject != patient.subject:
+    if subject != kit.subject:
         yield problem(
             "port",
             f"{subject} answers at {address}, not this party",
@@ -97,21 +97,21 @@ def _bind(listen: Address) -> None:
         ) from None
 
 
-def check_peers(patient: Patient) -> Iterator[Finding]:
+def check_peers(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """All peers at once: a silent one takes its time."""
-    config, certificate, trust = patient.config, patient.certificate, patient.trust
+    config, certificate, trust = kit.config, kit.certificate, kit.trust
     if config is None or certificate is None or trust is None:
         return
-    caller = Caller(patient.path, certificate, trust, config)
+    caller = Caller(kit.path, certificate, trust, config)
     for findings in asyncio.run(_ask_all(caller, config.peers)):
         yield from findings
 
 
-async def _ask_all(caller: Caller, peers: dict[str, Address]) -> list[list[Finding]]:
+async def _ask_all(caller: Caller, peers: dict[str, Address]) -> list[list[DoctorFinding]]:
     return await asyncio.gather(*(_peer(caller, name, peers[name]) for name in peers))
 
 
-async def _peer(caller: Caller, name: str, address: Address) -> list[Finding]:
+async def _peer(caller: Caller, name: str, address: Address) -> list[DoctorFinding]:
     check = f"peer {name}"
     try:
         subject, hello, ahead = await caller.ask(address)
@@ -133,7 +133,7 @@ async def _peer(caller: Caller, name: str, address: Address) -> list[Finding]:
     ]
 
 
-def _version(check: str, version: str) -> Finding:
+def _version(check: str, version: str) -> DoctorFinding:
     if version == VERSION:
         return ok(check, f"has lotor {VERSION}, as this party")
     return warning(
@@ -143,7 +143,7 @@ def _version(check: str, version: str) -> Finding:
     )
 
 
-def _clock(check: str, ahead: float) -> Finding:
+def _clock(check: str, ahead: float) -> DoctorFinding:
     text = f"its clock is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this one"
     todo = "let both machines take their time from the network (NTP)"
     # "Not below" so that a clock that is no number is a problem, too.

@@ -6,54 +6,50 @@ from contextlib import closing
 
 import msgspec
 
-from lotor.runtime.daemon.doctor.findings import Finding, ok, problem, warning
-from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, opened
-from lotor.runtime.daemon.doctor.kit_checks import Patient
+from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
+from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
+from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
-from lotor.runtime.durable.journal import RUNNING, WAITING
+from lotor.runtime.durable.journal import RUNNING, WAITING, open_read_only
 
 CHECK = "runs"
 
 
-def check_runs(patient: Patient) -> Iterator[Finding]:
-    path = patient.state / JOURNAL
+def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    path = kit.state / JOURNAL
     if not path.exists():
         return
-    with closing(opened(path)) as database:
+    with closing(open_read_only(path)) as database:
         rows = database.execute(
             "SELECT id, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
             (WAITING, RUNNING),
         ).fetchall()
-        found = [
-            finding for row in rows for finding in _about(patient, database, *row)
-        ] + _left_undone(patient, database)
+        found = [finding for row in rows for finding in _about(kit, database, *row)] + _left_undone(
+            kit, database
+        )
     yield from found
     if not found:
         yield ok(CHECK, f"none waits for a person or a party; under way: {len(rows)}")
 
 
 def _about(
-    patient: Patient, database: sqlite3.Connection, run: str, state: str, note: str
-) -> Iterator[Finding]:
-    kit = f"--kit {patient.path}"
-    stop = f"`lotor runs stop {run} {kit}` ends it"
+    kit: ExaminedKit, database: sqlite3.Connection, run: str, state: str, note: str
+) -> Iterator[DoctorFinding]:
+    option = f"--kit {kit.path}"
+    stop = f"`lotor runs stop {run} {option}` ends it"
     decision = _open_pull(database, run)
     if state == WAITING:
         yield warning(
             CHECK,
             f"run {run} waits for approval: {note}",
-            f"`lotor runs approve {run} {kit}`, or `lotor runs refuse {run} {kit}`",
+            f"`lotor runs approve {run} {option}`, or `lotor runs refuse {run} {option}`",
         )
-    elif (
-        decision is not None
-        and not _repeatable(patient)
-        and (decision in note or not is_served(patient))
-    ):
+    elif decision is not None and not _repeatable(kit) and (decision in note or not is_served(kit)):
         yield problem(
             CHECK,
             f"run {run} is in doubt: nobody knows whether decision {decision} was carried out",
-            f"find out, then `lotor runs resolve {run} {decision} {kit}` with `--reward X`, "
+            f"find out, then `lotor runs resolve {run} {decision} {option}` with `--reward X`, "
             "`--features X,Y`, `--lost` or `--again`",
         )
     elif decision is not None and decision in note:
@@ -80,8 +76,8 @@ def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _repeatable(patient: Patient) -> bool:
-    owner = None if patient.config is None else patient.config.owner
+def _repeatable(kit: ExaminedKit) -> bool:
+    owner = None if kit.config is None else kit.config.owner
     return owner is not None and owner.repeatable
 
 
@@ -90,9 +86,9 @@ def _others(database: sqlite3.Connection, run: str) -> dict[str, Status]:
     return {seat: msgspec.msgpack.decode(status, type=Status) for seat, status in rows}
 
 
-def _left_undone(patient: Patient, database: sqlite3.Connection) -> list[Finding]:
+def _left_undone(kit: ExaminedKit, database: sqlite3.Connection) -> list[DoctorFinding]:
     (count,) = database.execute("SELECT count(*) FROM commands").fetchone()
-    if not count or is_served(patient):
+    if not count or is_served(kit):
         return []
-    todo = f"`lotor serve --kit {patient.path}`"
+    todo = f"`lotor serve --kit {kit.path}`"
     return [warning(CHECK, f"commands that wait until this party is served: {count}", todo)]

@@ -11,26 +11,24 @@ import msgspec
 from lotor.core.errors import ConfigError, InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.crypto.certificates.subject import check_word
-from lotor.policies.texts import canonical
+from lotor.policies import canonical
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
 # The first message of a connection may be this long.
 LEAST_FRAME: Final = 128 * 1024
-FUNCTIONS: Final = ("pull", "act", "features")
-_OF_FUNCTIONS: Final = (("repeatable", False), ("tick", 0.0))
 
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ConfigTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of the tables of party.toml: unknown keys are refused."""
 
 
 MOST_WORKERS: Final = 64
 
 
-class LimitsTable(Table, frozen=True):
+class LimitsTable(ConfigTable, frozen=True):
     """How long and how much: times in seconds, sizes in bytes."""
 
     wait: float = 3600.0
@@ -40,8 +38,8 @@ class LimitsTable(Table, frozen=True):
     workers: int = 1
 
     def __post_init__(self) -> None:
-        for key in ("wait", "keep_alive", "handshake"):
-            value = getattr(self, key)
+        times = {"wait": self.wait, "keep_alive": self.keep_alive, "handshake": self.handshake}
+        for key, value in times.items():
             _require(isfinite(value) and value > 0, key, f"a number above 0, {value} is not")
         _require(
             self.max_frame >= LEAST_FRAME,
@@ -55,7 +53,7 @@ class LimitsTable(Table, frozen=True):
         )
 
 
-class OwnerTable(Table, frozen=True):
+class OwnerTable(ConfigTable, frozen=True):
     """What a party brings: functions that answer for it, or a model of what its arms pay."""
 
     pull: str | None = None
@@ -69,21 +67,30 @@ class OwnerTable(Table, frozen=True):
     tick: float = 0.0
 
     @property
+    def functions(self) -> dict[str, str | None]:
+        """The functions that it may name, by key."""
+        return {"pull": self.pull, "act": self.act, "features": self.features}
+
+    @property
+    def brought(self) -> dict[str, str | None]:
+        """All that it may name, by key."""
+        return {**self.functions, "model": self.model}
+
+    @property
     def asked_for_arms(self) -> bool:
         """Whether a function answers for its arms."""
         return self.pull is not None or self.act is not None
 
     def __post_init__(self) -> None:
-        for key, what in (*((key, "function") for key in FUNCTIONS), ("model", "name")):
-            spec = getattr(self, key)
+        for key, spec in self.brought.items():
+            what = "name" if key == "model" else "function"
             _require(
                 spec is None or _FUNCTION.fullmatch(spec) is not None,
                 key,
                 f'written as "package.module:{what}", {spec!r} is not',
             )
         self._check_fit()
-        for key in ("arms", "dimensions"):
-            value = getattr(self, key)
+        for key, value in (("arms", self.arms), ("dimensions", self.dimensions)):
             _require(
                 value is None or 1 <= value <= MAXIMAL_BUDGET,
                 key,
@@ -101,8 +108,8 @@ class OwnerTable(Table, frozen=True):
 
     def _check_fit(self) -> None:
         """Each key needs what it is about."""
-        functions = [key for key in FUNCTIONS if getattr(self, key) is not None]
-        if not functions and self.model is None:
+        has_functions = any(self.functions.values())
+        if not has_functions and self.model is None:
             raise ConfigError(
                 "pull: is missing, and so are act, features and model: a party has one or more"
             )
@@ -111,16 +118,17 @@ class OwnerTable(Table, frozen=True):
                 "dimensions: says how many numbers `features` returns, so there are both or none"
             )
         has_arms = self.asked_for_arms or self.model is not None
-        idle: list[tuple[str, object, str]] = []
-        idle += [("arms", None, "pull, act or model")] if not has_arms else []
-        idle += [("reward_range", (0.0, 1.0), "pull")] if self.pull is None else []
-        if not functions:
-            idle += [(key, at_rest, "function") for key, at_rest in _OF_FUNCTIONS]
-        for key, at_rest, needed in idle:
-            _require(getattr(self, key) == at_rest, key, f"left out where there is no {needed}")
+        needs: list[tuple[str, bool, bool, str]] = [
+            ("arms", self.arms is None, has_arms, "pull, act or model"),
+            ("reward_range", self.reward_range == (0.0, 1.0), self.pull is not None, "pull"),
+            ("repeatable", not self.repeatable, has_functions, "function"),
+            ("tick", self.tick == 0.0, has_functions, "function"),
+        ]
+        for key, at_rest, there, needed in needs:
+            _require(at_rest or there, key, f"left out where there is no {needed}")
 
 
-class ConsentRules(Table, frozen=True):
+class ConsentRules(ConfigTable, frozen=True):
     """Which runs start by themselves; any other waits for a person's approval."""
 
     customers: tuple[str, ...]
@@ -154,7 +162,7 @@ class ConsentRules(Table, frozen=True):
         )
 
 
-class TrialTable(Table, frozen=True):
+class TrialTable(ConfigTable, frozen=True):
     """What only a trial may set: decision draws from a seed."""
 
     seed: int
@@ -163,7 +171,7 @@ class TrialTable(Table, frozen=True):
         _require(self.seed >= 0, "seed", f"a whole number from 0, {self.seed} is not")
 
 
-class PartyConfig(Table, frozen=True):
+class PartyConfig(ConfigTable, frozen=True):
     """All of party.toml.
 
     >>> PartyConfig(peers={"cloud-a": Address("controller.example.org", 7400)}).limits.wait

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Mapping
 
 from lotor.core.errors import (
     CertificateError,
@@ -15,17 +14,14 @@ from lotor.core.errors import (
 )
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate
-from lotor.protocols.deployment import Deployment
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import status as statuses
-from lotor.runtime.daemon.announcement import Table
-from lotor.runtime.daemon.config import PartyConfig
-from lotor.runtime.daemon.consent import Wish, objections
+from lotor.runtime.daemon.announcement import RunAgreement
+from lotor.runtime.daemon.consent import RunRequest, objections
 from lotor.runtime.daemon.frames import Open
-from lotor.runtime.daemon.house import House
-from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import ENDED, REFUSED, RUNNING, STOPPED, WAITING, RunRow
 
@@ -34,22 +30,19 @@ MOST_ASIDE = 1000
 _log = logging.getLogger("lotor.daemon")
 
 
-class Docket:
-    """The runs, by id. What others say about those set `aside` is of no use here."""
+class RunRegistry:
+    """The runs, by id. Frames about the runs that are set `aside` are not read."""
 
-    def __init__(
-        self, house: House, kit: Kit, config: PartyConfig, deployments: Mapping[str, Deployment]
-    ) -> None:
+    def __init__(self, context: RunContext) -> None:
         self.runs: dict[str, LiveRun] = {}
         self.aside: set[str] = set()
-        self._house = house
-        self._kit = kit
-        self._config = config
-        self._deployments = deployments
+        self._context = context
+        self._journal = context.journal
+        self._connections = context.connections
 
     def restore(self) -> None:
         """Go on with every run that has not ended."""
-        journal = self._house.journal
+        journal = self._journal
         unsettled, rows = journal.unsettled(), journal.runs()
         journal.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
         for row in rows:
@@ -57,14 +50,14 @@ class Docket:
 
     def _restore(self, row: RunRow, *, going_on: bool) -> None:
         try:
-            table = announcement.check(
+            agreement = announcement.check(
                 row.announcement,
                 row.signature,
-                deployments=self._deployments,
+                protocols=self._context.protocols,
                 trust=None,
-                key=self._kit.key,
+                key=self._context.kit.key,
             )
-            live = self.runs[row.id] = LiveRun(table, self._house, row.state, row.note)
+            live = self.runs[row.id] = LiveRun(agreement, self._context, row.state, row.note)
             if going_on:
                 live.resume()
         except JournalWriteError:
@@ -78,23 +71,25 @@ class Docket:
 
     def explain(self, name: str, run: str) -> None:
         """Tell a peer why a run that is set aside does not go on here."""
-        row = self._house.journal.find(run)
+        row = self._journal.find(run)
         identity = (
-            None if row is None else announcement.claimed(row.announcement, run, self._kit.key)
+            None
+            if row is None
+            else announcement.claimed(row.announcement, run, self._context.kit.key)
         )
         if row is None or identity is None:
             return
         ended = row.state in ENDED
         text = row.note if ended else f"{identity.name} cannot go on with this run: see its log"
         state = row.state if ended else statuses.BLOCKED
-        self._house.send(name, statuses.make(identity, run, state, text, 0, 0.0))
+        self._connections.send(name, statuses.make(identity, run, state, text, 0, 0.0))
 
     def stop_aside(self, run: str, reason: str) -> None:
         """End a run that cannot go on here; peers hear of it when they ask."""
-        row = self._house.journal.find(run)
+        row = self._journal.find(run)
         if run in self.aside and row is not None and row.state in (RUNNING, WAITING):
-            self._house.journal.change(run, STOPPED, reason)
-            for name in self._house.neighbours():
+            self._journal.change(run, STOPPED, reason)
+            for name in self._connections.names():
                 self.explain(name, run)
 
     def announced(self, name: str, frame: Open) -> None:
@@ -102,46 +97,46 @@ class Docket:
         live = self.runs.get(frame.run)
         if live is None:
             try:
-                table = announcement.check(
+                agreement = announcement.check(
                     frame.announcement,
                     frame.signature,
-                    deployments=self._deployments,
-                    trust=self._kit.fresh_trust(),
-                    key=self._kit.key,
+                    protocols=self._context.protocols,
+                    trust=self._context.kit.fresh_trust(),
+                    key=self._context.kit.key,
                 )
             except (VersionError, CertificateError) as error:
                 self._decline(name, frame, error)
                 return
-            if table.run != frame.run:
+            if agreement.run != frame.run:
                 raise ProtocolError(f"{name} announced one run under the name of another")
-            if self._open_for(table.opener) >= MOST_OPEN:
-                who = table.opener.subject.name
+            if self._open_for(agreement.opener) >= MOST_OPEN:
+                who = agreement.opener.subject.name
                 text = f"{who} has {MOST_OPEN} runs open already: let some end first"
                 self._decline(name, frame, ConsentError(text))
                 return
             try:
-                self._consider(table)
+                self._consider(agreement)
             except InputError as error:
                 self._decline(name, frame, error)
             return
-        if live.table.signed != frame.announcement:
+        if live.agreement.signed != frame.announcement:
             raise ProtocolError(
                 f"{name} announced run {frame.run} again, with other contents: the first counts"
             )
-        if not live.open and live.seat_of(name) is not None:
+        if not live.open and live.peers.seat_of(name) is not None:
             live.tell()
-            live.bulletin.repeat(name)
+            live.statuses.repeat(name)
 
     def _open_for(self, opener: Certificate) -> int:
         """How many runs of one opener have not ended: each of them takes room here."""
         return sum(
-            live.state in (RUNNING, WAITING) and live.table.opener.key_bytes == opener.key_bytes
+            live.state in (RUNNING, WAITING) and live.agreement.opener.key_bytes == opener.key_bytes
             for live in self.runs.values()
         )
 
     def _decline(self, name: str, frame: Open, error: LotorError) -> None:
-        """Say why this party cannot take part: who passes the run on may know no better."""
-        identity = announcement.claimed(frame.announcement, frame.run, self._kit.key)
+        """Say why this party cannot take part: the peer that passes the run on is not to blame."""
+        identity = announcement.claimed(frame.announcement, frame.run, self._context.kit.key)
         if identity is None or len(self.aside) >= MOST_ASIDE:
             raise error
         self.aside.add(frame.run)
@@ -149,54 +144,54 @@ class Docket:
             f"declined: {error}", extra={"event": "declined", "peer": name}
         )
         status = statuses.make(identity, frame.run, REFUSED, f"{identity.name}: {error}", 0, 0.0)
-        self._house.send(name, status)
+        self._connections.send(name, status)
 
-    def _consider(self, table: Table) -> None:
+    def _consider(self, agreement: RunAgreement) -> None:
         """A new run: start it, or let it wait for approval."""
-        plan, customer = table.plan, table.opener.subject.name
-        wish = Wish(
-            run=table.run,
-            customer=customer,
-            protocol=table.deployment.name,
+        plan, opener = agreement.plan, agreement.opener.subject.name
+        request = RunRequest(
+            run=agreement.run,
+            opener=opener,
+            protocol=agreement.announcement.protocol,
             policy=plan.policy,
             budget=plan.budget,
             owners=plan.owners,
             privacy=plan.privacy,
         )
         against: list[str] = []
-        if self._config.consent is not None or self._config.owner is not None:
-            against = objections(self._config.consent, wish, self._house.journal.spent())
+        if self._context.config.consent is not None or self._context.config.owner is not None:
+            against = objections(self._context.config.consent, request, self._journal.spent())
         note = "; ".join(against)
-        live = LiveRun(table, self._house, WAITING if against else RUNNING, note)
+        live = LiveRun(agreement, self._context, WAITING if against else RUNNING, note)
         # Before anything is written down: this party may lack what its seat needs.
         snapshot = None if against else first_snapshot(live.new_party())
         self.add(live, snapshot)
         if against:
             live.log.warning(
-                f"{customer} asks for a run of {plan.policy} with {plan.budget} pulls, which "
-                f"waits for `lotor runs approve {table.run}`: {note}",
+                f"{opener} asks for a run of {plan.policy} with {plan.budget} pulls, which "
+                f"waits for `lotor runs approve {agreement.run}`: {note}",
                 extra={"event": "waiting"},
             )
             live.tell()
-            for peer in live.there().values():
+            for peer in live.peers.present().values():
                 live.greet(peer)
         else:
             live.resume()
 
     def add(self, live: LiveRun, snapshot: bytes | None) -> None:
         """Write a new run down and keep it."""
-        table, now = live.table, time.time()
+        agreement, now = live.agreement, time.time()
         row = RunRow(
-            id=table.run,
-            announcement=table.signed,
-            signature=table.signature,
-            seat=table.seat,
+            id=agreement.run,
+            announcement=agreement.signed,
+            signature=agreement.signature,
+            seat=agreement.seat,
             state=live.state,
             note=live.note,
             created=now,
             changed=now,
             version=VERSION,
-            budget=table.plan.budget,
+            budget=agreement.plan.budget,
         )
-        self._house.journal.add(row, snapshot, repeatable=self._house.repeatable)
-        self.runs[table.run] = live
+        self._journal.add(row, snapshot, repeatable=self._context.resources.repeatable)
+        self.runs[agreement.run] = live

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, DataError, PullError
 from lotor.core.fixed_point import RewardScale
-from lotor.runtime.daemon.holdings import reward_in
-from lotor.runtime.daemon.pull import Asker, OwnFunction, load_function
+from lotor.runtime.daemon.party_functions import FunctionCaller, OwnFunction, load_function
+from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable.record import Answer
 
 DECISION = Decision.named("run", 4, 1)
@@ -37,9 +37,9 @@ def kit(folder: Path, text: str, name: str = "ward_of_tests.py") -> Path:
 
 def answer(pull: OwnFunction, scale: RewardScale | None = None) -> Answer:
     async def asked() -> Answer:
-        asker = Asker(pull, reward_in(scale or RewardScale()))
+        asker = FunctionCaller(pull, reward_in(scale or RewardScale()))
         try:
-            return await asker.ask(DECISION)
+            return await asker.call(DECISION)
         finally:
             asker.close()
 
@@ -129,8 +129,8 @@ def test_plain_functions_are_called_in_one_other_thread_one_at_a_time() -> None:
         return 0.5
 
     async def asked() -> list[Answer]:
-        asker = Asker(pull, reward_in(RewardScale()))
-        rewards = await asyncio.gather(*(asker.ask(DECISION) for _ in range(50)))
+        asker = FunctionCaller(pull, reward_in(RewardScale()))
+        rewards = await asyncio.gather(*(asker.call(DECISION) for _ in range(50)))
         asker.close()
         return rewards
 
@@ -147,8 +147,8 @@ def test_the_loop_goes_on_while_a_pull_is_slow() -> None:
         return 0.5
 
     async def asked() -> Answer:
-        asker = Asker(pull, reward_in(RewardScale()))
-        question = asyncio.create_task(asker.ask(DECISION))
+        asker = FunctionCaller(pull, reward_in(RewardScale()))
+        question = asyncio.create_task(asker.call(DECISION))
         await asyncio.sleep(0)
         go_on.set()
         reward = await question
@@ -166,15 +166,15 @@ def test_a_pull_that_hangs_can_be_left() -> None:
         return 0.5
 
     async def asked() -> None:
-        asker = Asker(pull, reward_in(RewardScale()))
-        question = asyncio.create_task(asker.ask(DECISION))
+        asker = FunctionCaller(pull, reward_in(RewardScale()))
+        question = asyncio.create_task(asker.call(DECISION))
         await asyncio.sleep(0.01)
         asker.close()
         question.cancel()
         with pytest.raises(CancelledError):
             await question
         with pytest.raises(PullError, match="after the end"):
-            await asker.ask(DECISION)
+            await asker.call(DECISION)
 
     asyncio.run(asked())
     release.set()

@@ -11,7 +11,7 @@ import pytest
 from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
 from lotor.core.errors import InputError, JournalError
 from lotor.runtime.durable import record
-from lotor.runtime.durable.frames import Data, Frame, Join
+from lotor.runtime.durable.frames import Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.wire import encode
@@ -81,7 +81,7 @@ class Boss:
     """The other end, and the thread that drives."""
 
     def __init__(self, disk: sqlite3.Connection, kind: type[Thinker]) -> None:
-        self.frames: list[Frame] = []
+        self.frames: list[RunFrame] = []
         self.parties: list[Thinker] = []
 
         def rebuild(snapshot: bytes) -> Thinker:
@@ -95,8 +95,8 @@ class Boss:
 
     def advance(self) -> None:
         self.host.advance()
-        while self.host.thought is not None:
-            thread = threading.Thread(target=self.host.thought.think, name="mind")
+        while self.host.background_step is not None:
+            thread = threading.Thread(target=self.host.background_step.run, name="mind")
             thread.start()
             thread.join()
             self.host.advance()
@@ -135,11 +135,11 @@ def test_nothing_happens_while_it_thinks(disk: sqlite3.Connection) -> None:
     assert [*restored, boss.host.restored] == [False, True]
     boss.note()
     boss.host.advance()
-    thought = boss.host.thought
-    assert thought is not None
+    step = boss.host.background_step
+    assert step is not None
     for _ in range(3):
         boss.host.advance()
-        assert boss.host.thought is thought
+        assert boss.host.background_step is step
     assert boss.host.asked is None
     boss.advance()
     assert boss.host.asked is not None
@@ -163,17 +163,17 @@ def test_it_is_let_go_while_it_thinks(disk: sqlite3.Connection) -> None:
     boss.advance()
     boss.note()
     boss.host.advance()
-    thought = boss.host.thought
-    assert thought is not None
+    step = boss.host.background_step
+    assert step is not None
     boss.parties[0].goes_on.clear()
-    thread = threading.Thread(target=thought.think)
+    thread = threading.Thread(target=step.run)
     thread.start()
     while not boss.parties[0].threads - {"mind"}:
         thread.join(0.01)
     boss.host.close()
-    over = [thought.over]
+    over = [step.done]
     boss.parties[0].goes_on.set()
     thread.join()
-    assert [*over, thought.over] == [False, True]
+    assert [*over, step.done] == [False, True]
     # Nothing was written: the next one goes on from the same place.
     assert Boss(disk, Thinker).host.links["boss"].consumed == 0

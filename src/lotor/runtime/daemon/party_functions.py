@@ -20,7 +20,7 @@ from lotor.runtime.pulls import ACT, FEATURES, PULL, failed, question
 
 OwnFunction: TypeAlias = Callable[[Decision], object]
 # What becomes of a function's answer: checked, or a PullError.
-Check: TypeAlias = Callable[[Decision, object], Answer]
+AnswerCheck: TypeAlias = Callable[[Decision, object], Answer]
 _DOES = {
     PULL: "returns a reward",
     ACT: "carries its arm out",
@@ -118,14 +118,14 @@ def _make_way(top: str, loaded: str | None, ours: str, key: str) -> None:
         del sys.modules[name]
 
 
-class Asker:
-    """Asks one function, which may be slow, without holding up the event loop.
+class FunctionCaller:
+    """Calls one function, which may be slow, without holding up the event loop.
 
     A plain function is always called in one and the same thread, so it need not be thread-safe;
     what is awaitable is awaited in the loop.
     """
 
-    def __init__(self, function: OwnFunction, check: Check, key: str = PULL) -> None:
+    def __init__(self, function: OwnFunction, check: AnswerCheck, key: str = PULL) -> None:
         self._function = function
         self._check = check
         self._key = key
@@ -135,7 +135,7 @@ class Asker:
         self._worker: _Worker | None = None
         self._closed = False
 
-    async def ask(self, decision: Decision) -> Answer:
+    async def call(self, decision: Decision) -> Answer:
         """The checked answer, or a PullError that names the decision and never the answer."""
         if self._closed:
             raise PullError(f"decision {decision.id} was asked for after the end: ask it again")

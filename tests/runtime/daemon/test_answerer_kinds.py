@@ -11,13 +11,13 @@ import pytest
 from lotor.core.effects import Act, Checkpoint, Decision, Observe, Pull, Steps
 from lotor.core.errors import InputError, PullError
 from lotor.core.fixed_point import RewardScale
-from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.clock import SystemClock
 from lotor.runtime.daemon.commands import Resolve
-from lotor.runtime.daemon.holdings import nothing, reward_in, so_many_features
+from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker, Check
-from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.daemon.party_functions import AnswerCheck, FunctionCaller
+from lotor.runtime.daemon.resources import nothing, reward_in, so_many_features
 from lotor.runtime.durable import record
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.record import Answer, RunRecord
@@ -58,20 +58,20 @@ def start(
     effect: Pull | Act | Observe,
     function: Callable[[Decision], object],
     owner: OwnerTable = OWNER,
-) -> tuple[Host, Answering]:
+) -> tuple[Host, Answerer]:
     host = Host("p", lambda _: Once(effect), RunRecord(disk, "run"), [], lambda *_: None)
-    checks: dict[type[Pull | Act | Observe], tuple[str, Check]] = {
+    checks: dict[type[Pull | Act | Observe], tuple[str, AnswerCheck]] = {
         Pull: ("pull", reward_in(RewardScale(-1.0, 1.0))),
         Act: ("act", nothing),
         Observe: ("features", so_many_features(2)),
     }
-    askers = {kind: Asker(function, check, key) for kind, (key, check) in checks.items()}
+    askers = {kind: FunctionCaller(function, check, key) for kind, (key, check) in checks.items()}
     log = RunLog(logging.getLogger("lotor.test"), "run")
     host.advance()
-    return host, Answering(host, owner, askers, SystemClock(), log)
+    return host, Answerer(host, owner, askers, SystemClock(), log)
 
 
-def answered(host: Host, answering: Answering) -> bool:
+def answered(host: Host, answering: Answerer) -> bool:
     async def scenario() -> bool:
         assert host.asked is not None
         return await answering.answer(host.asked)
@@ -127,7 +127,7 @@ def broken(decision: Decision) -> object:
     raise OSError("secret")
 
 
-def left_in_doubt(disk: sqlite3.Connection, effect: Pull | Act | Observe) -> tuple[Host, Answering]:
+def left_in_doubt(disk: sqlite3.Connection, effect: Pull | Act | Observe) -> tuple[Host, Answerer]:
     host, answering = start(disk, effect, broken)
     assert not answered(host, answering)
     assert "secret" not in answering.trouble
@@ -195,8 +195,8 @@ def test_what_is_lacking_is_said(disk: sqlite3.Connection) -> None:
     assert answering.lack(host.asked) is None
     few = OwnerTable(features="w:features", dimensions=5)
     assert (
-        Answering(host, few, answering._askers, SystemClock(), answering._log).lack(host.asked)
+        Answerer(host, few, answering._callers, SystemClock(), answering._log).lack(host.asked)
         == "is asked for 2 features, but its party.toml has owner.dimensions = 5"
     )
-    bare = Answering(host, OWNER, {}, SystemClock(), answering._log)
+    bare = Answerer(host, OWNER, {}, SystemClock(), answering._log)
     assert "has no owner.features" in str(bare.lack(host.asked))

@@ -7,15 +7,16 @@ from lotor.core.effects import Act, Decision, Observe, Pull
 from lotor.core.errors import InputError, PullError
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.config import OwnerTable
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker
-from lotor.runtime.daemon.tables import OwnerTable
-from lotor.runtime.durable.host import Asked, Host
+from lotor.runtime.daemon.party_functions import FunctionCaller
+from lotor.runtime.durable.host import Host
+from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import to_features
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-Askers: TypeAlias = Mapping[type[Pull | Act | Observe], Asker]
+FunctionCallers: TypeAlias = Mapping[type[Pull | Act | Observe], FunctionCaller]
 _WAYS_OUT = {
     Pull: "--reward X`, `--lost` or `--again",
     Act: "--lost` (it counts as done) or `--again",
@@ -28,7 +29,7 @@ _LACKS = {
 }
 
 
-class Answering:
+class Answerer:
     """What one run asks of one party: rewards, features, or to carry out an arm.
 
     With a `tick`, the party goes on a fixed time after each question, whether there was anything
@@ -36,11 +37,11 @@ class Answering:
     """
 
     def __init__(
-        self, host: Host, owner: OwnerTable, askers: Askers, clock: Clock, log: RunLog
+        self, host: Host, owner: OwnerTable, callers: FunctionCallers, clock: Clock, log: RunLog
     ) -> None:
         self._host = host
         self._owner = owner
-        self._askers = askers
+        self._callers = callers
         self._clock = clock
         self._log = log
         self._may_repeat: str | None = None
@@ -55,12 +56,12 @@ class Answering:
         asked = self._host.asked
         return asked is not None and asked.decision is None and not self._owner.tick
 
-    def lack(self, asked: Asked) -> str | None:
+    def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""
         effect, dimensions = asked.effect, self._owner.dimensions
         if effect.decision is None:
             return None
-        if type(effect) not in self._askers:
+        if type(effect) not in self._callers:
             return _LACKS[type(effect)]
         if isinstance(effect, Observe) and _wanted(effect) != dimensions:
             return (
@@ -69,7 +70,7 @@ class Answering:
             )
         return None
 
-    async def answer(self, asked: Asked) -> bool:
+    async def answer(self, asked: Question) -> bool:
         """Answer what the host asks; False when that is in doubt and a person must decide."""
         began = self._clock.now()
         answer: Answer = None
@@ -82,18 +83,18 @@ class Answering:
         await self._keep_schedule(began, asked)
         return True
 
-    async def _ask(self, asked: Asked, decision: Decision) -> Answer:
+    async def _ask(self, asked: Question, decision: Decision) -> Answer:
         """The world's answer. A question that may have been asked before needs a function that
         recognises it, or a person."""
         pause = FIRST_PAUSE
-        asker = self._askers[type(asked.effect)]
+        caller = self._callers[type(asked.effect)]
         repeatable = self._host.repeatable or self.may_repeat(decision.id)
         if asked.again and not repeatable:
             why = "this party stopped between asking and the answer"
             raise self._in_doubt(asked, decision, why)
         while True:
             try:
-                answer = _fitting(asked.effect, await asker.ask(decision))
+                answer = _fitting(asked.effect, await caller.call(decision))
             except PullError as error:
                 if not self._host.repeatable:
                     raise self._in_doubt(asked, decision, str(error)) from None
@@ -105,7 +106,7 @@ class Answering:
                     self._tell("")
                 return answer
 
-    def _in_doubt(self, asked: Asked, decision: Decision, why: str) -> "_InDoubtError":
+    def _in_doubt(self, asked: Question, decision: Decision, why: str) -> "_InDoubtError":
         self.doubt = decision
         self._report(
             f"in doubt: nobody knows whether decision {decision.id} was carried out ({why}); find "
@@ -127,7 +128,7 @@ class Answering:
         """Whether a person has said to ask this one again."""
         return self._may_repeat == decision
 
-    def resolved(self, asked: Asked, verdict: Resolve) -> None:
+    def resolved(self, asked: Question, verdict: Resolve) -> None:
         """A person has decided what became of it, or that it is to be asked (again)."""
         if verdict.again:
             self._may_repeat = verdict.decision
@@ -148,7 +149,7 @@ class Answering:
             f"decision {verdict.decision} cannot be resolved so: give `{_WAYS_OUT[type(effect)]}`"
         )
 
-    async def _keep_schedule(self, began: float, asked: Asked) -> None:
+    async def _keep_schedule(self, began: float, asked: Question) -> None:
         tick = self._owner.tick
         if not tick:
             return

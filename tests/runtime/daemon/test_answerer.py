@@ -11,12 +11,12 @@ import pytest
 from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
-from lotor.runtime.daemon.answering import Answering
+from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
-from lotor.runtime.daemon.holdings import reward_in
+from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.pull import Asker
-from lotor.runtime.daemon.tables import OwnerTable
+from lotor.runtime.daemon.party_functions import FunctionCaller
+from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable import record
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.record import RunRecord
@@ -61,11 +61,11 @@ class Bench:
     owner: OwnerTable
     pull: Callable[[Decision], float | Awaitable[float]]
 
-    def start(self) -> tuple[Host, Answering]:
+    def start(self) -> tuple[Host, Answerer]:
         host = Host("lyon", lambda snapshot: Puller(), RunRecord(self.disk, "run"), [], _no_send)
         log = RunLog(logging.getLogger("lotor.test"), "run")
-        asker = Asker(self.pull, reward_in(RewardScale()))
-        return host, Answering(host, self.owner, {Pull: asker}, self.clock, log)
+        asker = FunctionCaller(self.pull, reward_in(RewardScale()))
+        return host, Answerer(host, self.owner, {Pull: asker}, self.clock, log)
 
     async def moments(self) -> list[float]:
         """When the party goes on after each of its rounds."""
@@ -124,7 +124,7 @@ def test_a_pull_slower_than_the_tick_is_reported_as_a_leak(
 
     at = bench(pull, tick=0.5, clock=clock)
 
-    async def scenario() -> Answering:
+    async def scenario() -> Answerer:
         host, answering = at.start()
         host.advance()
         while host.asked is not None:

@@ -1,4 +1,4 @@
-"""Who opens a run knows itself, and says who else is missing."""
+"""The party that starts a run knows itself, and says who else is missing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from lotor.core.errors import MissingPartyError
 from lotor.crypto.signing import Identity
 from lotor.protocols.deployment import Deployment, Member, Offer
 from lotor.protocols.party import Party
-from lotor.runtime.daemon import opening
+from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.frames import Card
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.daemon.opening import open_run
+from lotor.runtime.daemon.start_run import start_run
 from lotor.runtime.durable.journal import FINISHED
 from runtime.daemon.test_toy import PULL, ROLES, TOYS, configs, order
 from toy import ToyDeployment
@@ -28,7 +28,7 @@ def household(folder: Path, wait: float, deployments: Mapping[str, Deployment] =
 
 
 def _knows(node: Node, name: str) -> bool:
-    return name in node.neighbours()
+    return name in node.connections.names()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def _knows(node: Node, name: str) -> bool:
 def test_only_others_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], missing: str
 ) -> None:
-    monkeypatch.setattr(opening, "ASK_SECONDS", 0.01)
+    monkeypatch.setattr(start_run_module, "ASK_SECONDS", 0.01)
 
     async def scenario() -> None:
         house = household(tmp_path / "f", wait=0.1)
@@ -47,7 +47,7 @@ def test_only_others_are_missing(
             for name in there[1:]:
                 await until(partial(_knows, anna, name))
             with pytest.raises(MissingPartyError, match=f"^{missing} could not be found within"):
-                await open_run(anna, "aa", order(3))
+                await start_run(anna.context, anna.registry, "aa", order(3))
         finally:
             await house.down()
 
@@ -81,9 +81,9 @@ def test_what_peers_say_about_the_opener_does_not_count(tmp_path: Path) -> None:
             anna, peers = house.nodes["anna"], [house.nodes["bert"], house.nodes["carl"]]
             for peer in peers:
                 await until(partial(_knows, peer, "anna"))
-                peer.cards["anna"] = Card(anna.kit.certificate.to_der(), Offer(arms=99))
+                peer.connections.cards["anna"] = Card(anna.kit.certificate.to_der(), Offer(arms=99))
             await house.state("anna", house.order("anna", order(3)), FINISHED)
-            assert listing.opener_brings == [anna.offer] != [Offer(arms=99)]
+            assert listing.opener_brings == [anna.resources.offer] != [Offer(arms=99)]
         finally:
             await house.down()
 

@@ -1,0 +1,93 @@
+"""Carries out what the party's operator asks for through the journal, from another process."""
+
+import asyncio
+import logging
+
+from lotor.core.errors import JournalError, JournalWriteError, LotorError
+from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.daemon.run_context import RunContext
+from lotor.runtime.daemon.run_registry import RunRegistry
+from lotor.runtime.daemon.start_run import start_run
+from lotor.runtime.durable.journal import REFUSED, STOPPED, WAITING
+
+_log = logging.getLogger("lotor.daemon")
+
+
+class CommandHandler:
+    """Looks for commands whenever another process has written to the journal."""
+
+    def __init__(self, context: RunContext, registry: RunRegistry) -> None:
+        self._context = context
+        self._registry = registry
+        self._journal = context.journal
+        self._seen = -1
+        self._too_early = False
+        self._starting: dict[str, asyncio.Task[None]] = {}
+
+    async def close(self) -> None:
+        for starting in self._starting.values():
+            starting.cancel()
+        await asyncio.gather(*self._starting.values(), return_exceptions=True)
+
+    def look_again(self) -> None:
+        """Look at the next occasion even if no other process has written."""
+        self._seen = -1
+
+    def carry_out(self) -> None:
+        """Carry out all commands that wait; one that comes too early waits on."""
+        changes = self._journal.changes()
+        if changes == self._seen and not self._too_early:
+            return
+        self._seen, self._too_early = changes, False
+        queue = self._journal.commands
+        for number, run, data in queue.waiting():
+            try:
+                command = commands.from_bytes(data)
+            except JournalError as error:
+                RunLog(_log, run).error(str(error), extra={"event": "unknown-command"})
+                queue.done(number)
+                continue
+            live = self._registry.runs.get(run)
+            if isinstance(command, commands.StartRun) and live is None:
+                if run not in self._starting:
+                    self._starting[run] = asyncio.create_task(self._start(number, run, command))
+            elif live is None:
+                if isinstance(command, commands.Stop):
+                    self._registry.stop_aside(run, self._stopped(command))
+                queue.done(number)
+            elif self._do(live, command):
+                queue.done(number)
+            else:
+                self._too_early = True
+
+    def _stopped(self, command: commands.Stop) -> str:
+        return f"stopped by {self._context.kit.subject.name}: {command.reason}"
+
+    async def _start(self, number: int, run: str, command: commands.StartRun) -> None:
+        """Start a run; the parties that it needs may not be there yet."""
+        impossible = None
+        try:
+            await start_run(self._context, self._registry, run, command)
+        except JournalWriteError as error:
+            self._context.fatal(error)
+            return
+        except LotorError as error:
+            impossible = (run, str(error))
+        self._journal.commands.done(number, impossible)
+        del self._starting[run]
+
+    def _do(self, live: LiveRun, command: commands.Command) -> bool:
+        """Carry out a command; False when it is too early."""
+        if isinstance(command, commands.Approve) and live.state == WAITING:
+            live.log.info("approved", extra={"event": "approved"})
+            live.begin()
+        elif isinstance(command, commands.Refuse) and live.state == WAITING:
+            me = self._context.kit.subject.name
+            live.end(REFUSED, f"refused by {me}: {command.reason}")
+        elif isinstance(command, commands.Stop):
+            live.end(STOPPED, self._stopped(command))
+        elif isinstance(command, commands.Resolve):
+            return live.resolve(command)
+        return True

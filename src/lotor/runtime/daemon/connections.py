@@ -1,0 +1,138 @@
+"""Who is connected to a party's daemon, and what each of them says that it brings."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+
+from lotor.core.version import VERSION
+from lotor.crypto.certificates import Certificate, Subject
+from lotor.protocols.form import Contribution
+from lotor.runtime.daemon.config import PartyConfig
+from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode, read_card
+from lotor.runtime.daemon.kit import Kit
+from lotor.runtime.durable.frames import RunFrame
+from lotor.runtime.durable.journal import JOURNAL_VERSION
+from lotor.transport import Hello, Limits, PartyTransportFactory, Tls
+
+_log = logging.getLogger("lotor.daemon")
+
+
+class Connections:
+    """One party's peers, by the names in their certificates.
+
+    `cards` are those of all parties that were heard of; of a party that is connected here, its own.
+    """
+
+    def __init__(
+        self,
+        kit: Kit,
+        config: PartyConfig,
+        contribution: Contribution,
+        transport: PartyTransportFactory,
+        changed: Callable[[str], None],
+    ) -> None:
+        self.cards: dict[str, Card] = {}
+        self._kit = kit
+        self._me = kit.subject.name
+        self._contribution = contribution
+        self._keys: dict[str, bytes] = {}
+        self._sessions: dict[str, int] = {}
+        self.transport = transport(
+            me=kit.subject,
+            tls=Tls(kit.certificate_path, kit.key_path, kit.fresh_trust),
+            listen=config.listen,
+            dial=config.peers,
+            hello=self._hello,
+            admit=_admit,
+            changed=changed,
+            limits=Limits(
+                max_frame=config.limits.max_frame,
+                handshake=config.limits.handshake,
+                keep_alive=config.limits.keep_alive,
+            ),
+        )
+
+    def own_card(self) -> Card:
+        return Card(self._kit.certificate.to_der(), self._contribution)
+
+    def _hello(self) -> Hello:
+        card = encode(self.own_card())
+        return Hello(WIRE_VERSION, JOURNAL_VERSION, VERSION, time.time(), card)
+
+    def send(self, name: str, frame: RunFrame) -> None:
+        """To the party with this name, if it is connected."""
+        self.transport.send(self._me, name, encode(frame))
+
+    def receive(self, name: str) -> AnyFrame | None:
+        """The next frame of a peer, or None when there is none."""
+        while (payload := self.transport.receive(self._me, name)) is not None:
+            if name in self._keys:
+                return decode(payload, name)
+            # A lost connection still brought this frame; its sender sends it again.
+        return None
+
+    def names(self) -> list[str]:
+        """The peers that are connected."""
+        return list(self._keys)
+
+    def is_present(self, member: Certificate) -> bool:
+        """Whether this very party, by its key, is connected."""
+        return self._keys.get(member.subject.name) == member.key_bytes
+
+    def seconds_away(self, name: str) -> float:
+        """For how long a party has not been connected."""
+        since = self.transport.down_since(name)
+        return 0.0 if since is None else time.monotonic() - since
+
+    def session_changed(self, name: str) -> bool:
+        """Whether a peer's connection has gone up or down since this was last asked."""
+        session = self.transport.session(name)
+        if session == self._sessions.get(name, 0):
+            return False
+        self._sessions[name] = session
+        return True
+
+    def remove(self, name: str) -> bool:
+        """Take note that a peer's connection is gone; False when there was none."""
+        if self._keys.pop(name, None) is None:
+            return False
+        error = self.transport.last_error(name)
+        _log.info(
+            "%s is gone%s",
+            name,
+            f": {error}" if error else "",
+            extra={"event": "gone", "peer": name},
+        )
+        return True
+
+    def add(self, name: str) -> bool:
+        """Take note of a peer that has connected; False when it is gone again already."""
+        shown, hello = self.transport.certificate(name), self.transport.hello_of(name)
+        if shown is None or hello is None:
+            return False
+        self._keys[name] = Certificate.from_der(shown).key_bytes
+        self.cards[name] = Card(shown, read_card(hello.card, name).contribution)
+        _log.info("%s is connected", name, extra={"event": "connected", "peer": name})
+        return True
+
+    def roster(self) -> list[Card]:
+        """The cards of this party and of all that are connected to it."""
+        there = [card for name, card in self.cards.items() if name in self._keys]
+        return [self.own_card(), *there]
+
+    def learn(self, cards: Iterable[Card]) -> None:
+        """Cards that a peer passes on; the authority vouches for them, not the peer."""
+        trust = self._kit.fresh_trust()
+        for card in cards:
+            name = trust.check(Certificate.from_der(card.certificate)).name
+            # A party that is connected here has told its card itself.
+            if name not in self._keys:
+                self.cards[name] = card
+
+    def forget_absent(self) -> None:
+        """Drop the cards of parties that are not connected: they may be out of date."""
+        self.cards = {name: card for name, card in self.cards.items() if name in self._keys}
+
+
+def _admit(subject: Subject, hello: Hello) -> None:
+    read_card(hello.card, subject.name)

@@ -1,0 +1,99 @@
+"""How the daemon of the party that orders a run starts it: find the members, and announce it."""
+
+import asyncio
+import time
+
+from lotor.core.errors import InputError, MissingPartyError, StoppedError
+from lotor.core.version import VERSION
+from lotor.crypto.certificates import Certificate
+from lotor.protocols.form import Member
+from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon.announcement import (
+    EVERYBODY,
+    PURPOSE,
+    Announcement,
+    code_of,
+    seated,
+)
+from lotor.runtime.daemon.commands import StartRun
+from lotor.runtime.daemon.frames import Ask
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.run_context import RunContext
+from lotor.runtime.daemon.run_registry import RunRegistry
+from lotor.runtime.durable.host import first_snapshot
+from lotor.runtime.durable.journal import RUNNING
+
+ASK_SECONDS = 0.5
+
+
+async def start_run(
+    context: RunContext, registry: RunRegistry, run: str, wanted: StartRun
+) -> LiveRun:
+    """Find everybody, order the run, write it down, and begin."""
+    kit, connections = context.kit, context.connections
+    if wanted.protocol not in context.protocols:
+        known = ", ".join(context.protocols)
+        raise InputError(f"no protocol is called {wanted.protocol!r}: choose one of {known}")
+    protocol = context.protocols[wanted.protocol].ordered(wanted.options)
+    form = protocol.in_form()
+    if kit.subject.role != form.opener:
+        raise InputError(
+            f"{kit.subject.name} is {kit.subject.role}, and {wanted.protocol} runs are "
+            f"started by the {form.opener}: use its kit"
+        )
+    connections.forget_absent()
+    me = kit.subject.name
+    names = {**wanted.members, form.opener: [me]}
+    await _find(context, {name for listed in names.values() for name in listed} - {me})
+    # A peer's word about this party is not needed.
+    cards = {**connections.cards, me: connections.own_card()}
+    members = {
+        role: [Member(name, cards[name].contribution) for name in listed]
+        for role, listed in names.items()
+    }
+    certificates = {
+        seat: Certificate.from_der(cards[member.name].certificate)
+        for seat, member in form.seats(members).items()
+    }
+    _, identity = seated(certificates, kit.key)
+    ordered, party = form.open(protocol, run, members, wanted.budget, identity)
+    signed = Announcement(
+        run=run,
+        protocol=wanted.protocol,
+        form=form.name,
+        wire=form.wire,
+        version=VERSION,
+        code=code_of(type(protocol), form.plan(ordered)),
+        created=time.time(),
+        certificates={seat: one.to_der() for seat, one in certificates.items()},
+        order=ordered,
+    ).to_bytes()
+    agreement = announcement.check(
+        signed,
+        identity.sign(signed, run=run, purpose=PURPOSE, recipient=EVERYBODY),
+        protocols=context.protocols,
+        trust=kit.fresh_trust(),
+        key=kit.key,
+    )
+    if not context.journal.commands.asks_for(run):
+        raise StoppedError(f"the order of run {run} was taken back")
+    live = LiveRun(agreement, context, RUNNING, "")
+    registry.add(live, first_snapshot(party))
+    live.resume()
+    return live
+
+
+async def _find(context: RunContext, wanted: set[str]) -> None:
+    """Ask around until all of these have been seen."""
+    connections, wait = context.connections, context.config.limits.wait
+    deadline = time.monotonic() + wait
+    while missing := sorted(wanted - set(connections.cards)):
+        if time.monotonic() > deadline:
+            raise MissingPartyError(
+                f"{', '.join(missing)} could not be found within {wait:g} s: are they served, are "
+                "they connected to the party that this one dials, and are their names right under "
+                "[members] in party.toml?"
+            )
+        for name in connections.names():
+            connections.send(name, Ask(""))
+        await asyncio.sleep(ASK_SECONDS)

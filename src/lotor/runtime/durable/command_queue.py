@@ -1,0 +1,70 @@
+"""What a party's operator asks of its daemon: written to the journal by another process.
+
+A command that asks for a run under a new id starts that run; all others are about a known run.
+"""
+
+import sqlite3
+
+from lotor.runtime.durable.transaction import transaction
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS impossible (run TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS commands (
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, command BLOB NOT NULL
+) STRICT;
+"""
+
+
+class CommandQueue:
+    """The commands that wait, in order, and why a run that was asked for could not start."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def add(self, run: str, command: bytes) -> None:
+        with transaction(self._database):
+            self._database.execute(
+                "INSERT INTO commands (run, command) VALUES (?, ?)", (run, command)
+            )
+
+    def waiting(self) -> list[tuple[int, str, bytes]]:
+        """The number of each command, its run, and the command."""
+        return self._database.execute(
+            "SELECT id, run, command FROM commands ORDER BY id"
+        ).fetchall()
+
+    def done(self, command: int, impossible: tuple[str, str] | None = None) -> None:
+        """A command is carried out, or cannot be: (run, why)."""
+        with transaction(self._database):
+            if impossible is not None:
+                self._database.execute(
+                    "INSERT OR REPLACE INTO impossible VALUES (?, ?)", impossible
+                )
+            self._database.execute("DELETE FROM commands WHERE id = ?", (command,))
+
+    def new_runs(self) -> list[str]:
+        """The runs that were asked for and have not started."""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM commands WHERE run NOT IN (SELECT id FROM runs)"
+        )
+        return [run for (run,) in rows]
+
+    def asks_for(self, run: str) -> bool:
+        """Whether a command about this run waits."""
+        row = self._database.execute("SELECT 1 FROM commands WHERE run = ?", (run,)).fetchone()
+        return row is not None
+
+    def withdraw(self, run: str) -> bool:
+        """Take back the command for a run that has not started; False when there is none."""
+        with transaction(self._database):
+            gone = self._database.execute(
+                "DELETE FROM commands WHERE run = ? AND NOT EXISTS "
+                "(SELECT 1 FROM runs WHERE runs.id = commands.run)",
+                (run,),
+            )
+        return gone.rowcount > 0
+
+    def impossible(self, run: str) -> str | None:
+        """Why a run that was asked for could not start."""
+        row = self._database.execute("SELECT note FROM impossible WHERE run = ?", (run,)).fetchone()
+        return None if row is None else str(row[0])

@@ -1,0 +1,102 @@
+"""What a party asks of the world, numbered, with every answer written down before it is used.
+
+docs/resume.md has the rules. A pull is the most frequent question, hence the journal's names.
+"""
+
+from dataclasses import dataclass
+
+from lotor.core.effects import HIDDEN, Act, Decision, Observe, Pull
+from lotor.core.errors import JournalError, ProtocolError
+from lotor.runtime.durable.record import Answer, PullRecord, RunRecord, SavedRun
+
+
+@dataclass(slots=True)
+class Question:
+    """What the world is to answer; `again` when it may have been asked before a restart."""
+
+    number: int
+    effect: Pull | Act | Observe
+    again: bool
+
+    @property
+    def decision(self) -> Decision | None:
+        """What it is about; None where nothing is to be done, and that must not show."""
+        return self.effect.decision
+
+    @property
+    def masked(self) -> bool:
+        """Whether the answer goes out under a mask that must never cover another answer."""
+        if type(self.effect) is Pull:
+            return self.decision is not None and self.decision.arm == HIDDEN
+        return type(self.effect) is Observe
+
+
+class QuestionLog:
+    """The questions of one run. `count` have been answered, and `pending` waits for its answer.
+
+    With `repeatable`, which is fixed when the run begins, the world recognises a decision that it
+    has answered before. Then no intent is written down, since it could only lead to asking again,
+    and nothing waits for the disk to have the answer, unless a mask covers it.
+    """
+
+    def __init__(self, party: str, record: RunRecord, saved: SavedRun) -> None:
+        self.count = saved.pulls
+        self.repeatable = saved.repeatable
+        self.pending: Question | None = None
+        self._party = party
+        self._record = record
+        self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
+
+    def ask(self, effect: Pull | Act | Observe) -> PullRecord | None:
+        """The recorded answer; without one, record the intent and let the question be pending."""
+        decision, number = effect.decision, self.count + 1
+        recorded = self._recorded.get(number)
+        if recorded is None:
+            if not self.repeatable:
+                self._record.intend(number, decision)
+        else:
+            self._check(recorded, decision)
+            if recorded.answered:
+                self.count = number
+                return self._recorded.pop(number)
+        again = self.repeatable or recorded is not None
+        self.pending = Question(number, effect, again=again)
+        return None
+
+    def answer(self, answer: Answer) -> None:
+        """Write the world's answer down, before anything else happens."""
+        asked = self.pending
+        if asked is None:
+            raise ProtocolError(
+                f"{self._party} was given an answer, but has no question that waits for one: "
+                "whoever drives it is out of step"
+            )
+        decision = asked.decision
+        if not self.repeatable:
+            self._record.answer(asked.number, answer)
+        elif asked.masked:
+            self._record.keep(asked.number, decision, answer)
+        else:
+            self._record.note(asked.number, decision, answer)
+        self._recorded[asked.number] = PullRecord(
+            asked.number, decision.id if decision else None, answer, answered=True
+        )
+        self.pending = None
+
+    def decided(self, decision: Decision) -> None:
+        """Write down what was chosen: a replay must choose the same again."""
+        self.count += 1
+        recorded = self._recorded.pop(self.count, None)
+        if recorded is None:
+            self._record.note(self.count, decision, None)
+        else:
+            self._check(recorded, decision)
+
+    def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
+        if recorded.decision != (decision.id if decision else None):
+            raise JournalError(
+                f"pull {recorded.number} in the journal belongs to another decision than the one "
+                f"that {self._party} now comes to: the journal was altered, or this machine "
+                "computes differently from the one that wrote it; continue on that machine, or "
+                "stop the run"
+            )

@@ -1,0 +1,29 @@
+"""A transaction of the journal's database: all of it or nothing."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lotor.core.errors import JournalWriteError
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and durable when it is over."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        yield
+        database.execute("COMMIT")
+    except BaseException as error:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error):
+            raise unwritable(error) from error
+        raise
+
+
+def unwritable(error: sqlite3.Error) -> JournalWriteError:
+    return JournalWriteError(
+        f"the journal could not be written ({error}): nothing of this step was done; free the "
+        "disk or mend its permissions and start the party again"
+    )
