@@ -5,7 +5,7 @@ READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable
 
-.PHONY: setup demo test test-slow chaos check bench docs clean
+.PHONY: setup demo test test-slow chaos check bench docs dist clean
 
 setup: $(READY)
 
@@ -61,6 +61,10 @@ docs: $(DOCS_READY)
 $(DOCS_READY): $(READY)
 	$(INSTALL) '.[docs]'
 	@touch $(DOCS_READY)
+
+# The wheel and the source distribution, in dist/
+dist: $(READY)
+	$(BIN)/python -m build
 
 clean:
 	rm -rf .venv build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
