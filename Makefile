@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.docs-ready
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable
 
-.PHONY: setup demo test test-slow chaos check bench clean
+.PHONY: setup demo test test-slow chaos check bench docs dist clean
 
 setup: $(READY)
 
@@ -13,7 +15,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module: install it (Debian and Ubuntu: 'apt install python3-venv') and run make again." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable '.[dev,data]'
+	$(INSTALL) '.[dev,data]'
 	@touch $(READY)
 
 # make demo DEMO=--kill
@@ -51,5 +53,18 @@ bench: $(READY)
 	$(BIN)/python benchmarks/ppcb.py $(BENCH)
 	$(BIN)/python benchmarks/helba.py $(BENCH)
 
+# The documentation as a site: open site/index.html
+docs: $(DOCS_READY)
+	$(BIN)/python docs/assemble.py
+	$(BIN)/zensical build --strict --clean
+
+$(DOCS_READY): $(READY)
+	$(INSTALL) '.[docs]'
+	@touch $(DOCS_READY)
+
+# The wheel and the source distribution, in dist/
+dist: $(READY)
+	$(BIN)/python -m build
+
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
