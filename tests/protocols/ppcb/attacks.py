@@ -14,7 +14,7 @@ from lotor.core.effects import Act, Message, Send
 from lotor.core.errors import InputError, LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb import messages
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.server import PPCBServer
 from mallory import Change, Mallory
 from protocols.ppcb.stage import SERVERS, Watched, play, rebuild, some_arms
 from scanning import Secret, forms_of, forms_of_number, leaks
@@ -34,9 +34,9 @@ class Left:
         """How many arms were pulled."""
         return sum(isinstance(done.effect, Act) for done in self.parties["actor"].done)
 
-    def server(self, name: str) -> ComputingServer:
+    def server(self, name: str) -> PPCBServer:
         party = self.parties[name].party
-        assert isinstance(party, ComputingServer)
+        assert isinstance(party, PPCBServer)
         return party
 
     def untouched(self, name: str) -> bool:
@@ -44,7 +44,7 @@ class Left:
         watch = self.parties[name]
         (*_, begin) = (number for number, done in enumerate(watch.done) if done.snapshot)
         again = rebuild(watch.party, watch.done[begin].snapshot)
-        assert isinstance(again, ComputingServer)
+        assert isinstance(again, PPCBServer)
         steps = again.steps()
         next(steps)
         before = _held(again)
@@ -59,7 +59,8 @@ class Left:
         """All keys, shares of what was learnt, and shares that were sent."""
         for name in SERVERS:
             memory = self.server(name)._memory
-            keys = [memory.draw_key, memory.pad_key, *memory.input_keys.values()]
+            held = memory.keys
+            keys = [memory.draw_key, held.pads, held.blind, *held.inputs.values()]
             shares = self.server(name)._weights.table.share.ravel()[-2:].tolist()
             for key in filter(None, keys):
                 yield Secret(f"a key of {name}", forms_of(key))
@@ -74,7 +75,7 @@ class Left:
                     yield Secret(f"shares in {type(sent).__name__}", forms_of(data))
 
 
-def _held(party: ComputingServer) -> tuple[object, ...]:
+def _held(party: PPCBServer) -> tuple[object, ...]:
     """All that a server has learnt and waits for."""
     learnt, waiting = party._weights.table.share.tobytes(), party._memory.waiting
     return learnt, *(msgspec.structs.astuple(choice) for choice in waiting)

@@ -9,14 +9,14 @@ from lotor.policies.contextual import LinearEpsilonGreedy, contextual_from_text
 from lotor.protocols.contextual_draws import SERVERS
 from lotor.protocols.deployment import Member, Place, Plan
 from lotor.protocols.party import Party, draw_key
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.dealer import Dealer
+from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.dealer import PPCBDealer
 from lotor.protocols.ppcb.messages import WIRE
-from lotor.protocols.ppcb.owner import Owner
+from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.protocol import PPCB
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.server import ComputingServer
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms, terms_from
+from lotor.protocols.ppcb.receiver import PPCBReceiver
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms, terms_from
 
 # How many a run has of each role, and the seats that they take.
 SINGLE = ("receiver", "actor", "dealer")
@@ -75,7 +75,7 @@ class PPCBDeployment:
             owners={owner.name: owner.offer.features for owner in members["owner"]},
             scale=RewardScale(paid.low, paid.high),
         )
-        return terms.to_bytes(), Receiver(terms)
+        return terms.to_bytes(), PPCBReceiver(terms)
 
     def plan(self, order: bytes) -> Plan:
         terms = terms_from(order)
@@ -99,7 +99,7 @@ class PPCBDeployment:
             _require(place, "pull", "answers with the reward of a decision")
             if snapshot is None:
                 raise InputError("the receiver's party is made when it orders a run")
-            return Receiver.restored(place.run, snapshot)
+            return PPCBReceiver.restored(place.run, snapshot)
         if place.seat == "actor":
             _require(place, "act", "carries out a decision")
             if place.offer.arms != terms.arms:
@@ -107,16 +107,16 @@ class PPCBDeployment:
                     f"the actor has {place.offer.arms} arms, and the order counts on {terms.arms}: "
                     "order anew"
                 )
-            return Actor(terms, snapshot=snapshot)
+            return PPCBActor(terms, snapshot=snapshot)
         if place.seat == "dealer":
-            return Dealer(terms, snapshot=snapshot)
+            return PPCBDealer(terms, snapshot=snapshot)
         if place.seat in BOTH:
             number, seed = BOTH.index(place.seat), place.trial_seed
             key = None if seed is None else draw_key(seed, SERVERS[number])
-            return ComputingServer(number, terms, draw_key=key, snapshot=snapshot)
+            return PPCBServer(number, terms, draw_key=key, snapshot=snapshot)
         _require(place, "features", "answers with its features of a context")
         _check_features(terms, place)
-        return Owner(place.seat, terms, snapshot=snapshot)
+        return PPCBOwner(place.seat, terms, snapshot=snapshot)
 
 
 def _protocol(options: Mapping[str, str | int]) -> PPCB:
@@ -142,7 +142,7 @@ def _require(place: Place, kind: str, does: str) -> None:
         )
 
 
-def _check_features(terms: Terms, place: Place) -> None:
+def _check_features(terms: PPCBTerms, place: Place) -> None:
     if place.offer.features != terms.owners[place.seat]:
         raise InputError(
             f"{place.seat} brings {place.offer.features} features, and the order counts on "

@@ -15,12 +15,12 @@ from lotor.policies.contextual import LinearEpsilonGreedy, contextual_to_text
 from lotor.protocols.contextual_draws import SERVERS
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain_contextual import PlainContextual, contextual_arms
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.dealer import Dealer
-from lotor.protocols.ppcb.owner import Owner
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.server import ComputingServer
-from lotor.protocols.ppcb.terms import FIRST, LEAST_BITS, SECOND, Terms
+from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.dealer import PPCBDealer
+from lotor.protocols.ppcb.owner import PPCBOwner
+from lotor.protocols.ppcb.receiver import PPCBReceiver
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.terms import FIRST, LEAST_BITS, SECOND, PPCBTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class PPCB:
 
     def terms(
         self, run: str, *, budget: int, arms: int, owners: Mapping[str, int], scale: RewardScale
-    ) -> Terms:
+    ) -> PPCBTerms:
         """What is ordered of all parties; refuses what no run can do."""
-        terms = Terms(
+        terms = PPCBTerms(
             run=run,
             budget=budget,
             arms=arms,
@@ -115,15 +115,15 @@ class PPCB:
         terms = self._simulated(run)
         first, second = (run.draw_key(purpose) for purpose in SERVERS)
         return {
-            "receiver": Receiver(terms),
-            "actor": Actor(terms),
-            "dealer": Dealer(terms),
-            FIRST: ComputingServer(0, terms, draw_key=first),
-            SECOND: ComputingServer(1, terms, draw_key=second),
-            **{name: Owner(name, terms) for name in terms.owners},
+            "receiver": PPCBReceiver(terms),
+            "actor": PPCBActor(terms),
+            "dealer": PPCBDealer(terms),
+            FIRST: PPCBServer(0, terms, draw_key=first),
+            SECOND: PPCBServer(1, terms, draw_key=second),
+            **{name: PPCBOwner(name, terms) for name in terms.owners},
         }
 
-    def _simulated(self, run: Run) -> Terms:
+    def _simulated(self, run: Run) -> PPCBTerms:
         """The terms of a simulation, which splits the features evenly among its parties."""
         d = contextual_arms(run).d
         if self.owners > d:
