@@ -119,30 +119,7 @@ def refuses(
     return refused(complaint, reader, lambda left: attack(kind, change, after=after, left=left))
 
 
-def replaced(**fields: object) -> Change:
-    return lambda message, _: msgspec.structs.replace(message, **fields)
-
-
-def altered(field: str, change: Callable[[bytes], bytes]) -> Change:
-    def alter(message: Message, _: object) -> Message:
-        return msgspec.structs.replace(message, **{field: change(getattr(message, field))})
-
-    return alter
-
-
-def flipped(data: bytes, position: int = 0) -> bytes:
-    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
-
-
-def cut(message: Message, _: object) -> bytes:
-    return msgspec.msgpack.encode(message)[:-1]
-
-
 def another_kind(message: Message, _: object) -> Message:
     if type(message) is not messages.Due:
         return messages.Due(bytes(14))
     return messages.Acted(bytes(14))
-
-
-def previous(message: Message, passed: dict[type, list[Message]]) -> Message:
-    return passed[type(message)][0]

@@ -1,6 +1,5 @@
 """Nothing is opened before the inputs that it depends on are written down; no pad is used twice."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
@@ -12,25 +11,23 @@ import pytest
 import lotor
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
-from lotor.crypto.sharing import PadCipher, Pads, pads
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Features, OneHot, Reward
 from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, PPCBServerMemory
 from lotor.protocols.ppcb.terms import FIRST, SECOND
-from lotor.protocols.two_server import dealer, masks, outside, server
 from lotor.protocols.two_server.checks import place_of
 from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
     SERVERS,
     Watched,
-    fixed_keys,
     play,
     rebuild,
     some_arms,
     traced_once,
     watched,
 )
+from protocols.two_server.noting import noted_pads
 from restarting import Restarting
 
 ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
@@ -198,44 +195,19 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     """By each who holds its key: a server and the dealer, or whoever brings inputs and a server."""
-    used: dict[str, Counter[tuple[bytes, int, int, int]]] = {}
-    streams: dict[tuple[bytes, int, int, int], set[bytes]] = {}
-
-    class Known(PadCipher):
-        def __init__(self, key: bytes) -> None:
-            super().__init__(key)
-            self.key = key
-
-    def noting(holder: str) -> type[Pads]:
-        class Noted(Pads):
-            def __init__(
-                self, cipher: PadCipher, size: int, *, t: int, attempt: int, circuit: int
-            ) -> None:
-                super().__init__(cipher, size, t=t, attempt=attempt, circuit=circuit)
-                assert isinstance(cipher, Known)
-                place = cipher.key, t, attempt, circuit
-                used.setdefault(holder, Counter())[place] += 1
-                streams.setdefault(place, set()).add(self._stream[:8])
-
-        return Noted
-
-    with pytest.MonkeyPatch.context() as patch, fixed_keys():
-        for name, module in (("server", server), ("dealer", dealer), ("input", masks)):
-            patch.setattr(module, "Pads", noting(name))
-        for module in (pads, dealer, outside):
-            patch.setattr(module, "PadCipher", Known)
+    with noted_pads() as noted:
         play(protocol, ARMS, budget=BUDGET)
+    used = noted.used
     circuits = 2 * BUDGET - protocol.delay
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
     assert len(used["dealer"]) == 2 * circuits
     # Of two feature parties and the receiver: the party itself and the first server. What covers
     # the one-hot vector: both servers.
-    assert set(used["input"].values()) == {2}
-    assert len(used["input"]) == 4 * BUDGET - protocol.delay
-    assert not used["input"].keys() & used["dealer"].keys()
-    assert all(len(found) == 1 for found in streams.values())
-    assert len(set.union(*streams.values())) == len(streams)
+    assert set(used["outside"].values()) == {2}
+    assert len(used["outside"]) == 4 * BUDGET - protocol.delay
+    assert not used["outside"].keys() & used["dealer"].keys()
+    noted.check_unequal()
 
 
 def test_only_inputs_and_openings_are_sent() -> None:

@@ -17,18 +17,13 @@ from lotor.protocols.ppcb import messages, owner, server
 from lotor.protocols.two_server import messages as two_server
 from lotor.protocols.two_server import schedule
 from lotor.protocols.two_server.checks import place_of
-from mallory import Change
+from mallory import Change, altered, cut, flipped, previous, replaced
 from protocols.ppcb.attacks import (
     ARMS,
     PROTOCOL,
-    altered,
     another_kind,
     attack,
-    cut,
-    flipped,
-    previous,
     refuses,
-    replaced,
 )
 from protocols.ppcb.stage import play, traced_once
 
