@@ -3,12 +3,12 @@
 What the servers exchange with each other and with the dealer is in two_server/messages.py.
 """
 
-from lotor.protocols.two_server.messages import Placed, PlacedShares
+from lotor.protocols.two_server.messages import PlacedMessage, PlacedShares
 
 WIRE = "ppcb/2/"
 
 
-class Next(Placed, frozen=True, tag=WIRE + "next"):
+class Next(PlacedMessage, frozen=True, tag=WIRE + "next"):
     """Second server to a feature party: contexts were used, and as many more may be shared."""
 
 
@@ -20,11 +20,11 @@ class OneHot(PlacedShares, frozen=True, tag=WIRE + "one-hot"):
     """Line 16, each server to p': its share of the chosen arm as a one-hot vector."""
 
 
-class Acted(Placed, frozen=True, tag=WIRE + "acted"):
+class Acted(PlacedMessage, frozen=True, tag=WIRE + "acted"):
     """p' to the first server: the arm of this step was pulled."""
 
 
-class Due(Placed, frozen=True, tag=WIRE + "due"):
+class Due(PlacedMessage, frozen=True, tag=WIRE + "due"):
     """First server to p'': the arm of this step was pulled, and its reward is due."""
 
 

@@ -19,7 +19,7 @@ from lotor.crypto.sharing import (
     Coins,
     Engine,
     Heats,
-    Masked,
+    MaskedWords,
     Shared,
     SharedBits,
     Tally,
@@ -128,7 +128,7 @@ def learn_late(
 
 def _products(
     engine: Engine, shape: StepShape, weights: Weights, x: Shared
-) -> Circuit[tuple[Masked, Shared]]:
+) -> Circuit[tuple[MaskedWords, Shared]]:
     """The context, masked, and for each arm A⁻¹ x and behind it w·x."""
     context, table = yield from together(
         mask(engine, x), truncate(engine, weights.table, INNER_BITS)
@@ -138,7 +138,9 @@ def _products(
     return context, contract(engine, whole, context)
 
 
-def _gains(engine: Engine, shape: StepShape, products: Shared, context: Masked) -> Circuit[Gains]:
+def _gains(
+    engine: Engine, shape: StepShape, products: Shared, context: MaskedWords
+) -> Circuit[Gains]:
     cut = yield from truncate(engine, products, shape.bits)
     u = moved(engine, cut, lambda v: v[:, :-1])
     s = moved(engine, cut, lambda v: v[:, -1:])
@@ -162,7 +164,7 @@ def _taken(
     engine: Engine,
     shape: StepShape,
     scores: Shared,
-    context: Masked,
+    context: MaskedWords,
     chance: Chance,
     turn: Tally,
 ) -> Circuit[SharedBits]:

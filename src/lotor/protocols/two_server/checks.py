@@ -6,7 +6,7 @@ import numpy as np
 
 from lotor.core.errors import ProtocolError
 from lotor.crypto.sharing import Words
-from lotor.protocols.two_server.messages import Agreed, Placed, SentKey
+from lotor.protocols.two_server.messages import Agreed, PlacedMessage, SentKey
 
 KEY_BYTES = 32
 
@@ -21,7 +21,7 @@ def place_of(t: int, circuit: int = 0, round_number: int = 0) -> bytes:
     return _PLACE.pack(t, ATTEMPT, circuit, round_number)
 
 
-def check_place(message: Placed, place: bytes, sender: str) -> None:
+def check_place(message: PlacedMessage, place: bytes, sender: str) -> None:
     """Refuse a message of another step, attempt, circuit or round."""
     if message.place != place:
         t = _PLACE.unpack(place)[0]

@@ -47,19 +47,19 @@ class InputKey(SentKey, frozen=True, tag=WIRE + "input-key"):
     """A party that brings inputs, to the first server, whose shares are functions of this key."""
 
 
-class Placed(SharingMessage, frozen=True):
+class PlacedMessage(SharingMessage, frozen=True):
     """A message that belongs to one place of a run."""
 
     place: bytes
 
 
-class PlacedShares(Placed, frozen=True):
+class PlacedShares(PlacedMessage, frozen=True):
     """Shares that belong to one place of a run."""
 
     shares: bytes
 
 
-class More(Placed, frozen=True, tag=WIRE + "more"):
+class More(PlacedMessage, frozen=True, tag=WIRE + "more"):
     """Second server to the dealer: deal the batch that begins with this message."""
 
 

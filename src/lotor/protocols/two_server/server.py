@@ -13,7 +13,7 @@ import msgspec
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import Bits, PadCiphers, Pads, Server, Words, joined, to_message
+from lotor.crypto.sharing import Bits, PadCiphers, Pads, ServerEngine, Words, joined, to_message
 from lotor.protocols.two_server.checks import (
     ATTEMPT,
     check_agreed,
@@ -159,7 +159,7 @@ class SharingServer:
         except InputError as error:
             raise type(error)(f"step {t}: {error}") from None
 
-    def _engine(self, t: int, circuit: AnyCircuit) -> Steps[Server]:
+    def _engine(self, t: int, circuit: AnyCircuit) -> Steps[ServerEngine]:
         """The correlated randomness of this circuit in this step, which nothing else uses."""
         self._use_once(t, circuit)
         pads = Pads(
@@ -170,10 +170,10 @@ class SharingServer:
             circuit=circuit.number,
         )
         if self.first:
-            return Server(pads)
+            return ServerEngine(pads)
         if (t, circuit.number) not in self._corrections:
             yield from self._take_corrections(t + circuit.later)
-        return Server(pads, self._corrections.pop((t, circuit.number)))
+        return ServerEngine(pads, self._corrections.pop((t, circuit.number)))
 
     def _use_once(self, t: int, circuit: AnyCircuit) -> None:
         """Refuse a circuit that this step has already computed, whatever the protocol asks for."""
