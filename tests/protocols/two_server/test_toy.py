@@ -15,6 +15,7 @@ from lotor.protocols.two_server.messages import More, PadKey, PlacedShares
 from protocols.two_server.noting import noted_pads
 from protocols.two_server.toy import (
     SEATS,
+    Leader,
     Played,
     ToyCircuits,
     ToyServer,
@@ -210,5 +211,28 @@ def test_a_server_refuses_pads_that_are_used_or_not_dealt(
 
     for earlier in before:
         begun(*earlier)
-    with pytest.raises(CryptoError, match=f"^circuit {int(pays)} is not due in step {t}: its pads"):
+    name = f"circuit {int(pays)}"
+    with pytest.raises(
+        CryptoError, match=f"^{name} (of step {t} comes out|is not due in step {t})"
+    ):
         begun(t, pays)
+
+
+def test_no_mask_covers_two_results_or_two_inputs() -> None:
+    party = ToyServer(0, ToyTerms("aa", 3, len(ROWS)))
+    bits, words = np.zeros(3, np.uint8), np.zeros(3, np.uint64)
+    sharer = outside.InputSharer(bytes(32), SEATS)
+
+    def tell(t: int, number: int) -> None:
+        list(party.sharing.tell_bits("reader", Leader, t, bits, number))
+
+    def share(t: int, number: int) -> None:
+        sharer.share(words, t, number)
+
+    for use, what in ((tell, "result"), (share, "input")):
+        for t, number in ((1, 0), (1, 1), (2, 0)):
+            use(t, number)
+        for t, number in ((2, 0), (1, 2), (1, 0)):
+            with pytest.raises(CryptoError, match=f"^{what} {number} of step {t} comes out of"):
+                use(t, number)
+        use(2, 1)

@@ -5,7 +5,7 @@ import numpy as np
 from lotor.core.effects import Receive, Send, Steps
 from lotor.crypto.sharing import Bits, PadCipher, Words
 from lotor.protocols.two_server.checks import check_place, check_size, place_of
-from lotor.protocols.two_server.masks import input_mask
+from lotor.protocols.two_server.masks import MaskOrder, input_mask
 from lotor.protocols.two_server.messages import Agreed, InputKey, PlacedShares
 from lotor.protocols.two_server.schedule import ServerSeats
 
@@ -21,6 +21,7 @@ class InputSharer:
         self._key = key
         self._seats = seats
         self._cipher = PadCipher(key)
+        self._order = MaskOrder()
 
     def __repr__(self) -> str:
         return "<InputSharer>"
@@ -31,6 +32,7 @@ class InputSharer:
 
     def share(self, words: Words, t: int, number: int = 0) -> bytes:
         """The second server's share of the input with this number in step t."""
+        self._order.take((t, number), f"input {number} of step {t}")
         return (words - input_mask(self._cipher, t, len(words), number)).tobytes()
 
 

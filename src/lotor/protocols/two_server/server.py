@@ -23,7 +23,7 @@ from lotor.protocols.two_server.checks import (
     place_of,
     words_from,
 )
-from lotor.protocols.two_server.masks import input_mask, result_blind
+from lotor.protocols.two_server.masks import MaskOrder, input_mask, result_blind
 from lotor.protocols.two_server.messages import (
     Agreed,
     BlindKey,
@@ -76,7 +76,7 @@ class SharingServer:
         self._keys = keys
         self._ciphers = PadCiphers()
         self._corrections: dict[tuple[int, int], memoryview] = {}
-        self._latest = (0, 0, 0)
+        self._computed, self._told = MaskOrder(), MaskOrder()
         self._rounds = self._opened_bytes = 0
 
     def __repr__(self) -> str:
@@ -131,7 +131,11 @@ class SharingServer:
     def tell_bits(
         self, name: str, kind: type[PlacedShares], t: int, bits: Bits, number: int = 0
     ) -> Steps[None]:
-        """Send this server's share of bits, a byte each, to a party that alone may know them."""
+        """Send this server's share of bits, a byte each, to a party that alone may know them.
+
+        Where a step tells several results, each has a `number` of its own.
+        """
+        self._told.take((t, number), f"result {number} of step {t}")
         blind = result_blind(self._ciphers.of(self._keys.blind), t, len(bits), number)
         yield Send(name, kind(place_of(t, number), (bits ^ blind).tobytes()))
 
@@ -176,14 +180,14 @@ class SharingServer:
         return ServerEngine(pads, self._corrections.pop((t, circuit.number)))
 
     def _use_once(self, t: int, circuit: AnyCircuit) -> None:
-        """Refuse a circuit that this step has already computed, whatever the protocol asks for."""
-        place = t + circuit.later, -circuit.later, circuit.number
-        if place <= self._latest or not circuit.first <= t <= circuit.last:
+        """Refuse what would use pads twice, or pads that nobody deals."""
+        if not circuit.first <= t <= circuit.last:
             raise CryptoError(
-                f"circuit {circuit.number} is not due in step {t}: its pads are used already, or "
-                "none are dealt; compute each circuit once a step, in the order of the schedule"
+                f"circuit {circuit.number} is not due in step {t}, and nothing is dealt for it: it "
+                f"is computed in steps {circuit.first} to {circuit.last}"
             )
-        self._latest = place
+        place = t + circuit.later, -circuit.later, circuit.number
+        self._computed.take(place, f"circuit {circuit.number} of step {t}")
 
     def _take_corrections(self, number: int) -> Steps[None]:
         """The dealer's next message; where it begins a batch the one after that is asked for."""
