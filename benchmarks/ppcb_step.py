@@ -20,8 +20,9 @@ from rich.table import Table
 
 import lotor
 from lotor.core.fixed_point import RewardScale
-from lotor.protocols.ppcb.recipes import Recipes
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms
+from lotor.protocols.two_server.schedule import DealerSchedule
 from lotor.runtime.result import Result
 
 ROUNDS_AIM, SERVER_AIM, DEALER_AIM = 32, 1.0, 2.0
@@ -46,7 +47,7 @@ class Step:
         return sum(self.cpu.values())
 
 
-def terms_of(arms: lotor.ContextualArms, bits: int, budget: int) -> Terms:
+def terms_of(arms: lotor.ContextualArms, bits: int, budget: int) -> PPCBTerms:
     owners = {"owner-1": arms.d // 2, "owner-2": arms.d - arms.d // 2}
     scale = RewardScale(*arms.reward_range)
     return lotor.PPCB(bits=bits).terms(
@@ -54,16 +55,16 @@ def terms_of(arms: lotor.ContextualArms, bits: int, budget: int) -> Terms:
     )
 
 
-def pad_bytes(recipes: Recipes) -> dict[str, int]:
+def pad_bytes(schedule: DealerSchedule) -> dict[str, int]:
     """What each party draws for a step; the dealer draws both servers' pads."""
     each = [
-        sum(recipe.pad_bytes(first=first) for recipe in recipes.by_circuit.values())
+        sum(circuit.recipe.pad_bytes(first=first) for circuit in schedule.circuits)
         for first in (True, False)
     ]
     return {FIRST: each[0], SECOND: each[1], "dealer": sum(each)}
 
 
-def multiply_adds(terms: Terms) -> int:
+def multiply_adds(terms: PPCBTerms) -> int:
     """Of one product each: A⁻¹ x and w x of all arms, k uᵀ, and the one-hot with the change."""
     a, d, entries = terms.arms, terms.features, terms.shape.entries
     return a * d * d + a * d + a * entries + a * (entries + d)
@@ -89,7 +90,7 @@ def aes(size: int) -> float:
     return milliseconds(draw)
 
 
-def products(terms: Terms) -> float:
+def products(terms: PPCBTerms) -> float:
     """ms for one bare product each."""
     a, d, entries = terms.arms, terms.features, terms.shape.entries
     draw = np.random.default_rng(7)
@@ -102,24 +103,24 @@ def products(terms: Terms) -> float:
     return milliseconds(lambda: (matrices @ vector, left * left, column * change))
 
 
-def floor(terms: Terms, recipes: Recipes) -> dict[str, float]:
-    product, drawn = products(terms), pad_bytes(recipes)
+def floor(terms: PPCBTerms, schedule: DealerSchedule) -> dict[str, float]:
+    product, drawn = products(terms), pad_bytes(schedule)
     return {name: aes(drawn[name]) + times * product for name, times in PRODUCTS.items()}
 
 
 def measure(arms: lotor.ContextualArms, bits: int, steps: int, turns: int) -> Step:
     """Runs of the whole protocol, each beside a plain one; medians."""
     terms = terms_of(arms, bits, steps)
-    recipes = Recipes(terms)
+    schedule = PPCBCircuits(terms).schedule
     secure: list[Result] = []
     plain: list[float] = []
-    floors = [floor(terms, recipes)]
+    floors = [floor(terms, schedule)]
     protocol = lotor.PPCB(bits=bits)
     with Others() as others:
         for _ in range(turns):
             secure.append(lotor.run(protocol, arms, budget=steps, seed=7))
             plain.append(lotor.run(protocol.plain(), arms, budget=steps, seed=7).cpu_seconds)
-            floors.append(floor(terms, recipes))
+            floors.append(floor(terms, schedule))
     return Step(
         cpu={
             name: median(run.parties[name].cpu_seconds for run in secure) / steps * 1e3
@@ -134,9 +135,9 @@ def measure(arms: lotor.ContextualArms, bits: int, steps: int, turns: int) -> St
 
 def shown(arms: lotor.ContextualArms, bits: int, step: Step) -> list[Table]:
     terms = terms_of(arms, bits, 1)
-    recipes = Recipes(terms)
-    drawn = pad_bytes(recipes)
-    corrections = sum(recipe.correction_bytes for recipe in recipes.by_circuit.values())
+    schedule = PPCBCircuits(terms).schedule
+    drawn = pad_bytes(schedule)
+    corrections = sum(circuit.recipe.correction_bytes for circuit in schedule.circuits)
     parties = table(
         f"1. A step in one process, D = {arms.d}, A = {arms.k}, {bits} bits; others used "
         f"{step.others}",
@@ -161,7 +162,7 @@ def shown(arms: lotor.ContextualArms, bits: int, step: Step) -> list[Table]:
     for column in ("CPU ms", "plain ms", "ratio"):
         whole.add_column(column, justify="right")
     whole.add_row(
-        *(str(recipes.rounds), verdict(recipes.rounds, ROUNDS_AIM, at_most=True)),
+        *(str(schedule.rounds), verdict(schedule.rounds, ROUNDS_AIM, at_most=True)),
         *(f"{corrections / 1e3:.1f}", f"{step.total:.2f}", f"{step.plain:.3f}"),
         f"{step.total / step.plain:.0f}",
     )

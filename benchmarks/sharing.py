@@ -27,7 +27,7 @@ from lotor.crypto.sharing import (
     PadCipher,
     Pads,
     Recipe,
-    Server,
+    ServerEngine,
     Shared,
     SharedBits,
     argmax,
@@ -109,8 +109,8 @@ def once(work: Work, recipe: Recipe, shares: Sequence[Shared], t: int) -> tuple[
 
     corrections = clocks[2](lambda: recipe.deal(pads(0), pads(1)))
     servers = (
-        clocks[0](lambda: Server(pads(0))),
-        clocks[1](lambda: Server(pads(1), corrections)),
+        clocks[0](lambda: ServerEngine(pads(0))),
+        clocks[1](lambda: ServerEngine(pads(1), corrections)),
     )
     steps = [work(server, x) for server, x in zip(servers, shares, strict=True)]
     opened: list[Any] = [None, None]

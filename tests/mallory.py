@@ -30,3 +30,26 @@ class Mallory(MemoryTransport):
             self._left -= 1
             self._passed.setdefault(self._kind, []).append(message)
         super().send(sender, to, payload)
+
+
+def replaced(**fields: object) -> Change:
+    return lambda message, _: msgspec.structs.replace(message, **fields)
+
+
+def altered(field: str, change: Callable[[bytes], bytes]) -> Change:
+    def alter(message: Message, _: object) -> Message:
+        return msgspec.structs.replace(message, **{field: change(getattr(message, field))})
+
+    return alter
+
+
+def flipped(data: bytes, position: int = 0) -> bytes:
+    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+
+
+def cut(message: Message, _: object) -> bytes:
+    return msgspec.msgpack.encode(message)[:-1]
+
+
+def previous(message: Message, passed: dict[type, list[Message]]) -> Message:
+    return passed[type(message)][0]

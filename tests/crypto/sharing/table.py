@@ -12,11 +12,11 @@ from lotor.crypto.sharing import (
     Bits,
     Circuit,
     Engine,
-    Masked,
+    MaskedWords,
     PadCipher,
     Pads,
     Recipe,
-    Server,
+    ServerEngine,
     Shared,
     SharedBits,
     Tally,
@@ -126,7 +126,7 @@ class Run(Generic[T]):
         return whole(self.results)
 
 
-class Noting(Server):
+class Noting(ServerEngine):
     """A server that writes down what it draws and is dealt."""
 
     def __init__(self, pads: Pads, corrections: bytes | None = None) -> None:
@@ -199,6 +199,6 @@ def run(
         opened.extend(values[0])
 
 
-def ending_settled(engine: Engine, circuit: Circuit[Masked]) -> Circuit[Shared]:
+def ending_settled(engine: Engine, circuit: Circuit[MaskedWords]) -> Circuit[Shared]:
     """A circuit that ends in a merely shared value."""
     return settled(engine, (yield from circuit))

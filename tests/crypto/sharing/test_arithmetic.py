@@ -24,7 +24,7 @@ from crypto.sharing.table import (
 from lotor.crypto.sharing import (
     Circuit,
     Engine,
-    Masked,
+    MaskedWords,
     Shared,
     SharedBits,
     Words,
@@ -40,25 +40,25 @@ from lotor.crypto.sharing import (
     truncate,
 )
 
-Kind = Callable[[Engine, Shared], Circuit[Masked]]
+Kind = Callable[[Engine, Shared], Circuit[MaskedWords]]
 
 
 def truncated(bits: int) -> Kind:
     return lambda engine, x: truncate(engine, x, bits)
 
 
-def turned(engine: Engine, x: Shared) -> Circuit[Masked]:
+def turned(engine: Engine, x: Shared) -> Circuit[MaskedWords]:
     """What the reciprocal multiplies."""
     return -(yield from truncate(engine, x, 20)) + (1 << 20)
 
 
-def bit(engine: Engine, x: Shared) -> Circuit[Masked]:
+def bit(engine: Engine, x: Shared) -> Circuit[MaskedWords]:
     """A bit of each share, whatever they are."""
     bits = SharedBits((x.share >> np.uint64(7)).astype(np.uint8), first=engine.first)
     return (yield from bit_to_word(engine, bits))
 
 
-def rearranged(engine: Engine, x: Shared) -> Circuit[Masked]:
+def rearranged(engine: Engine, x: Shared) -> Circuit[MaskedWords]:
     return moved(engine, (yield from truncate(engine, x, 30)), lambda v: v[..., ::-1])
 
 
@@ -74,7 +74,7 @@ PAIRS = list(product(KINDS, repeat=2))
 
 
 def all_products(
-    combine: Callable[[Engine, Masked, Masked], Shared],
+    combine: Callable[[Engine, MaskedWords, MaskedWords], Shared],
 ) -> Callable[[Engine, Shared, Shared], Circuit[Any]]:
     """Two values masked in every way, and the products of each with each."""
 
@@ -104,7 +104,7 @@ def test_multiply_three(values: tuple[Words, Words]) -> None:
     """Of the first value, masked in all ways, with itself and with the second."""
     pair = shared(values[0], 1), shared(values[1], 2)
 
-    def cube(engine: Engine, a: Masked, b: Masked) -> Shared:
+    def cube(engine: Engine, a: MaskedWords, b: MaskedWords) -> Shared:
         return multiply_three(engine, a, b, a)
 
     lefts, rights, done = run(all_products(cube), *pair).value

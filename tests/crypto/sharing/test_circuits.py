@@ -13,7 +13,7 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.sharing import (
     Circuit,
     Engine,
-    Part,
+    OpeningShare,
     Shared,
     argmax,
     joined,
@@ -69,13 +69,13 @@ def test_together_within_together() -> None:
     assert traced(pairs, x).rounds == traced(negative, x).rounds
 
 
-def opening(seed: int) -> list[Part]:
+def opening(seed: int) -> list[OpeningShare]:
     words = mixed((2, 3), seed)
     return [
-        Part(words, xor=False),
-        Part(words[:, ::2].astype(np.uint8), xor=True),  # not contiguous before it is cut
-        Part(words.T, xor=True),
-        Part(words[0, :1].astype(np.uint16), xor=False),
+        OpeningShare(words, xor=False),
+        OpeningShare(words[:, ::2].astype(np.uint8), xor=True),  # not contiguous before it is cut
+        OpeningShare(words.T, xor=True),
+        OpeningShare(words[0, :1].astype(np.uint16), xor=False),
     ]
 
 

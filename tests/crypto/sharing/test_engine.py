@@ -24,7 +24,7 @@ from lotor.crypto.sharing import (
     Engine,
     PadCipher,
     Pads,
-    Server,
+    ServerEngine,
     Shared,
     SharedBits,
     Tally,
@@ -106,8 +106,8 @@ def test_too_few_pads_are_refused() -> None:
 
 
 def test_a_second_server_without_any_corrections_is_still_the_second() -> None:
-    assert not Server(Pads(PadCipher(KEYS[0]), 0, t=0, attempt=0, circuit=0), b"").first
-    assert Server(Pads(PadCipher(KEYS[0]), 0, t=0, attempt=0, circuit=0)).first
+    assert not ServerEngine(Pads(PadCipher(KEYS[0]), 0, t=0, attempt=0, circuit=0), b"").first
+    assert ServerEngine(Pads(PadCipher(KEYS[0]), 0, t=0, attempt=0, circuit=0)).first
 
 
 def test_no_secret_is_shown() -> None:

@@ -14,7 +14,7 @@ from lotor.core.effects import Act, Message, Send
 from lotor.core.errors import InputError, LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb import messages
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.server import PPCBServer
 from mallory import Change, Mallory
 from protocols.ppcb.stage import SERVERS, Watched, play, rebuild, some_arms
 from scanning import Secret, forms_of, forms_of_number, leaks
@@ -34,9 +34,9 @@ class Left:
         """How many arms were pulled."""
         return sum(isinstance(done.effect, Act) for done in self.parties["actor"].done)
 
-    def server(self, name: str) -> ComputingServer:
+    def server(self, name: str) -> PPCBServer:
         party = self.parties[name].party
-        assert isinstance(party, ComputingServer)
+        assert isinstance(party, PPCBServer)
         return party
 
     def untouched(self, name: str) -> bool:
@@ -44,7 +44,7 @@ class Left:
         watch = self.parties[name]
         (*_, begin) = (number for number, done in enumerate(watch.done) if done.snapshot)
         again = rebuild(watch.party, watch.done[begin].snapshot)
-        assert isinstance(again, ComputingServer)
+        assert isinstance(again, PPCBServer)
         steps = again.steps()
         next(steps)
         before = _held(again)
@@ -59,7 +59,8 @@ class Left:
         """All keys, shares of what was learnt, and shares that were sent."""
         for name in SERVERS:
             memory = self.server(name)._memory
-            keys = [memory.draw_key, memory.pad_key, *memory.input_keys.values()]
+            held = memory.keys
+            keys = [memory.draw_key, held.pads, held.blind, *held.inputs.values()]
             shares = self.server(name)._weights.table.share.ravel()[-2:].tolist()
             for key in filter(None, keys):
                 yield Secret(f"a key of {name}", forms_of(key))
@@ -74,7 +75,7 @@ class Left:
                     yield Secret(f"shares in {type(sent).__name__}", forms_of(data))
 
 
-def _held(party: ComputingServer) -> tuple[object, ...]:
+def _held(party: PPCBServer) -> tuple[object, ...]:
     """All that a server has learnt and waits for."""
     learnt, waiting = party._weights.table.share.tobytes(), party._memory.waiting
     return learnt, *(msgspec.structs.astuple(choice) for choice in waiting)
@@ -118,30 +119,7 @@ def refuses(
     return refused(complaint, reader, lambda left: attack(kind, change, after=after, left=left))
 
 
-def replaced(**fields: object) -> Change:
-    return lambda message, _: msgspec.structs.replace(message, **fields)
-
-
-def altered(field: str, change: Callable[[bytes], bytes]) -> Change:
-    def alter(message: Message, _: object) -> Message:
-        return msgspec.structs.replace(message, **{field: change(getattr(message, field))})
-
-    return alter
-
-
-def flipped(data: bytes, position: int = 0) -> bytes:
-    return data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
-
-
-def cut(message: Message, _: object) -> bytes:
-    return msgspec.msgpack.encode(message)[:-1]
-
-
 def another_kind(message: Message, _: object) -> Message:
     if type(message) is not messages.Due:
         return messages.Due(bytes(14))
     return messages.Acted(bytes(14))
-
-
-def previous(message: Message, passed: dict[type, list[Message]]) -> Message:
-    return passed[type(message)][0]

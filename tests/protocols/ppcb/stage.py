@@ -19,14 +19,16 @@ from lotor.crypto.sharing import to_floats
 from lotor.protocols.contextual_draws import ContextualDraws
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb import dealer, owner, receiver, server
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.dealer import Dealer
-from lotor.protocols.ppcb.owner import Owner
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.recipes import Recipes
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.owner import PPCBOwner
+from lotor.protocols.ppcb.receiver import PPCBReceiver
+from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.shape import INNER_BITS
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
+from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms
+from lotor.protocols.two_server import dealer as dealing
+from lotor.protocols.two_server import server as computing
+from lotor.protocols.two_server.dealer import Dealer
 from lotor.runtime.drive import drive
 from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
@@ -44,17 +46,17 @@ def some_arms(seed: int, *, rounds: int, k: int, d: int) -> lotor.ContextualArms
 @contextmanager
 def traced_once() -> Iterator[None]:
     """Circuits are traced once for all runs of one shape and length, to save time."""
-    kept: dict[object, Recipes] = {}
+    kept: dict[object, PPCBCircuits] = {}
 
-    def recipes(terms: Terms) -> Recipes:
+    def circuits(terms: PPCBTerms) -> PPCBCircuits:
         shape = terms.shape, terms.delay, terms.steps
         if shape not in kept:
-            kept[shape] = Recipes(terms)
+            kept[shape] = PPCBCircuits(terms)
         return kept[shape]
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (dealer, server):
-            patch.setattr(module, "Recipes", recipes)
+            patch.setattr(module, "PPCBCircuits", circuits)
         yield
 
 
@@ -63,7 +65,7 @@ def fixed_keys(salt: bytes = b"") -> Iterator[None]:
     """The keys that parties make are the same in each run, so that runs can be compared."""
     with pytest.MonkeyPatch.context() as patch:
         numbers = count()
-        for module in (dealer, owner, receiver, server):
+        for module in (dealing, computing, owner, receiver, server):
             patch.setattr(module, "new_key", lambda: sha256(salt + b"%d" % next(numbers)).digest())
         yield
 
@@ -94,9 +96,9 @@ def play(
     return Outcome(run, parties, seats, recorder, [seen.arm for _, seen in recorder.acts])
 
 
-def terms_of(outcome: Outcome) -> Terms:
+def terms_of(outcome: Outcome) -> PPCBTerms:
     party = outcome.parties["receiver"]
-    assert isinstance(party, Receiver)
+    assert isinstance(party, PPCBReceiver)
     return party._terms
 
 
@@ -117,7 +119,7 @@ def weights_of(parties: Mapping[str, Party]) -> Floats:
     bits, total = 0, np.zeros(1, np.uint64)
     for name in SERVERS:
         party = parties[name]
-        assert isinstance(party, ComputingServer)
+        assert isinstance(party, PPCBServer)
         shape = party._shape
         bits = shape.bits + INNER_BITS
         total = total + party._weights.table.share[:, shape.entries :]
@@ -170,14 +172,17 @@ def judged(
 
 def rebuild(party: Party, snapshot: bytes) -> Party:
     """The same party after a crash, from what it is started with and its snapshot."""
-    if isinstance(party, ComputingServer):
-        return type(party)(SERVERS.index(party._me), party._terms, snapshot=snapshot)
-    if isinstance(party, Owner):
-        return Owner(party._name, party._terms, snapshot=snapshot)
-    if isinstance(party, Receiver):
-        return Receiver.restored(party._terms.run, snapshot)
-    assert isinstance(party, Actor | Dealer)
-    return type(party)(party._terms, snapshot=snapshot)
+    if isinstance(party, PPCBServer):
+        return type(party)(SERVERS.index(party._memory.party), party._terms, snapshot=snapshot)
+    if isinstance(party, PPCBOwner):
+        return PPCBOwner(party._name, party._terms, snapshot=snapshot)
+    if isinstance(party, PPCBReceiver):
+        return PPCBReceiver.restored(party._terms.run, snapshot)
+    if isinstance(party, Dealer):
+        started = party._run, party._digest, party._seats, party._schedule
+        return Dealer(*started, snapshot=snapshot)
+    assert isinstance(party, PPCBActor)
+    return PPCBActor(party._terms, snapshot=snapshot)
 
 
 @dataclass(frozen=True)

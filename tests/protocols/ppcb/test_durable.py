@@ -1,6 +1,5 @@
 """Nothing is opened before the inputs that it depends on are written down; no pad is used twice."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
@@ -12,27 +11,27 @@ import pytest
 import lotor
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
-from lotor.crypto.sharing import PadCipher, Pads, pads
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb import dealer, owner, receiver, server, wire
-from lotor.protocols.ppcb.messages import Features, OneHot, Opened, Reward
-from lotor.protocols.ppcb.server import ComputingServer
-from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, ServerMemory
+from lotor.protocols.ppcb.messages import Features, OneHot, Reward
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, PPCBServerMemory
 from lotor.protocols.ppcb.terms import FIRST, SECOND
-from lotor.protocols.ppcb.wire import DECIDE, place_of
+from lotor.protocols.two_server.checks import place_of
+from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
     SERVERS,
     Watched,
-    fixed_keys,
     play,
     rebuild,
     some_arms,
     traced_once,
     watched,
 )
+from protocols.two_server.noting import noted_pads
 from restarting import Restarting
 
 ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
+CHOOSE = 0
 PROTOCOLS = [lotor.PPCB(epsilon=0.3), lotor.PPCB(epsilon=0.3, delay=2)]
 
 
@@ -45,12 +44,12 @@ def _traced() -> Iterator[None]:
 def too_early(watch: Watched) -> list[str]:
     """What the second server sent before its last durable checkpoint held all the inputs to it."""
     found: list[str] = []
-    written: ServerMemory | None = None
+    written: PPCBServerMemory | None = None
     unwritten = False
     for done in watch.done:
         effect = done.effect
         if isinstance(effect, Checkpoint) and effect.durable:
-            written = msgspec.msgpack.decode(done.snapshot, type=ServerMemory)
+            written = msgspec.msgpack.decode(done.snapshot, type=PPCBServerMemory)
             unwritten = False
         if isinstance(effect, Receive):
             unwritten = unwritten or effect.kind in (Features, Reward)
@@ -61,12 +60,12 @@ def too_early(watch: Watched) -> list[str]:
     return found
 
 
-def _holds(written: ServerMemory, message: Opened | OneHot) -> bool:
+def _holds(written: PPCBServerMemory, message: Opened | OneHot) -> bool:
     if not written.waiting or not written.weights:
         return False
     oldest, latest = written.waiting[0], written.waiting[-1]
     t, circuit = written.t, int.from_bytes(message.place[10:12], "big")
-    if isinstance(message, Opened) and circuit != DECIDE:
+    if isinstance(message, Opened) and circuit != CHOOSE:
         at, there = t, written.stage == REWARDED and len(oldest.reward) == 8
     else:
         # The context of a step is written down with the reward of the one before.
@@ -91,7 +90,7 @@ def test_the_first_server_is_brought_no_inputs(protocol: lotor.PPCB) -> None:
     assert not any(isinstance(e, Receive) and e.kind in (Features, Reward) for e in effects)
 
 
-class Hasty(ComputingServer):
+class Hasty(PPCBServer):
     """Does not wait for the disk."""
 
     stage = CONTEXT
@@ -107,11 +106,11 @@ class HastyReward(Hasty):
     stage = REWARDED
 
 
-class Forgetful(ComputingServer):
+class Forgetful(PPCBServer):
     """Writes down that the context is there, without it."""
 
     def _snapshot(self) -> bytes:
-        whole = msgspec.msgpack.decode(super()._snapshot(), type=ServerMemory)
+        whole = msgspec.msgpack.decode(super()._snapshot(), type=PPCBServerMemory)
         whole.waiting = []
         return whole.dump()
 
@@ -119,10 +118,10 @@ class Forgetful(ComputingServer):
 @pytest.mark.parametrize("kind", [Hasty, HastyReward, Forgetful])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_servers_that_do_not_write_down_are_noticed(
-    protocol: lotor.PPCB, kind: type[ComputingServer]
+    protocol: lotor.PPCB, kind: type[PPCBServer]
 ) -> None:
     def replace(name: str, party: Party) -> Party:
-        if not isinstance(party, ComputingServer):
+        if not isinstance(party, PPCBServer):
             return party
         return kind(SERVERS.index(name), party._terms, draw_key=party._memory.draw_key)
 
@@ -185,7 +184,7 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
 
     def changed(party: Party, snapshot: bytes) -> Party:
         again = rebuild(party, snapshot)
-        assert isinstance(again, ComputingServer)
+        assert isinstance(again, PPCBServer)
         again._weights.table.share = again._weights.table.share + np.uint64(next(numbers))
         return again
 
@@ -196,44 +195,19 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     """By each who holds its key: a server and the dealer, or whoever brings inputs and a server."""
-    used: dict[str, Counter[tuple[bytes, int, int, int]]] = {}
-    streams: dict[tuple[bytes, int, int, int], set[bytes]] = {}
-
-    class Known(PadCipher):
-        def __init__(self, key: bytes) -> None:
-            super().__init__(key)
-            self.key = key
-
-    def noting(holder: str) -> type[Pads]:
-        class Noted(Pads):
-            def __init__(
-                self, cipher: PadCipher, size: int, *, t: int, attempt: int, circuit: int
-            ) -> None:
-                super().__init__(cipher, size, t=t, attempt=attempt, circuit=circuit)
-                assert isinstance(cipher, Known)
-                place = cipher.key, t, attempt, circuit
-                used.setdefault(holder, Counter())[place] += 1
-                streams.setdefault(place, set()).add(self._stream[:8])
-
-        return Noted
-
-    with pytest.MonkeyPatch.context() as patch, fixed_keys():
-        for name, module in (("server", server), ("dealer", dealer), ("input", wire)):
-            patch.setattr(module, "Pads", noting(name))
-        for module in (pads, dealer, owner, receiver):
-            patch.setattr(module, "PadCipher", Known)
+    with noted_pads() as noted:
         play(protocol, ARMS, budget=BUDGET)
+    used = noted.used
     circuits = 2 * BUDGET - protocol.delay
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
     assert len(used["dealer"]) == 2 * circuits
     # Of two feature parties and the receiver: the party itself and the first server. What covers
     # the one-hot vector: both servers.
-    assert set(used["input"].values()) == {2}
-    assert len(used["input"]) == 4 * BUDGET - protocol.delay
-    assert not used["input"].keys() & used["dealer"].keys()
-    assert all(len(found) == 1 for found in streams.values())
-    assert len(set.union(*streams.values())) == len(streams)
+    assert set(used["outside"].values()) == {2}
+    assert len(used["outside"]) == 4 * BUDGET - protocol.delay
+    assert not used["outside"].keys() & used["dealer"].keys()
+    noted.check_unequal()
 
 
 def test_only_inputs_and_openings_are_sent() -> None:

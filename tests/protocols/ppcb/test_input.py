@@ -12,12 +12,12 @@ from lotor.core.effects import Decision, Observe, Pull, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError, PullError, StalledError, TooLongError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
+from lotor.protocols.ppcb.circuits import PPCBCircuits
 from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.recipes import Recipes
+from lotor.protocols.ppcb.receiver import PPCBReceiver
 from lotor.protocols.ppcb.step import SLACK
-from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, MOST_STEPS, Terms, terms_from
-from lotor.protocols.ppcb.wire import place_of
+from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, MOST_STEPS, PPCBTerms, terms_from
+from lotor.protocols.two_server.checks import place_of
 from protocols.ppcb.attacks import Left, refused
 from protocols.ppcb.stage import SERVERS, Contexts, Watched, play, some_arms, traced_once
 
@@ -85,7 +85,7 @@ def ordered(
     budget: int = 10,
     arms: int = 3,
     owners: Mapping[str, int] | None = None,
-) -> Terms:
+) -> PPCBTerms:
     asked = protocol or lotor.PPCB()
     features = {"a": 2, "b": 1} if owners is None else owners
     return asked.terms("aa", budget=budget, arms=arms, owners=features, scale=RewardScale())
@@ -161,7 +161,7 @@ def test_any_other_terms_have_another_digest() -> None:
         {"bits": 21}, {"delay": 1}, {"low": -1.0}, {"high": 2.0}, {"privacy_budget": 9.0},
         {"delta": 1e-5},
     ]  # fmt: skip
-    assert {name for other in others for name in other} == set(Terms.__struct_fields__)
+    assert {name for other in others for name in other} == set(PPCBTerms.__struct_fields__)
     digests = {msgspec.structs.replace(terms, **other).digest for other in others}
     assert len(digests | {terms.digest}) == len(others) + 1
 
@@ -206,7 +206,7 @@ def with_contexts(contexts: Contexts) -> Callable[[Left], object]:
 def test_an_owner_refuses_features_that_do_not_fit(features: tuple[float, ...]) -> None:
     """Before it shares them, and without saying what they are."""
     contexts = bringing(*features, to=(1, 3))
-    complaint = "^owner-2 has no 2 finite features of length at most 1 as a vector for step 3: mend"
+    complaint = "^owner-2 must bring 2 finite features for step 3, of length at most 1 as a vector"
     left = refused(complaint, "owner-2", with_contexts(contexts))
     assert len(left.parties["owner-2"].sent(Features)) == 2
 
@@ -286,7 +286,7 @@ def test_rewards_out_of_range_are_refused(reward: float) -> None:
 
 @pytest.mark.parametrize("reward", [7.125, -1e-9, nan, inf])
 def test_a_receiver_shares_no_reward_out_of_range(reward: float) -> None:
-    party = Receiver(ordered())
+    party = PPCBReceiver(ordered())
     steps = party.steps()
     effect = next(steps)
     while not isinstance(effect, Pull):
@@ -343,8 +343,8 @@ def test_a_run_without_an_environment_is_refused() -> None:
 def test_no_message_is_longer_than_stated(arms: int, features: int, delay: int) -> None:
     ppcb = lotor.PPCB(bits=16, delay=delay)
     terms = ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
-    for recipe in Recipes(terms).by_circuit.values():
-        assert max(recipe.correction_bytes, recipe.opened) < LARGEST_MESSAGE
+    for circuit in PPCBCircuits(terms).schedule.circuits:
+        assert max(circuit.recipe.correction_bytes, circuit.recipe.opened) < LARGEST_MESSAGE
 
 
 @pytest.mark.parametrize(("arms", "features"), [(4096, 9), (300, 80), (2, 1024)])

@@ -7,7 +7,7 @@ import lotor
 from lotor.core.fixed_point import Floats
 from lotor.crypto.sharing import to_floats
 from lotor.protocols.ppcb import shape, step
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.terms import FIRST, MOST_STEPS, SECOND
 from protocols.ppcb.stage import play
 
@@ -33,7 +33,7 @@ def test_the_inverse_lasts_as_long_as_runs_may_be(monkeypatch: pytest.MonkeyPatc
 
 
 def inverse_of(first: object, second: object, arm: int) -> Floats:
-    assert isinstance(first, ComputingServer)
-    assert isinstance(second, ComputingServer)
+    assert isinstance(first, PPCBServer)
+    assert isinstance(second, PPCBServer)
     rows = first._weights.table.share[arm] + second._weights.table.share[arm]
     return to_floats(rows, 2 * INNER)[shape.whole_rows(D)[:D]]

@@ -9,11 +9,11 @@ from helpers import Outcome
 from lotor.core.effects import Checkpoint
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb import dealer
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.messages import Opened
-from lotor.protocols.ppcb.receiver import Receiver, ReceiverMemory
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.receiver import PPCBReceiver, PPCBReceiverMemory
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.two_server import schedule
+from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
     SERVERS,
     Watched,
@@ -101,7 +101,7 @@ def test_what_is_redone_from_any_checkpoint_is_the_same(
     setting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what is written down, so that it does not matter how often a party goes back."""
-    monkeypatch.setattr(dealer, "MOST_AHEAD", 2)  # each step is a batch
+    monkeypatch.setattr(schedule, "MOST_AHEAD", 2)  # each step is a batch
     _, watches = watched(SETTINGS[setting], ARMS, budget=5)
     for watch in watches.values():
         points = [
@@ -123,7 +123,7 @@ def test_another_reward_or_context_would_open_something_else() -> None:
         if isinstance(done.effect, Checkpoint) and done.effect.round == 1
     )
     party = rebuild(watch.party, first.snapshot)
-    assert isinstance(party, ComputingServer)
+    assert isinstance(party, PPCBServer)
     party._memory.waiting[-1].x = bytes(8 * ARMS.d)
     steps = party.steps()
     next(steps)
@@ -153,13 +153,13 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
     with pytest.raises(InputError, match="of owner-2 in run aa, not of owner-1"):
         rebuild(outcome.parties["owner-1"], last["owner-2"])
     with pytest.raises(InputError, match="in run aa, not of receiver in run bb"):
-        Receiver.restored("bb", last["receiver"])
+        PPCBReceiver.restored("bb", last["receiver"])
 
 
 def test_a_receivers_snapshot_without_its_order_is_refused() -> None:
-    empty = ReceiverMemory(party="receiver", run="aa", share_key=bytes(32)).dump()
+    empty = PPCBReceiverMemory(party="receiver", run="aa", share_key=bytes(32)).dump()
     with pytest.raises(FormatError, match="has no order"):
-        Receiver.restored("aa", empty)
+        PPCBReceiver.restored("aa", empty)
 
 
 def test_a_snapshot_of_a_run_of_another_shape_is_refused() -> None:
@@ -168,5 +168,5 @@ def test_a_snapshot_of_a_run_of_another_shape_is_refused() -> None:
     with pytest.raises(JournalError, match="does not belong to a run of 3 arms and 3 features"):
         rebuild(outcome.parties["server-0"], snapshots(others)["server-0"])
     actor = outcome.parties["actor"]
-    assert isinstance(actor, Actor)
+    assert isinstance(actor, PPCBActor)
     next(rebuild(actor, snapshots(others)["actor"]).steps())

@@ -8,8 +8,8 @@ import pytest
 
 import lotor
 from lotor.core.effects import Send
-from lotor.protocols.ppcb.messages import InputKey, PadKey
-from lotor.protocols.ppcb.server import ComputingServer
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.two_server.messages import SentKey
 from protocols.ppcb.attacks import Left
 from protocols.ppcb.stage import SERVERS, Watched, some_arms, traced_once, watched
 from scanning import Secret, forms_of, forms_of_reward, leaks
@@ -28,6 +28,8 @@ def shown(watch: Watched) -> Iterator[str]:
     party = watch.party
     yield from (repr(party), str(party), str(party.operations()))
     yield repr(vars(party))
+    if isinstance(party, PPCBServer):
+        yield repr(vars(party._sharing))
     for value in vars(party).values():
         if is_dataclass(value):
             yield repr([getattr(value, field.name) for field in fields(value)])
@@ -41,7 +43,7 @@ def secrets(watches: dict[str, Watched]) -> Iterator[Secret]:
     yield from Left(watches).secrets()
     for watch in watches.values():
         for done in watch.done:
-            if isinstance(done.effect, Send) and isinstance(done.effect.message, PadKey | InputKey):
+            if isinstance(done.effect, Send) and isinstance(done.effect.message, SentKey):
                 yield Secret("a key that is sent", forms_of(done.effect.message.key))
     for value in ARMS.contexts.ravel().tolist():
         yield Secret("a feature", forms_of_reward(value))
@@ -67,10 +69,10 @@ def test_nothing_that_is_shown_of_a_party_is_secret(caplog: pytest.LogCaptureFix
 def test_the_search_would_find_a_secret() -> None:
     _, watches = watched(lotor.PPCB(), ARMS, budget=2)
     party = watches["server-0"].party
-    assert isinstance(party, ComputingServer)
+    assert isinstance(party, PPCBServer)
     known = list(secrets(watches))
     for leaked in (
-        str(party._memory.pad_key),
+        str(party._memory.keys.pads),
         party._memory.draw_key.hex(),
         str(party._weights.table.share.tolist()),
         str(ARMS.contexts.tolist()),
@@ -82,7 +84,7 @@ def test_what_is_inside_a_step_shows_no_share() -> None:
     _, watches = watched(lotor.PPCB(), ARMS, budget=2)
     for name in SERVERS:
         party = watches[name].party
-        assert isinstance(party, ComputingServer)
+        assert isinstance(party, PPCBServer)
         texts = [repr(party._weights), repr(party._chance(1)), repr(party._draws)]
         share = int(party._weights.table.share.ravel()[0])
         assert not any(str(share) in text for text in texts)

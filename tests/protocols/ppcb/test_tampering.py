@@ -13,52 +13,49 @@ import pytest
 
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.ppcb import dealer, messages, owner, server
-from lotor.protocols.ppcb.wire import place_of
-from mallory import Change
+from lotor.protocols.ppcb import messages, owner, server
+from lotor.protocols.two_server import messages as two_server
+from lotor.protocols.two_server import schedule
+from lotor.protocols.two_server.checks import place_of
+from mallory import Change, altered, cut, flipped, previous, replaced
 from protocols.ppcb.attacks import (
     ARMS,
     PROTOCOL,
-    altered,
     another_kind,
     attack,
-    cut,
-    flipped,
-    previous,
     refuses,
-    replaced,
 )
 from protocols.ppcb.stage import play, traced_once
 
 Way = tuple[type[Message], int, str, str, bytes]
 # Each message and each way that it takes: which of its kind it is, who sends it, who reads it.
 SET_UP: list[Way] = [
-    (messages.Agreed, 0, "receiver", "server-1", b""),
-    (messages.Agreed, 1, "actor", "server-0", b""),
-    (messages.Agreed, 2, "actor", "server-1", b""),
-    (messages.Agreed, 3, "server-0", "server-1", b""),
-    (messages.Agreed, 4, "server-1", "server-0", b""),
-    (messages.Agreed, 5, "owner-1", "server-1", b""),
-    (messages.PadKey, 0, "dealer", "server-0", b""),
-    (messages.PadKey, 1, "dealer", "server-1", b""),
-    (messages.BlindKey, 0, "server-0", "server-1", b""),
-    (messages.InputKey, 0, "receiver", "server-0", b""),
-    (messages.InputKey, 1, "owner-1", "server-0", b""),
+    (two_server.Agreed, 0, "receiver", "server-1", b""),
+    (two_server.Agreed, 1, "actor", "server-0", b""),
+    (two_server.Agreed, 2, "actor", "server-1", b""),
+    (two_server.Agreed, 3, "server-0", "server-1", b""),
+    (two_server.Agreed, 4, "server-1", "server-0", b""),
+    (two_server.Agreed, 5, "owner-1", "server-1", b""),
+    (two_server.PadKey, 0, "dealer", "server-0", b""),
+    (two_server.PadKey, 1, "dealer", "server-1", b""),
+    (two_server.BlindKey, 0, "server-0", "server-1", b""),
+    (two_server.InputKey, 0, "receiver", "server-0", b""),
+    (two_server.InputKey, 1, "owner-1", "server-0", b""),
 ]
 # And of which step, circuit and round it is.
 TOLD: list[Way] = [
-    (messages.More, 1, "server-1", "dealer", place_of(3)),
+    (two_server.More, 1, "server-1", "dealer", place_of(3)),
     (messages.Next, 2, "server-1", "owner-1", place_of(6)),
     (messages.Acted, 1, "actor", "server-0", place_of(2)),
     (messages.Due, 1, "server-0", "receiver", place_of(2)),
 ]
 SHARED: list[Way] = [
-    (messages.Corrections, 1, "dealer", "server-1", place_of(2)),
+    (two_server.Corrections, 1, "dealer", "server-1", place_of(2)),
     (messages.Features, 1, "owner-1", "server-1", place_of(2)),
     (messages.Features, 5, "owner-2", "server-1", place_of(2)),
-    (messages.Opened, 12, "server-1", "server-0", place_of(2)),
-    (messages.Opened, 21, "server-0", "server-1", place_of(2, 0, 4)),
-    (messages.Opened, 22, "server-0", "server-1", place_of(2, 1, 0)),
+    (two_server.Opened, 12, "server-1", "server-0", place_of(2)),
+    (two_server.Opened, 21, "server-0", "server-1", place_of(2, 0, 4)),
+    (two_server.Opened, 22, "server-0", "server-1", place_of(2, 1, 0)),
     (messages.OneHot, 2, "server-0", "actor", place_of(2)),
     (messages.OneHot, 3, "server-1", "actor", place_of(2)),
     (messages.Reward, 1, "receiver", "server-1", place_of(2)),
@@ -74,7 +71,7 @@ def step_of(place: bytes) -> int:
 def _traced() -> Iterator[None]:
     # Each step's contexts and pads are asked for when the step comes.
     with traced_once(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dealer, "MOST_AHEAD", 2)
+        patch.setattr(schedule, "MOST_AHEAD", 2)
         patch.setattr(owner, "TOGETHER", 1)
         patch.setattr(server, "TOGETHER", 1)
         yield
@@ -108,12 +105,12 @@ def test_other_terms_are_refused_before_anything_is_shared(
 ) -> None:
     for change in (altered("digest", flipped), replaced(digest=b"")):
         left = refuses(f"^{sender} keeps other terms", reader, kind, change, after=after)
-        assert not left.parties[reader].sent(messages.Opened)
+        assert not left.parties[reader].sent(two_server.Opened)
 
 
 @pytest.mark.parametrize(
     ("kind", "after", "sender", "reader", "_place"),
-    [way for way in SET_UP if way[0] is not messages.Agreed],
+    [way for way in SET_UP if way[0] is not two_server.Agreed],
 )
 @pytest.mark.parametrize("size", [0, 31, 33])
 def test_keys_of_another_size_are_refused(
@@ -130,7 +127,7 @@ def test_another_place_names_sender_and_step(
     """Another step, attempt, circuit or round, or none."""
     t = step_of(place)
     others = [flipped(place, position) for position in (7, 9, 11, 13)] + [b""]
-    complaint = f"^{sender} sent {kind.__name__} of another place than step {t} is at"
+    complaint = f"^{sender} sent {kind.__name__} for another place than step {t} has"
     for change in (previous, *(replaced(place=other) for other in others)):
         assert refuses(complaint, reader, kind, change, after=after).acts <= 2
 
@@ -140,7 +137,7 @@ def test_another_size_names_sender_and_step(
     kind: type[Message], after: int, sender: str, reader: str, place: bytes
 ) -> None:
     t = step_of(place)
-    complaint = rf"^{sender} sent \d+ bytes of shares in step {t} where \d+ are due"
+    complaint = rf"^{sender} sent \d+ bytes of shares in step {t}, but \d+ are due"
     for change in (
         altered("shares", lambda data: data[:-1]),
         altered("shares", lambda data: data + data[:8]),
@@ -165,12 +162,12 @@ def test_an_altered_one_hot_pulls_nothing(change: Change, after: int) -> None:
 
 # What is not noticed by itself: values of the right size at the right place.
 UNNOTICED: dict[type[Message], str] = {
-    messages.PadKey: "key",
-    messages.BlindKey: "key",
-    messages.InputKey: "key",
-    messages.Corrections: "shares",
+    two_server.PadKey: "key",
+    two_server.BlindKey: "key",
+    two_server.InputKey: "key",
+    two_server.Corrections: "shares",
     messages.Features: "shares",
-    messages.Opened: "shares",
+    two_server.Opened: "shares",
     messages.Reward: "shares",
 }
 

@@ -18,7 +18,10 @@ from helpers import Outcome
 from lotor.core.effects import HIDDEN, Message
 from lotor.crypto.sharing import Bits, PadCipher, Pads, Words, circuits
 from lotor.crypto.sharing.circuits import Opening
-from lotor.protocols.ppcb import dealer, messages, owner, receiver, server
+from lotor.protocols.ppcb import messages
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.two_server import dealer, outside, server
+from lotor.protocols.two_server.messages import InputKey, More, PadKey
 from protocols.ppcb.stage import SERVERS, fixed_keys, play, some_arms, traced_once
 
 STEPS, K, D = 160, 3, 2
@@ -84,8 +87,8 @@ def observed(*, paying: bool, steps: int = STEPS) -> Seen:
     protocol = lotor.PPCB(epsilon=0.2)
     arms = arms_of(paying=paying)
     party = play(protocol, arms, budget=1).parties[SERVERS[0]]
-    assert isinstance(party, server.ComputingServer)
-    rounds = party._recipes.rounds
+    assert isinstance(party, PPCBServer)
+    rounds = party._circuits.schedule.rounds
     with fixed_keys(b"paying" if paying else b"silent"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "joined", joined)
         outcome = play(protocol, arms, budget=steps)
@@ -167,11 +170,11 @@ def test_bits_that_are_never_used_are_so_by_design(silent: Seen, paying: Seen) -
 
 
 def test_inputs_in_clear_would_be_noticed() -> None:
-    def no_mask(cipher: PadCipher, t: int, count: int) -> Words:
+    def no_mask(cipher: PadCipher, t: int, count: int, number: int = 0) -> Words:
         return np.zeros(count, np.uint64)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (owner, receiver, server):
+        for module in (outside, server):
             patch.setattr(module, "input_mask", no_mask)
         views = [observed(paying=paying, steps=70) for paying in (False, True)]
     found = suspicious([view.sent for view in views])
@@ -199,7 +202,7 @@ def kinds_to(seen: Seen, party: str) -> set[type[Message]]:
 @pytest.mark.parametrize(
     ("party", "kind", "times"),
     [
-        ("dealer", messages.More, STEPS // 8),
+        ("dealer", More, STEPS // 8),
         ("receiver", messages.Due, STEPS),
         ("owner-1", messages.Next, STEPS // 2 - 2),
         ("owner-2", messages.Next, STEPS // 2 - 2),
@@ -261,7 +264,7 @@ def test_keys_go_to_one_server_each(paying: Seen) -> None:
     given = {
         (exchange.sender, exchange.to): exchange.message.key
         for exchange in paying.outcome.recorder.exchanges
-        if isinstance(exchange.message, messages.PadKey | messages.InputKey)
+        if isinstance(exchange.message, PadKey | InputKey)
     }
     assert set(given) == {
         *(("dealer", name) for name in SERVERS),

@@ -28,7 +28,7 @@ from lotor.crypto.sharing.boolean import both, conjunction
 from lotor.crypto.sharing.circuits import (
     Circuit,
     Opening,
-    Part,
+    OpeningShare,
     joined,
     to_message,
     together,
@@ -37,7 +37,7 @@ from lotor.crypto.sharing.comparison import MANY, Coins, negative
 from lotor.crypto.sharing.conversion import bit_to_word, bits_to_words, words_to_bits
 from lotor.crypto.sharing.engine import (
     Engine,
-    Server,
+    ServerEngine,
     mask,
     mask_bits,
     moved,
@@ -48,7 +48,7 @@ from lotor.crypto.sharing.engine import (
 )
 from lotor.crypto.sharing.local import run_locally, split
 from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
-from lotor.crypto.sharing.masked import Masked, MaskedBits
+from lotor.crypto.sharing.masked import MaskedBits, MaskedWords
 from lotor.crypto.sharing.pads import PadCipher, PadCiphers, Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.reciprocal import reciprocal
@@ -63,15 +63,15 @@ __all__ = [
     "Coins",
     "Engine",
     "Heats",
-    "Masked",
     "MaskedBits",
+    "MaskedWords",
     "Opening",
+    "OpeningShare",
     "PadCipher",
     "PadCiphers",
     "Pads",
-    "Part",
     "Recipe",
-    "Server",
+    "ServerEngine",
     "Shared",
     "SharedBits",
     "Shorts",

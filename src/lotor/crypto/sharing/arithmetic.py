@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.engine import HALF, WORD, Engine
-from lotor.crypto.sharing.masked import Masked, Term
+from lotor.crypto.sharing.masked import MaskedWords, Term
 from lotor.crypto.sharing.shares import Shared, word
 from lotor.crypto.sharing.words import Words
 
 _SIGN = np.uint64(63)
 
 
-def _own(engine: Engine, x: Masked) -> Words:
+def _own(engine: Engine, x: MaskedWords) -> Words:
     """A server's share of x, whose public part is the first one's."""
     return x.share + x.public if engine.first else x.share
 
 
-def multiply(engine: Engine, x: Masked, y: Masked) -> Shared:
+def multiply(engine: Engine, x: MaskedWords, y: MaskedWords) -> Shared:
     """x · y, element by element; the shares are not rescaled."""
     share = x.public * _own(engine, y) + y.public * x.share
     for left in x.terms:
@@ -27,7 +27,7 @@ def multiply(engine: Engine, x: Masked, y: Masked) -> Shared:
     return Shared(share, first=engine.first)
 
 
-def multiply_three(engine: Engine, x: Masked, y: Masked, z: Masked) -> Shared:
+def multiply_three(engine: Engine, x: MaskedWords, y: MaskedWords, z: MaskedWords) -> Shared:
     """x · y · z, element by element, with nothing opened between: products of three are dealt."""
     share = z.public * multiply(engine, x, y).share + x.public * y.public * z.share
     for third in z.terms:
@@ -48,7 +48,7 @@ def multiply_three(engine: Engine, x: Masked, y: Masked, z: Masked) -> Shared:
     return Shared(share, first=engine.first)
 
 
-def contract(engine: Engine, x: Masked, y: Masked) -> Shared:
+def contract(engine: Engine, x: MaskedWords, y: MaskedWords) -> Shared:
     """The product of a matrix (or a stack of them) x with a vector y; of two vectors, in (1,)."""
     shape = x.shape[:-1] or (1,)
     # Reshaped before it is added: numpy warns of numbers that wrap around, and not of arrays.
@@ -84,12 +84,12 @@ def _summed(dealt: Words, left: Term, right: Term) -> Words:
     return total
 
 
-def square(engine: Engine, x: Masked) -> Shared:
+def square(engine: Engine, x: MaskedWords) -> Shared:
     """x²: the dealer deals a² once (the paper's Beaver pair)."""
     return multiply(engine, x, x)
 
 
-def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[Masked]:
+def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[MaskedWords]:
     """z / 2^bits for |z| < 2^62: off by less than one, never by a wrap, and right on average.
 
     With t = z + 2^62 below 2^63, c = t + r is opened. It wraps around just when r's sign bit is
@@ -102,13 +102,13 @@ def truncate(engine: Engine, z: Shared, bits: int) -> Circuit[Masked]:
     # It is multiplied by 2^(64 - bits), so that only its lowest bits count.
     width = HALF if bits <= 32 else WORD
     sign = engine.dealt(lambda v: (v[n] >> _SIGN).astype(width), z.shape, width, xor=False)
-    (c,) = yield [Part((z + (1 << 62)).share + r.share, xor=False)]
+    (c,) = yield [OpeningShare((z + (1 << 62)).share + r.share, xor=False)]
     wraps = (np.uint64(1) - (c >> _SIGN)) << np.uint64(64 - bits)
     public = (c >> shift) - np.uint64(1 << (62 - bits))
     terms = Term(1, less.number, WORD), Term(wraps, sign.number, width, 64 - bits)
-    return Masked(public, less.share + sign.share * wraps, terms)
+    return MaskedWords(public, less.share + sign.share * wraps, terms)
 
 
-def settled(engine: Engine, x: Masked) -> Shared:
+def settled(engine: Engine, x: MaskedWords) -> Shared:
     """A masked value as one that is merely shared."""
     return Shared(_own(engine, x), first=engine.first)

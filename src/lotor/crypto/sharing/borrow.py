@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.engine import BYTE, SHORT, Compute, Engine
 from lotor.crypto.sharing.lookup import read
 from lotor.crypto.sharing.shares import Tally
@@ -32,14 +32,14 @@ def _followed(less: Bits) -> list[Bits]:
 
 
 @dataclass(frozen=True)
-class Last:
+class BorrowTables:
     """Tables for states of some bits, of which `less` says where a borrow comes from."""
 
     less: Bits
     rows: Shorts
 
     @classmethod
-    def of(cls, less: Bits) -> "Last":
+    def of(cls, less: Bits) -> "BorrowTables":
         size = len(less)
         states = np.arange(size)
         unmasked = states[:, None] ^ states
@@ -48,7 +48,9 @@ class Last:
         return cls(less, rows.reshape(8 * size, 2 * size).astype(np.uint16))
 
 
-def concluded(engine: Engine, last: Last, state: Bits, c: Words, kinds: Compute) -> Circuit[Tally]:
+def concluded(
+    engine: Engine, last: BorrowTables, state: Bits, c: Words, kinds: Compute
+) -> Circuit[Tally]:
     """The results, for states that are shared by XOR.
 
     `kinds` says what follows for each, with r's highest bit; only the dealer knows it.
@@ -62,6 +64,6 @@ def concluded(engine: Engine, last: Last, state: Bits, c: Words, kinds: Compute)
         return last.rows.take(rows, axis=0)
 
     table = engine.dealt(dealt, (*state.shape, 2 * size), SHORT, xor=False)
-    (opened,) = yield [Part(state ^ m.share, xor=True)]
+    (opened,) = yield [OpeningShare(state ^ m.share, xor=True)]
     index = (c >> _SIGN).astype(np.intp) * size + (opened & within)
     return Tally(read(table, index), first=engine.first)

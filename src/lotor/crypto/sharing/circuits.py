@@ -16,14 +16,14 @@ from lotor.crypto.sharing.words import Bits
 T = TypeVar("T")
 
 
-class Part(NamedTuple):
+class OpeningShare(NamedTuple):
     """A share that is sent to the other server; `xor` says how the two are joined."""
 
     share: Bits
     xor: bool
 
 
-Opening: TypeAlias = Sequence[Part]
+Opening: TypeAlias = Sequence[OpeningShare]
 Circuit: TypeAlias = Generator[Opening, Sequence[Bits], T]
 
 

@@ -15,10 +15,10 @@ from lotor.crypto.sharing.borrow import (
     ANY_COIN,
     HIGH_COIN,
     LOW_COIN,
-    Last,
+    BorrowTables,
     concluded,
 )
-from lotor.crypto.sharing.circuits import Circuit, Part, together
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare, together
 from lotor.crypto.sharing.engine import BYTE, WORD, Engine
 from lotor.crypto.sharing.lookup import read
 from lotor.crypto.sharing.packed import packed_negative
@@ -65,7 +65,7 @@ _BY_DIGIT = _placed(_state(_DIGITS, _DIGITS[:, None])).reshape(3 * 128, 128)
 """A row for each place and each digit of r; a column for each digit of c."""
 _BY_MASK = _placed(_joined(_STATES[:, None] ^ _STATES)).reshape(3 * 64, 64)
 """A row for each place and each mask; a column for each opened state."""
-_LAST = Last.of(_joined(_STATES) & np.uint8(1))
+_LAST = BorrowTables.of(_joined(_STATES) & np.uint8(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def negative(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[T
 def tabled_negative(engine: Engine, x: Shared, coins: Coins | None = None) -> Circuit[Tally]:
     """The same for a vector x, always by tables."""
     r = engine.uniform(x.shape, WORD, xor=False)
-    parts = [Part(x.share + r.share, xor=False)]
+    parts = [OpeningShare(x.share + r.share, xor=False)]
     masks, count = [r.number], len(x)
     if coins is not None:
         s = engine.uniform(coins.words.shape, WORD, xor=True)
-        parts.append(Part(coins.words.share ^ s.share, xor=True))
+        parts.append(OpeningShare(coins.words.share ^ s.share, xor=True))
         masks, count = [r.number, s.number], count + len(s.share)
     tables = engine.dealt(
         lambda v: _digit_tables([v[n] for n in masks], coins), (3, 3, count, 128), BYTE, xor=True
@@ -131,7 +131,7 @@ def _three_joined(engine: Engine, state: Bits) -> Circuit[Bits]:
         BYTE,
         xor=True,
     )
-    (opened,) = yield [Part(state ^ m.share, xor=True)]
+    (opened,) = yield [OpeningShare(state ^ m.share, xor=True)]
     joined: Bits = np.bitwise_xor.reduce(read(tables, opened & _LAST_STATE), axis=0)
     return joined
 

@@ -3,16 +3,16 @@
 import numpy as np
 
 from lotor.crypto.sharing.boolean import conjunction
-from lotor.crypto.sharing.circuits import Circuit, Part, together
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare, together
 from lotor.crypto.sharing.engine import BYTE, WORD, Engine, mask_bits, moved_bits
-from lotor.crypto.sharing.masked import BitTerm, Masked, MaskedBits, Rearrange, Term
+from lotor.crypto.sharing.masked import BitTerm, MaskedBits, MaskedWords, Rearrange, Term
 from lotor.crypto.sharing.shares import Shared, SharedBits
 from lotor.crypto.sharing.words import Words
 
 _ONE = np.uint64(1)
 
 
-def bit_to_word(engine: Engine, bits: SharedBits) -> Circuit[Masked]:
+def bit_to_word(engine: Engine, bits: SharedBits) -> Circuit[MaskedWords]:
     """Bytes whose lowest bit counts, as the numbers 0 and 1.
 
     v = b XOR rho is opened for a random bit rho that the dealer shares in both ways, and
@@ -23,10 +23,10 @@ def bit_to_word(engine: Engine, bits: SharedBits) -> Circuit[Masked]:
     number = engine.dealt(
         lambda v: (v[n] & np.uint8(1)).astype(np.uint64), bits.shape, WORD, xor=False
     )
-    (opened,) = yield [Part((bits.share ^ rho.share) & np.uint8(1), xor=True)]
+    (opened,) = yield [OpeningShare((bits.share ^ rho.share) & np.uint8(1), xor=True)]
     v = opened.astype(np.uint64)
     turned = _ONE - (v << _ONE)
-    return Masked(v, number.share * turned, (Term(turned, number.number, WORD),))
+    return MaskedWords(v, number.share * turned, (Term(turned, number.number, WORD),))
 
 
 def bits_to_words(engine: Engine, bits: SharedBits) -> Circuit[Shared]:
@@ -49,7 +49,7 @@ def words_to_bits(engine: Engine, x: Shared) -> Circuit[SharedBits]:
     r = engine.uniform(x.shape, WORD, xor=True)
     n = r.number
     mask = engine.dealt(lambda v: v[n], x.shape, WORD, xor=False)
-    (c,) = yield [Part(x.share + mask.share, xor=False)]
+    (c,) = yield [OpeningShare(x.share + mask.share, xor=False)]
     generate = MaskedBits(np.zeros_like(c), BitTerm(~c, r))
     propagate = MaskedBits(~c, BitTerm(None, r))
     g = SharedBits(r.share & ~c, first=engine.first)

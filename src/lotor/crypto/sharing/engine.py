@@ -11,11 +11,11 @@ from typing import TypeAlias
 import numpy as np
 
 from lotor.core.errors import CryptoError
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.masked import (
     BitTerm,
-    Masked,
     MaskedBits,
+    MaskedWords,
     Rearrange,
     Secret,
     Term,
@@ -107,7 +107,7 @@ class Engine(ABC):
         return self._products[key]
 
 
-class Server(Engine):
+class ServerEngine(Engine):
     """One of the two servers in one circuit of one step.
 
     The second server's pads give only what is uniform; the rest is in the dealer's corrections.
@@ -156,21 +156,21 @@ def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:
     return np.broadcast(left.share, right.share).shape
 
 
-def mask(engine: Engine, x: Shared) -> Circuit[Masked]:
+def mask(engine: Engine, x: Shared) -> Circuit[MaskedWords]:
     """Open x under a fresh mask: the public part says nothing about x."""
     a = engine.uniform(x.shape, WORD, xor=False)
-    (public,) = yield [Part(x.share - a.share, xor=False)]
-    return Masked(public, a.share, (Term(1, a.number, WORD),))
+    (public,) = yield [OpeningShare(x.share - a.share, xor=False)]
+    return MaskedWords(public, a.share, (Term(1, a.number, WORD),))
 
 
 def mask_bits(engine: Engine, x: SharedBits) -> Circuit[MaskedBits]:
     """The same for bits."""
     a = engine.uniform(x.shape, x.share.dtype, xor=True)
-    (public,) = yield [Part(x.share ^ a.share, xor=True)]
+    (public,) = yield [OpeningShare(x.share ^ a.share, xor=True)]
     return MaskedBits(public, BitTerm(None, a))
 
 
-def moved(engine: Engine, x: Masked, rearrange: Rearrange) -> Masked:
+def moved(engine: Engine, x: MaskedWords, rearrange: Rearrange) -> MaskedWords:
     """x with its elements in other places."""
     public = rearrange(x.public)
     terms = tuple(
@@ -182,7 +182,7 @@ def moved(engine: Engine, x: Masked, rearrange: Rearrange) -> Masked:
         )
         for term in x.terms
     )
-    return Masked(public, rearrange(x.share), terms)
+    return MaskedWords(public, rearrange(x.share), terms)
 
 
 def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBits:
@@ -198,15 +198,15 @@ def moved_bits(engine: Engine, x: MaskedBits, rearrange: Rearrange) -> MaskedBit
 
 def reveal(x: Shared) -> Circuit[Words]:
     """Open x to both servers: for what both may know."""
-    (public,) = yield [Part(x.share, xor=False)]
+    (public,) = yield [OpeningShare(x.share, xor=False)]
     return public
 
 
 def reveal_bits(x: SharedBits) -> Circuit[Bits]:
-    (public,) = yield [Part(x.share, xor=True)]
+    (public,) = yield [OpeningShare(x.share, xor=True)]
     return public
 
 
 def reveal_tally(x: Tally) -> Circuit[Bits]:
-    (public,) = yield [Part(x.share, xor=False)]
+    (public,) = yield [OpeningShare(x.share, xor=False)]
     return public

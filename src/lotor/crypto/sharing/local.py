@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit, joined, to_message
-from lotor.crypto.sharing.engine import Engine, Server
+from lotor.crypto.sharing.engine import Engine, ServerEngine
 from lotor.crypto.sharing.pads import PadCipher, Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.shares import Shared
@@ -43,7 +43,7 @@ def run_locally(circuit: Callable[..., Circuit[T]], *inputs: tuple[Words, Words]
         return Pads(ciphers[server], size, t=0, attempt=0, circuit=0)
 
     corrections = recipe.deal(pads(0), pads(1))
-    engines = [Server(pads(0)), Server(pads(1), corrections)]
+    engines = [ServerEngine(pads(0)), ServerEngine(pads(1), corrections)]
     circuits = [
         circuit(engine, *(Shared(shares[p], first=p == 0) for shares in inputs))
         for p, engine in enumerate(engines)

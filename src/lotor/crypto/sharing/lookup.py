@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.engine import BYTE, SHORT, Engine
 from lotor.crypto.sharing.masked import Secret
 from lotor.crypto.sharing.shares import SharedBits, Tally
@@ -46,7 +46,7 @@ def look_up(engine: Engine, x: Tally, function: Bits) -> Circuit[SharedBits]:
         BYTE,
         xor=True,
     )
-    (opened,) = yield [Part(x.share + a.share, xor=False)]
+    (opened,) = yield [OpeningShare(x.share + a.share, xor=False)]
     return SharedBits(read(table, (opened & last).astype(np.intp)), first=engine.first)
 
 
@@ -63,7 +63,7 @@ def one_hot_of_sum(engine: Engine, own: int, k: int) -> Circuit[Tally]:
     vector = engine.dealt(
         lambda v: (((places + v[n]) & last) == 0).astype(np.uint16), (2 * size,), SHORT, xor=False
     )
-    (opened,) = yield [Part(a.share + np.uint16(own), xor=False)]
+    (opened,) = yield [OpeningShare(a.share + np.uint16(own), xor=False)]
     turn = size - int(opened[0]) % size
     ones = vector.share[turn : turn + k] + vector.share[turn + k : turn + 2 * k]
     return Tally(ones, first=engine.first)

@@ -44,7 +44,7 @@ class Term:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Masked:
+class MaskedWords:
     """An opened value of Z/2^64: its public part, and a server's share of the rest."""
 
     public: Words
@@ -55,14 +55,14 @@ class Masked:
     def shape(self) -> tuple[int, ...]:
         return self.public.shape
 
-    def __add__(self, number: int) -> "Masked":
-        return Masked(self.public + word(number), self.share, self.terms)
+    def __add__(self, number: int) -> "MaskedWords":
+        return MaskedWords(self.public + word(number), self.share, self.terms)
 
-    def __neg__(self) -> "Masked":
+    def __neg__(self) -> "MaskedWords":
         terms = tuple(
             Term(-term.coefficient, term.number, term.dtype, term.power) for term in self.terms
         )
-        return Masked(-self.public, -self.share, terms)
+        return MaskedWords(-self.public, -self.share, terms)
 
 
 @dataclass(slots=True, eq=False)

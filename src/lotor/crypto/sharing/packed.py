@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from lotor.crypto.sharing.boolean import conjunction
-from lotor.crypto.sharing.borrow import Last, concluded
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.borrow import BorrowTables, concluded
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.engine import WORD, Engine, mask_bits, moved_bits
 from lotor.crypto.sharing.masked import BitTerm, MaskedBits, Rearrange, Secret
 from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
@@ -20,7 +20,7 @@ from lotor.crypto.sharing.words import Bits, Words
 _TOP = np.uint64(1 << 63)  # the sign, which folding leaves where it is
 
 # Less: the upper half, or it is equal (4) and the lower half is.
-_LAST = Last.of(np.array([0, 0, 1, 1, 0, 1, 1, 1], np.uint8))
+_LAST = BorrowTables.of(np.array([0, 0, 1, 1, 0, 1, 1, 1], np.uint8))
 
 
 def _fold(low: int, high: int) -> tuple[np.uint64, np.uint64]:
@@ -48,7 +48,7 @@ def packed_negative(engine: Engine, x: Shared) -> Circuit[Tally]:
     r = engine.uniform(x.shape, WORD, xor=True)  # folded
     n = r.number
     mask = engine.dealt(lambda v: folded(v[n].astype(np.uint64)), x.shape, WORD, xor=False)
-    (opened,) = yield [Part(x.share + mask.share, xor=False)]
+    (opened,) = yield [OpeningShare(x.share + mask.share, xor=False)]
     c = folded(opened)
     state = yield from _halves_of(engine, c, engine.rearranged(r, lambda bits: bits & ~_TOP))
     return (yield from concluded(engine, _LAST, state, c, lambda v: v[n] >> np.uint64(63)))

@@ -14,7 +14,7 @@ from lotor.crypto.sharing.words import Bits
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RecipeItem:
     """One secret of a circuit.
 
     Without `compute` it is uniform. What is not `dealt` both servers derive by themselves.
@@ -31,33 +31,33 @@ class Item:
         object.__setattr__(self, "size", aligned(prod(self.shape) * self.dtype.itemsize))
 
 
-class Tape(Engine):
+class TracingEngine(Engine):
     """Writes down what a circuit asks for; all values are zero."""
 
     first = False
 
     def __init__(self) -> None:
         super().__init__()
-        self.items: list[Item] = []
+        self.items: list[RecipeItem] = []
 
-    def _put(self, item: Item) -> Secret:
+    def _put(self, item: RecipeItem) -> Secret:
         self.items.append(item)
         return self._secret(np.zeros(item.shape, item.dtype))
 
     def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
-        return self._put(Item(shape, dtype, xor))
+        return self._put(RecipeItem(shape, dtype, xor))
 
     def dealt(self, compute: Compute, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
-        return self._put(Item(shape, dtype, xor, compute))
+        return self._put(RecipeItem(shape, dtype, xor, compute))
 
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         n = secret.number
         values = rearrange(secret.share)
-        item = Item(values.shape, values.dtype, False, lambda v: rearrange(v[n]), dealt=False)
+        item = RecipeItem(values.shape, values.dtype, False, lambda v: rearrange(v[n]), dealt=False)
         return self._put(item)
 
     def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:
-        moving = Item(shape, WORD, False, lambda v: rearrange(v[number]), dealt=False)
+        moving = RecipeItem(shape, WORD, False, lambda v: rearrange(v[number]), dealt=False)
         return self._put(moving).number
 
 
@@ -68,7 +68,7 @@ class Recipe:
     `opened` is how many bytes each server sends.
     """
 
-    items: tuple[Item, ...] = field(repr=False)
+    items: tuple[RecipeItem, ...] = field(repr=False)
     rounds: int
     opened: int
     uniform_bytes: int = field(init=False)
@@ -83,7 +83,7 @@ class Recipe:
     @classmethod
     def of(cls, circuit: Callable[[Engine], Circuit[object]]) -> "Recipe":
         """What a circuit asks for, which must not depend on any value."""
-        tape = Tape()
+        tape = TracingEngine()
         steps = circuit(tape)
         rounds = opened = 0
         try:

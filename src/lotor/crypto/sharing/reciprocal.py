@@ -3,10 +3,10 @@
 import numpy as np
 
 from lotor.crypto.sharing.arithmetic import truncate
-from lotor.crypto.sharing.circuits import Circuit, Part
+from lotor.crypto.sharing.circuits import Circuit, OpeningShare
 from lotor.crypto.sharing.engine import WORD, Engine
 from lotor.crypto.sharing.lookup import starts
-from lotor.crypto.sharing.masked import Masked
+from lotor.crypto.sharing.masked import MaskedWords
 from lotor.crypto.sharing.shares import Shared
 from lotor.crypto.sharing.words import Bits, Words
 
@@ -17,7 +17,7 @@ _BELOW = 16
 _COEFFICIENT_BITS, _PLACE_BITS = 35, 25
 
 
-def reciprocal(engine: Engine, d: Shared, bits: int, behind: int) -> Circuit[Masked]:
+def reciprocal(engine: Engine, d: Shared, bits: int, behind: int) -> Circuit[MaskedWords]:
     """1 / (1 + d) with `bits` behind the point, at most 32, where d has `behind`, from 30 to 58.
 
     c = d + r is opened. The dealer, who knows r, shares for each piece of c the cubic in c that is
@@ -27,7 +27,7 @@ def reciprocal(engine: Engine, d: Shared, bits: int, behind: int) -> Circuit[Mas
     r = engine.uniform(d.shape, WORD, xor=False)
     n = r.number
     cubics = engine.dealt(lambda v: _cubics(v[n], behind), (*d.shape, _PIECES, 4), WORD, xor=False)
-    (c,) = yield [Part(d.share + r.share, xor=False)]
+    (c,) = yield [OpeningShare(d.share + r.share, xor=False)]
     fine = c >> np.uint64(behind - _PIECE_BITS - _PLACE_BITS)
     piece = (fine >> np.uint64(_PLACE_BITS)) & np.uint64(_PIECES - 1)
     rows = starts(d.shape, _PIECES) + piece.view(np.int64)

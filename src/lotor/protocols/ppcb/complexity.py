@@ -4,9 +4,8 @@ Table 1 gives the rounds of single operations between two parties. It counts a t
 product; here a product of masked values is computed locally, and only its truncation is opened.
 """
 
-from lotor.protocols.ppcb.recipes import Recipes
-from lotor.protocols.ppcb.terms import Terms
-from lotor.protocols.ppcb.wire import DECIDE, LEARN
+from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.terms import PPCBTerms
 
 TABLE_1 = {"addition": "0", "multiplication": "2", "reciprocal": "30", "argmax": "O(P + log2 A)"}
 OURS = {"addition": "0", "multiplication": "1", "reciprocal": "2", "argmax": "4 or 7"}
@@ -22,9 +21,9 @@ EXPLAINED = (
 )
 
 
-def per_step(terms: Terms) -> dict[str, int]:
+def per_step(terms: PPCBTerms) -> dict[str, int]:
     """Of one step: rounds, and bytes that each server sends and that the dealer corrects."""
-    recipes = Recipes(terms).by_circuit.values()
+    recipes = [circuit.recipe for circuit in PPCBCircuits(terms).schedule.circuits]
     return {
         "rounds": sum(recipe.rounds for recipe in recipes),
         "opened_bytes": sum(recipe.opened for recipe in recipes),
@@ -32,13 +31,13 @@ def per_step(terms: Terms) -> dict[str, int]:
     }
 
 
-def whole_run(terms: Terms) -> dict[str, int]:
+def whole_run(terms: PPCBTerms) -> dict[str, int]:
     """What must be counted in a run, opened bytes for both servers together."""
-    times = {DECIDE: terms.steps, LEARN: max(0, terms.steps - terms.delay)}
-    used = [(recipe, times[name]) for name, recipe in Recipes(terms).by_circuit.items()]
+    circuits = PPCBCircuits(terms)
+    used = [(circuit.recipe, circuit.times) for circuit in circuits.schedule.circuits]
     return {
         "rounds": sum(recipe.rounds * n for recipe, n in used),
         "opened_bytes": 2 * sum(recipe.opened * n for recipe, n in used),
         "correction_bytes": sum(recipe.correction_bytes * n for recipe, n in used),
-        "values_shared": terms.steps * terms.features + times[LEARN],
+        "values_shared": terms.steps * terms.features + circuits.learn.times,
     }

@@ -29,16 +29,16 @@ from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.contextual import contextual_arms
 from lotor.protocols.ppcb import complexity
-from lotor.protocols.ppcb.actor import Actor
-from lotor.protocols.ppcb.dealer import Dealer
+from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.dealer import PPCBDealer
 from lotor.protocols.ppcb.demo import travel
 from lotor.protocols.ppcb.leakage import MEASURED
 from lotor.protocols.ppcb.messages import WIRE
-from lotor.protocols.ppcb.owner import Owner
+from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.protocol import PPCB
-from lotor.protocols.ppcb.receiver import Receiver
-from lotor.protocols.ppcb.server import ComputingServer
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms, terms_from
+from lotor.protocols.ppcb.receiver import PPCBReceiver
+from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms, terms_from
 from lotor.protocols.protocol import SecureProtocol
 
 BOTH = (FIRST, SECOND)
@@ -96,7 +96,7 @@ class PPCBDealt(Form):
             owners={owner.name: owner.contribution.features for owner in members["owner"]},
             scale=RewardScale(paid.low, paid.high),
         )
-        return terms.to_bytes(), Receiver(terms)
+        return terms.to_bytes(), PPCBReceiver(terms)
 
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(order)
@@ -113,18 +113,18 @@ class PPCBDealt(Form):
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         terms, seat = terms_from(assignment.order), assignment.seat
         if seat == "receiver" and snapshot is not None:
-            return Receiver.restored(assignment.run, snapshot)
+            return PPCBReceiver.restored(assignment.run, snapshot)
         if seat == "actor":
             _check_arms(terms, assignment)
-            return Actor(terms, snapshot=snapshot)
+            return PPCBActor(terms, snapshot=snapshot)
         if seat == "dealer":
-            return Dealer(terms, snapshot=snapshot)
+            return PPCBDealer(terms, snapshot=snapshot)
         if seat in BOTH:
             number, seed = BOTH.index(seat), assignment.seed
             key = None if seed is None else draw_key(seed, SERVERS[number])
-            return ComputingServer(number, terms, draw_key=key, snapshot=snapshot)
+            return PPCBServer(number, terms, draw_key=key, snapshot=snapshot)
         _check_features(terms, assignment)
-        return Owner(seat, terms, snapshot=snapshot)
+        return PPCBOwner(seat, terms, snapshot=snapshot)
 
     def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
         if not isinstance(environment, ContextualArms):
@@ -174,7 +174,7 @@ def _ppcb(protocol: SecureProtocol) -> PPCB:
     return protocol
 
 
-def _check_arms(terms: Terms, assignment: Assignment) -> None:
+def _check_arms(terms: PPCBTerms, assignment: Assignment) -> None:
     if assignment.contribution.arms != terms.arms:
         raise InputError(
             f"the actor has {assignment.contribution.arms} arms, and the order counts on "
@@ -182,7 +182,7 @@ def _check_arms(terms: Terms, assignment: Assignment) -> None:
         )
 
 
-def _check_features(terms: Terms, assignment: Assignment) -> None:
+def _check_features(terms: PPCBTerms, assignment: Assignment) -> None:
     wanted, seat = terms.owners.get(assignment.seat), assignment.seat
     if assignment.contribution.features != wanted:
         raise InputError(

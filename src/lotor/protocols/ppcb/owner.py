@@ -9,38 +9,39 @@ from lotor.core.effects import Checkpoint, Decision, Observe, Receive, Send, Ste
 from lotor.core.errors import InputError
 from lotor.core.vectors import UNIT_LENGTH
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import PadCipher, Words, to_words
+from lotor.crypto.sharing import Words, to_words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb.messages import Agreed, Features, InputKey, Next
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
-from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
+from lotor.protocols.ppcb.messages import Features, Next
+from lotor.protocols.ppcb.terms import SEATS, SECOND, PPCBTerms
+from lotor.protocols.two_server.checks import check_place, place_of
+from lotor.protocols.two_server.outside import InputSharer
 
 # So many contexts may be shared before the step that they belong to, and so many are asked for in
 # one message.
 AHEAD, TOGETHER = 4, 2
 
 
-class OwnerMemory(Memory, tag="ppcb/1/owner"):
+class PPCBOwnerMemory(Memory, tag="ppcb/2/owner"):
     """The key of its shares."""
 
     share_key: bytes
 
 
-class Owner(Party):
+class PPCBOwner(Party):
     """Lines 5 and 6."""
 
-    def __init__(self, name: str, terms: Terms, *, snapshot: bytes | None = None) -> None:
+    def __init__(self, name: str, terms: PPCBTerms, *, snapshot: bytes | None = None) -> None:
         self._name = name
         self._terms = terms
         self._columns = terms.columns()[name]
         self._shared = 0
         self._memory = (
-            OwnerMemory(party=name, run=terms.run, share_key=new_key())
+            PPCBOwnerMemory(party=name, run=terms.run, share_key=new_key())
             if snapshot is None
-            else restored(OwnerMemory, snapshot, name, terms.run)
+            else restored(PPCBOwnerMemory, snapshot, name, terms.run)
         )
-        self._cipher = PadCipher(self._memory.share_key)
+        self._sharer = InputSharer(self._memory.share_key, SEATS)
 
     def operations(self) -> Mapping[str, int]:
         return {"values_shared": self._shared}
@@ -49,8 +50,7 @@ class Owner(Party):
         memory, terms = self._memory, self._terms
         if memory.t == 0:
             yield Checkpoint(memory.dump)
-            yield Send(FIRST, InputKey(terms.digest, memory.share_key))
-            yield Send(SECOND, Agreed(terms.digest))
+            yield from self._sharer.set_up(terms.digest)
             memory.t = 1
         for t in range(memory.t, terms.steps + 1):
             memory.t = t
@@ -60,9 +60,9 @@ class Owner(Party):
                 check_place(go_on, place_of(t), SECOND)
             decision = Decision.hidden(terms.run, t)
             features: tuple[float, ...] = yield Observe(decision, self._columns)  # line 5
-            share = self._encoded(features, t) - input_mask(self._cipher, t, self._count)
+            share = self._sharer.share(self._encoded(features, t), t)
             self._shared += self._count
-            yield Send(SECOND, Features(place_of(t), share.tobytes()))  # line 6
+            yield Send(SECOND, Features(place_of(t), share))  # line 6
 
     @property
     def _count(self) -> int:
@@ -70,11 +70,11 @@ class Owner(Party):
         return high - low
 
     def _encoded(self, features: tuple[float, ...], t: int) -> Words:
-        """Fixed point; what does not fit is refused, and no value is named."""
+        """Fixed point. Features that do not fit are refused; the error does not show them."""
         # nan fails the comparison too.
         if len(features) != self._count or not hypot(*features) <= UNIT_LENGTH:
             raise InputError(
-                f"{self._name} has no {self._count} finite features of length at most 1 as a "
-                f"vector for step {t}: mend what it brings"
+                f"{self._name} must bring {self._count} finite features for step {t}, of length at "
+                "most 1 as a vector, and brings others: correct its features"
             )
         return to_words(np.array(features), self._terms.bits)

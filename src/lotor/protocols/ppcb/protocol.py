@@ -20,7 +20,7 @@ from lotor.protocols.plain.contextual import contextual_arms
 from lotor.protocols.protocol import SecureProtocol
 
 if TYPE_CHECKING:
-    from lotor.protocols.ppcb.terms import Terms
+    from lotor.protocols.ppcb.terms import PPCBTerms
 
 LEAST_BITS, MOST_BITS = 16, 24
 
@@ -122,11 +122,11 @@ class PPCB(SecureProtocol):
 
     def terms(
         self, run: str, *, budget: int, arms: int, owners: Mapping[str, int], scale: RewardScale
-    ) -> "Terms":
+    ) -> "PPCBTerms":
         """What is ordered of all parties; refuses what no run can do."""
-        from lotor.protocols.ppcb.terms import Terms  # noqa: PLC0415  it loads the circuits
+        from lotor.protocols.ppcb.terms import PPCBTerms  # noqa: PLC0415  it loads the circuits
 
-        terms = Terms(
+        terms = PPCBTerms(
             run=run,
             budget=budget,
             arms=arms,

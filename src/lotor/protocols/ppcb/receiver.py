@@ -8,40 +8,44 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import FormatError
 from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import PadCipher, to_words
+from lotor.crypto.sharing import to_words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb.messages import Agreed, Due, InputKey, Reward
-from lotor.protocols.ppcb.terms import FIRST, SECOND, Terms
-from lotor.protocols.ppcb.wire import check_place, input_mask, place_of
+from lotor.protocols.ppcb.messages import Due, Reward
+from lotor.protocols.ppcb.terms import FIRST, SEATS, SECOND, PPCBTerms
+from lotor.protocols.two_server.checks import check_place, place_of
+from lotor.protocols.two_server.outside import InputSharer
 
 
-class ReceiverMemory(Memory, tag="ppcb/1/receiver"):
+class PPCBReceiverMemory(Memory, tag="ppcb/2/receiver"):
     """The terms that it ordered, the key of its shares, and the sum of rewards so far."""
 
     share_key: bytes
-    terms: Terms | None = None
+    terms: PPCBTerms | None = None
     total: int = 0
 
     def __repr__(self) -> str:
-        return f"<ReceiverMemory in run {self.run} at step {self.t}>"
+        return f"<PPCBReceiverMemory in run {self.run} at step {self.t}>"
 
 
-class Receiver(Party):
+class PPCBReceiver(Party):
     """Line 19."""
 
-    def __init__(self, terms: Terms, *, share_key: bytes | None = None) -> None:
+    def __init__(self, terms: PPCBTerms, *, share_key: bytes | None = None) -> None:
         self._terms = terms
-        self._memory = ReceiverMemory(
+        self._memory = PPCBReceiverMemory(
             party="receiver", run=terms.run, share_key=share_key or new_key(), terms=terms
         )
-        self._cipher = PadCipher(self._memory.share_key)
+        self._sharer = InputSharer(self._memory.share_key, SEATS)
 
     @classmethod
-    def restored(cls, run: str, snapshot: bytes) -> "Receiver":
-        memory = restored(ReceiverMemory, snapshot, "receiver", run)
+    def restored(cls, run: str, snapshot: bytes) -> "PPCBReceiver":
+        memory = restored(PPCBReceiverMemory, snapshot, "receiver", run)
         if memory.terms is None:
-            raise FormatError("this snapshot of a receiver has no order: it is not its own")
+            raise FormatError(
+                "this snapshot of a receiver has no order in it, so another party wrote it: "
+                "restore the receiver from its own snapshot"
+            )
         receiver = cls(memory.terms, share_key=memory.share_key)
         receiver._memory = memory
         return receiver
@@ -55,8 +59,7 @@ class Receiver(Party):
         last, delay, scale = terms.steps, terms.delay, terms.scale
         if memory.t == 0:
             yield Checkpoint(memory.dump)
-            yield Send(FIRST, InputKey(terms.digest, memory.share_key))
-            yield Send(SECOND, Agreed(terms.digest))
+            yield from self._sharer.set_up(terms.digest)
             memory.t = 1
         for t in range(memory.t, last + delay + 1):
             memory.t = t
@@ -73,6 +76,4 @@ class Receiver(Party):
         return scale.total(memory.total, last)
 
     def _share(self, reward: int, t: int) -> bytes:
-        number = to_words(np.array([reward / REWARD_ONE]), self._terms.bits)
-        share = number - input_mask(self._cipher, t, 1)
-        return share.tobytes()
+        return self._sharer.share(to_words(np.array([reward / REWARD_ONE]), self._terms.bits), t)

@@ -1,4 +1,4 @@
-"""The sizes of a step, and what its circuits are handed and hand back."""
+"""The sizes of a step, and what its circuits take and return."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -6,14 +6,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.crypto.sharing import Bits, Shared, Words, constant
+from lotor.crypto.sharing import Bits, Shared, SharedBits, Words, constant
 
 # Behind the point of u, g and k, whatever the other numbers have: u and k shrink as 1/n.
 INNER_BITS = 28
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class StepShape:
     """What is public about every step.
 
     `threshold` of 2^64 coins explore; `bits` are those behind the point.
@@ -42,13 +42,13 @@ class Weights:
     It has the upper half of A⁻¹, with twice INNER_BITS behind the point, and then w, with
     INNER_BITS more than a score's factors: what is added to them is never rounded, only what is
     taken out in each step. A⁻¹ is at most 1/ridge <= 1 and so are u, g and k, but for SLACK: their
-    products stay below 2^57, and `Terms` checks that w stays below 2^62.
+    products stay below 2^57, and `PPCBTerms` checks that w stays below 2^62.
     """
 
     table: Shared
 
     @classmethod
-    def initial(cls, shape: Shape, ridge: float, *, first: bool) -> "Weights":
+    def initial(cls, shape: StepShape, ridge: float, *, first: bool) -> "Weights":
         """Lines 1 and 2: A = ridge·I and w = 0, which is public."""
         table = np.zeros((shape.arms, shape.entries + shape.features), np.uint64)
         if first:
@@ -59,14 +59,14 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chance:
-    """What one server contributes to lines 8 and 12, unknown to the other and to the dealer."""
+    """What one server contributes to lines 8 and 12; the other and the dealer do not know it."""
 
     coin: Words
     turn: int
     ranks: Words
 
     @classmethod
-    def none(cls, shape: Shape) -> "Chance":
+    def none(cls, shape: StepShape) -> "Chance":
         return cls(np.zeros(1, np.uint64), 0, np.zeros(shape.arms, np.uint64))
 
 
@@ -77,6 +77,28 @@ class Gains:
     outer: Shared
     k: Shared
     s: Shared
+
+    @classmethod
+    def none(cls, shape: StepShape) -> "Gains":
+        arms = shape.arms
+        return cls(zeros(arms, shape.entries), zeros(arms, shape.features), zeros(arms, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A step's context, its arm as a one-hot vector, and what learning from it will need.
+
+    The gains are None where the reward comes steps later: weights will have changed by then.
+    """
+
+    x: Shared
+    one_hot: SharedBits
+    gains: Gains | None
+
+
+def zeros(*shape: int) -> Shared:
+    """Shares to trace a circuit with."""
+    return Shared(np.zeros(shape, np.uint64), first=False)
 
 
 @lru_cache(maxsize=16)

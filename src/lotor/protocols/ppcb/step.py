@@ -19,7 +19,7 @@ from lotor.crypto.sharing import (
     Coins,
     Engine,
     Heats,
-    Masked,
+    MaskedWords,
     Shared,
     SharedBits,
     Tally,
@@ -48,8 +48,9 @@ from lotor.crypto.sharing import (
 from lotor.protocols.ppcb.shape import (
     INNER_BITS,
     Chance,
+    Chosen,
     Gains,
-    Shape,
+    StepShape,
     Weights,
     picked,
     triangle,
@@ -60,27 +61,27 @@ from lotor.protocols.ppcb.shape import (
 SLACK = 2.0**-8
 
 
-def decide(
+def choose(
     engine: Engine,
-    shape: Shape,
+    shape: StepShape,
     weights: Weights,
     x: Shared,
     chance: Chance,
-) -> Circuit[tuple[SharedBits, Gains]]:
-    """Lines 8 to 15: the chosen arm as a one-hot vector, and what learning from it will need."""
+) -> Circuit[Chosen]:
+    """Lines 8 to 15: the chosen arm, and what learning from it will need."""
     (context, products), turn = yield from together(
         _products(engine, shape, weights, x), one_hot_of_sum(engine, chance.turn, shape.arms)
     )
     one_hot, gains = yield from together(
-        _choose(engine, shape, products[:, -1], context, chance, turn),  # line 11
+        _taken(engine, shape, products[:, -1], context, chance, turn),  # line 11
         _gains(engine, shape, products, context),
     )
-    return one_hot, gains
+    return Chosen(x, one_hot, gains)
 
 
-def choose(
-    engine: Engine, shape: Shape, weights: Weights, x: Shared, chance: Chance
-) -> Circuit[SharedBits]:
+def choose_only(
+    engine: Engine, shape: StepShape, weights: Weights, x: Shared, chance: Chance
+) -> Circuit[Chosen]:
     """Lines 8 to 15 alone, where the reward comes steps later and weights will have changed."""
     context, vectors, turn = yield from together(
         mask(engine, x),
@@ -88,13 +89,8 @@ def choose(
         one_hot_of_sum(engine, chance.turn, shape.arms),
     )
     scores = contract(engine, vectors, context)
-    return (yield from _choose(engine, shape, scores, context, chance, turn))
-
-
-def recall(engine: Engine, shape: Shape, weights: Weights, x: Shared) -> Circuit[Gains]:
-    """What learning needs of a choice that was made steps ago, under the weights of now."""
-    context, products = yield from _products(engine, shape, weights, x)
-    return (yield from _gains(engine, shape, products, context))
+    one_hot = yield from _taken(engine, shape, scores, context, chance, turn)
+    return Chosen(x, one_hot, None)
 
 
 def learn(
@@ -121,9 +117,18 @@ def learn(
     return Weights(weights.table + Shared(changes, first=engine.first))
 
 
+def learn_late(
+    engine: Engine, shape: StepShape, weights: Weights, chosen: Chosen, reward: Shared
+) -> Circuit[Weights]:
+    """Learn from a choice that was made steps ago: its gains are those under the weights of now."""
+    context, products = yield from _products(engine, shape, weights, chosen.x)
+    gains = yield from _gains(engine, shape, products, context)
+    return (yield from learn(engine, weights, chosen.one_hot, gains, reward))
+
+
 def _products(
-    engine: Engine, shape: Shape, weights: Weights, x: Shared
-) -> Circuit[tuple[Masked, Shared]]:
+    engine: Engine, shape: StepShape, weights: Weights, x: Shared
+) -> Circuit[tuple[MaskedWords, Shared]]:
     """The context, masked, and for each arm A⁻¹ x and behind it w·x."""
     context, table = yield from together(
         mask(engine, x), truncate(engine, weights.table, INNER_BITS)
@@ -133,7 +138,9 @@ def _products(
     return context, contract(engine, whole, context)
 
 
-def _gains(engine: Engine, shape: Shape, products: Shared, context: Masked) -> Circuit[Gains]:
+def _gains(
+    engine: Engine, shape: StepShape, products: Shared, context: MaskedWords
+) -> Circuit[Gains]:
     cut = yield from truncate(engine, products, shape.bits)
     u = moved(engine, cut, lambda v: v[:, :-1])
     s = moved(engine, cut, lambda v: v[:, -1:])
@@ -153,11 +160,11 @@ def _gains(engine: Engine, shape: Shape, products: Shared, context: Masked) -> C
     return Gains(outer, settled(engine, k), settled(engine, s))
 
 
-def _choose(
+def _taken(
     engine: Engine,
-    shape: Shape,
+    shape: StepShape,
     scores: Shared,
-    context: Masked,
+    context: MaskedWords,
     chance: Chance,
     turn: Tally,
 ) -> Circuit[SharedBits]:
@@ -185,8 +192,8 @@ def _choose(
     one_hot, too_long = yield from together(taking, reveal_tally(less[-2:-1]))
     if too_long[0]:
         raise TooLongError(
-            "the features of all parties together are longer than 1 as a vector: scale them, so "
-            "that no context can be"
+            "the features of all parties together are longer than 1 as a vector: scale them so "
+            "that no context can be longer"
         )
     return SharedBits(one_hot.share & np.uint8(1), first=engine.first)
 

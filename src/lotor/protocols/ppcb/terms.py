@@ -14,11 +14,13 @@ from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
 from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS
-from lotor.protocols.ppcb.shape import INNER_BITS, Shape
+from lotor.protocols.ppcb.shape import INNER_BITS, StepShape
 from lotor.protocols.ppcb.step import SLACK
+from lotor.protocols.two_server.schedule import ServerSeats
 
 FIRST, SECOND = "server-0", "server-1"
 """The seats of the two servers."""
+SEATS = ServerSeats(FIRST, SECOND)
 
 MOST_ARMS = 1 << 12
 MOST_FEATURES = 1 << 10
@@ -37,7 +39,7 @@ ROOM = 63
 LARGEST_MESSAGE = 15 << 20
 
 
-class Terms(msgspec.Struct, frozen=True):
+class PPCBTerms(msgspec.Struct, frozen=True):
     """T, the policy with epsilon, how many features each party brings (in their order), A.
 
     `bits` are those behind the point; `delay` is how many steps a reward is late; a run stops
@@ -74,8 +76,8 @@ class Terms(msgspec.Struct, frozen=True):
         return policy
 
     @property
-    def shape(self) -> Shape:
-        return Shape(self.arms, self.features, self.bits, threshold(self.learner.epsilon))
+    def shape(self) -> StepShape:
+        return StepShape(self.arms, self.features, self.bits, threshold(self.learner.epsilon))
 
     @property
     def accountant(self) -> Accountant:
@@ -187,10 +189,10 @@ class Terms(msgspec.Struct, frozen=True):
             )
 
 
-def terms_from(data: bytes) -> Terms:
+def terms_from(data: bytes) -> PPCBTerms:
     """Terms from the bytes that were announced, if a run can keep them."""
     try:
-        terms = msgspec.msgpack.decode(data, type=Terms)
+        terms = msgspec.msgpack.decode(data, type=PPCBTerms)
         terms.check()
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(

@@ -1,0 +1,41 @@
+"""Masks that two parties derive from a common key, each of them for one value only."""
+
+import numpy as np
+
+from lotor.core.errors import CryptoError
+from lotor.crypto.sharing import Bits, PadCipher, Pads, Words
+from lotor.crypto.sharing.pads import aligned
+from lotor.protocols.two_server.checks import ATTEMPT
+
+
+class MaskOrder:
+    """Refuses a second value for a mask: its places must come in order, each of them once.
+
+    After a crash a party is built anew, and repeats places with the values that they had.
+    """
+
+    def __init__(self) -> None:
+        self._latest: tuple[int, ...] = ()
+
+    def take(self, place: tuple[int, ...], what: str) -> None:
+        if place <= self._latest:
+            raise CryptoError(
+                f"{what} comes out of order: its mask is used already, and a second value under it "
+                "would show the difference of both; the protocol must use each place once"
+            )
+        self._latest = place
+
+
+def input_mask(cipher: PadCipher, t: int, count: int, number: int = 0) -> Words:
+    """The first server's share of an input of step t.
+
+    A party that brings several inputs in one step gives each of them a `number` of its own.
+    """
+    return Pads(cipher, 8 * count, t=t, attempt=ATTEMPT, circuit=number).words((count,))
+
+
+def result_blind(cipher: PadCipher, t: int, count: int, number: int = 0) -> Bits:
+    """The bits that both servers put on their shares of a result of step t."""
+    pads = Pads(cipher, aligned(count), t=t, attempt=ATTEMPT, circuit=number)
+    bits: Bits = pads.bits((count,), np.dtype(np.uint8)) & np.uint8(1)
+    return bits
