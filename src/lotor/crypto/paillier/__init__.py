@@ -29,7 +29,7 @@ to a ciphertext, each in a slot of its own:
     >>> packed.layout.unpack(key.decrypt_batch(ciphertexts))
     [107, 97]
 
-`Randomisers` prepare what makes ciphertexts fresh, `Workers` spread the work over cores.
+`Randomisers` prepare what makes ciphertexts fresh; `crypto.workers` spreads the work over cores.
 
 Reference: P. Paillier, Public-key cryptosystems based on composite degree residuosity classes,
 EUROCRYPT 1999; ISO/IEC 18033-6.
@@ -41,7 +41,6 @@ from lotor.crypto.paillier.packed import PackedDotProducts
 from lotor.crypto.paillier.private import PrivateKey, check_key_bits, generate_keypair
 from lotor.crypto.paillier.public import SECURE_BITS, Ciphertext, InsecureKeyWarning, PublicKey
 from lotor.crypto.paillier.randomisers import Randomisers
-from lotor.crypto.paillier.workers import Workers
 
 __all__ = [
     "SECURE_BITS",
@@ -53,7 +52,6 @@ __all__ = [
     "PrivateKey",
     "PublicKey",
     "Randomisers",
-    "Workers",
     "check_key_bits",
     "generate_keypair",
     "unpack",
