@@ -35,9 +35,9 @@ Reference: P. Paillier, Public-key cryptosystems based on composite degree resid
 EUROCRYPT 1999; ISO/IEC 18033-6.
 """
 
-from lotor.crypto.paillier.fixed_base import FixedBase
 from lotor.crypto.paillier.layout import PackedLayout, unpack
 from lotor.crypto.paillier.packed import PackedDotProducts
+from lotor.crypto.paillier.powers import FixedBase
 from lotor.crypto.paillier.private import PrivateKey, check_key_bits, generate_keypair
 from lotor.crypto.paillier.public import SECURE_BITS, Ciphertext, InsecureKeyWarning, PublicKey
 from lotor.crypto.paillier.randomisers import Randomisers

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.paillier.encoding import CIPHERTEXT
 from lotor.crypto.paillier.layout import PackedLayout
-from lotor.crypto.paillier.powers import TABLE_BYTES, Method, Plan, choose_plan, signed_digits
+from lotor.crypto.paillier.powers import TABLE_BYTES, Method, PowerPlan, choose_plan, signed_digits
 from lotor.crypto.paillier.public import Ciphertext, RandomiserSource
 from lotor.crypto.paillier.randomisers import EXTRA_BITS
 from lotor.crypto.workers import Workers
@@ -187,7 +187,7 @@ class DotProductJob:
     def __init__(self, part: _Part) -> None:
         self._width = len(part.modulus)
         modulus = mpz.from_bytes(part.modulus, "big")
-        plan = Plan(part.method, part.window, part.digits)
+        plan = PowerPlan(part.method, part.window, part.digits)
         self._powers = plan.build(part.bases(), modulus)
 
     @classmethod
