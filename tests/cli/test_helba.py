@@ -23,9 +23,7 @@ from lotor.protocols.helba.judging import Judged
 TEACHING = ["--insecure-degree", "1024"]
 SMALL = [*TEACHING, "--budget", "3", "--seed", "1"]
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::lotor.crypto.ckks.errors.InsecureParametersWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.ckks.InsecureParametersWarning")
 
 
 def output(*arguments: str, code: int = 0) -> str:

@@ -27,8 +27,8 @@ from lotor.core.errors import (
     KeyMismatchError,
 )
 from lotor.crypto.certificates import (
-    Authority,
     Certificate,
+    CertificateAuthority,
     PartyKey,
     Request,
     Revocations,
@@ -43,8 +43,8 @@ WORDS = st.from_regex(r"[a-z][a-z0-9-]{0,62}", fullmatch=True)
 
 
 @pytest.fixture(scope="module")
-def authority() -> Authority:
-    return Authority.create("clinics")
+def authority() -> CertificateAuthority:
+    return CertificateAuthority.create("clinics")
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +53,18 @@ def key() -> PartyKey:
 
 
 @pytest.fixture(scope="module")
-def certificate(authority: Authority, key: PartyKey) -> Certificate:
+def certificate(authority: CertificateAuthority, key: PartyKey) -> Certificate:
     return authority.sign(key.request(LYON))
 
 
 @given(name=WORDS, role=WORDS)
 @settings(max_examples=30)
 def test_role_and_name_survive_request_and_signature(name: str, role: str) -> None:
-    authority, key, subject = Authority.create("clinics"), PartyKey.new(), Subject(name, role)
+    authority, key, subject = (
+        CertificateAuthority.create("clinics"),
+        PartyKey.new(),
+        Subject(name, role),
+    )
     request = Request.from_pem(key.request(subject))
     signed = authority.sign(key.request(subject))
     assert request.subject == signed.subject == subject
@@ -82,7 +86,7 @@ def test_names_at_the_edge_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="lower-case"):
         Subject(text, "owner")
     with pytest.raises(InputError):
-        Authority.create(text)
+        CertificateAuthority.create(text)
 
 
 @pytest.mark.parametrize("uri", ["lotor:owner", "lotor:/lyon", "lotor:owner/a/b", "x:owner/lyon"])
@@ -104,21 +108,23 @@ def test_the_same_request_has_the_same_fingerprint(key: PartyKey) -> None:
     assert [len(block) for block in first.fingerprint.split(" ")] == [4] * 16
 
 
-def test_an_authority_survives_its_files(authority: Authority, certificate: Certificate) -> None:
-    again = Authority.from_pem(authority.certificate_pem, authority.key_pem())
+def test_an_authority_survives_its_files(
+    authority: CertificateAuthority, certificate: Certificate
+) -> None:
+    again = CertificateAuthority.from_pem(authority.certificate_pem, authority.key_pem())
     assert (again.name, again.fingerprint) == ("clinics", authority.fingerprint)
     trust = Trust(authority.certificate_pem)
     assert (trust.authority, trust.fingerprint) == ("clinics", authority.fingerprint)
     assert trust.authority_pem == authority.certificate_pem
     assert trust.check(again.sign(PartyKey.new().request(LYON))) == LYON
     with pytest.raises(KeyMismatchError, match="clinics"):
-        Authority.from_pem(authority.certificate_pem, PartyKey.new().to_pem())
+        CertificateAuthority.from_pem(authority.certificate_pem, PartyKey.new().to_pem())
     with pytest.raises(CertificateError, match="not a certificate of an authority"):
         Trust(certificate.to_pem())
 
 
 def test_a_bundle_is_the_party_and_then_the_authority(
-    authority: Authority, certificate: Certificate
+    authority: CertificateAuthority, certificate: Certificate
 ) -> None:
     both = certificate.to_pem() + authority.certificate_pem
     assert read_bundle(both) == (certificate, authority.certificate_pem)
@@ -129,16 +135,18 @@ def test_a_bundle_is_the_party_and_then_the_authority(
         read_bundle(authority.certificate_pem + certificate.to_pem())
 
 
-def test_a_renewed_certificate_keeps_the_key(authority: Authority, key: PartyKey) -> None:
+def test_a_renewed_certificate_keeps_the_key(
+    authority: CertificateAuthority, key: PartyKey
+) -> None:
     first, second = (authority.sign(key.request(LYON)) for _ in range(2))
     assert first.key_bytes == second.key_bytes
     assert first.serial != second.serial
     assert first.fingerprint != second.fingerprint
 
 
-def test_foreign_certificates_are_refused(authority: Authority) -> None:
-    twin = Authority.create("clinics")  # same name, another key
-    for foreign in (twin, Authority.create("others")):
+def test_foreign_certificates_are_refused(authority: CertificateAuthority) -> None:
+    twin = CertificateAuthority.create("clinics")  # same name, another key
+    for foreign in (twin, CertificateAuthority.create("others")):
         certificate = foreign.sign(PartyKey.new().request(LYON))
         with pytest.raises(CertificateError, match=r"owner lyon is not signed by .* clinics"):
             Trust(authority.certificate_pem).check(certificate)
@@ -147,7 +155,7 @@ def test_foreign_certificates_are_refused(authority: Authority) -> None:
 @given(seconds=st.integers(-400 * 86400, 800 * 86400), days=st.integers(1, 700))
 @settings(max_examples=60)
 def test_a_certificate_counts_exactly_while_it_is_valid(seconds: int, days: int) -> None:
-    authority = Authority.create("clinics", now=NOW - timedelta(days=500))
+    authority = CertificateAuthority.create("clinics", now=NOW - timedelta(days=500))
     certificate = authority.sign(PartyKey.new().request(LYON), days, now=NOW)
     trust, then = Trust(authority.certificate_pem), NOW + timedelta(seconds=seconds)
     if seconds < -300:
@@ -161,7 +169,7 @@ def test_a_certificate_counts_exactly_while_it_is_valid(seconds: int, days: int)
 
 
 def test_nothing_outlives_its_authority() -> None:
-    authority = Authority.create("clinics", days=10, now=NOW)
+    authority = CertificateAuthority.create("clinics", days=10, now=NOW)
     request = PartyKey.new().request(LYON)
     certificate = authority.sign(request, 10, now=NOW)
     with pytest.raises(CertificateError, match="at most 9 days"):
@@ -171,16 +179,18 @@ def test_nothing_outlives_its_authority() -> None:
 
 
 @pytest.mark.parametrize("days", [0, -1, 36_501, 10**9])
-def test_senseless_durations_are_refused(authority: Authority, days: int) -> None:
+def test_senseless_durations_are_refused(authority: CertificateAuthority, days: int) -> None:
     with pytest.raises(InputError, match="days"):
         authority.sign(PartyKey.new().request(LYON), days)
     with pytest.raises(InputError, match="days"):
-        Authority.create("clinics", days)
+        CertificateAuthority.create("clinics", days)
     with pytest.raises(InputError, match="days"):
         authority.revocations({}, days)
 
 
-def test_a_moment_needs_a_time_zone(authority: Authority, certificate: Certificate) -> None:
+def test_a_moment_needs_a_time_zone(
+    authority: CertificateAuthority, certificate: Certificate
+) -> None:
     with pytest.raises(InputError, match="time zone"):
         Trust(authority.certificate_pem).check(certificate, datetime(2030, 1, 1))
 
@@ -188,7 +198,7 @@ def test_a_moment_needs_a_time_zone(authority: Authority, certificate: Certifica
 @given(revoked=st.sets(st.integers(0, 5)))
 @settings(max_examples=20)
 def test_exactly_the_revoked_are_refused(revoked: set[int]) -> None:
-    authority = Authority.create("clinics", now=NOW)
+    authority = CertificateAuthority.create("clinics", now=NOW)
     issued = [
         authority.sign(PartyKey.new().request(Subject(f"owner-{i}", "owner")), now=NOW)
         for i in range(6)
@@ -203,15 +213,15 @@ def test_exactly_the_revoked_are_refused(revoked: set[int]) -> None:
             trust.check(certificate, NOW)
 
 
-def test_a_revocation_list_must_be_the_authoritys(authority: Authority) -> None:
-    for foreign in (Authority.create("clinics"), Authority.create("others")):
+def test_a_revocation_list_must_be_the_authoritys(authority: CertificateAuthority) -> None:
+    for foreign in (CertificateAuthority.create("clinics"), CertificateAuthority.create("others")):
         with pytest.raises(CertificateError, match="not signed by the authority clinics"):
             Trust(authority.certificate_pem, foreign.revocations({}))
     with pytest.raises(FormatError, match="revocation list"):
         Trust(authority.certificate_pem, b"")
 
 
-def test_a_revocation_list_must_bear_the_authoritys_name(authority: Authority) -> None:
+def test_a_revocation_list_must_bear_the_authoritys_name(authority: CertificateAuthority) -> None:
     crl = (
         x509.CertificateRevocationListBuilder(_common("others"), NOW, NOW + timedelta(days=1))
         .sign(PartyKey.from_pem(authority.key_pem()).private, None)
@@ -221,7 +231,7 @@ def test_a_revocation_list_must_bear_the_authoritys_name(authority: Authority) -
         Trust(authority.certificate_pem, crl)
 
 
-def test_an_altered_authority_is_refused(authority: Authority) -> None:
+def test_an_altered_authority_is_refused(authority: CertificateAuthority) -> None:
     der = x509.load_pem_x509_certificate(authority.certificate_pem).public_bytes(Encoding.DER)
     altered = x509.load_der_x509_certificate(der.replace(b"clinics", b"klinics"))
     with pytest.raises(CertificateError, match="not signed with its own key"):
@@ -229,7 +239,7 @@ def test_an_altered_authority_is_refused(authority: Authority) -> None:
 
 
 def test_a_stale_revocation_list_still_counts(
-    authority: Authority, certificate: Certificate
+    authority: CertificateAuthority, certificate: Certificate
 ) -> None:
     old = datetime.now(UTC) - timedelta(days=31)
     stale = Trust(
@@ -242,14 +252,18 @@ def test_a_stale_revocation_list_still_counts(
     assert not Trust(authority.certificate_pem).revocations_stale
 
 
-def test_a_request_altered_on_its_way_is_refused(authority: Authority, key: PartyKey) -> None:
+def test_a_request_altered_on_its_way_is_refused(
+    authority: CertificateAuthority, key: PartyKey
+) -> None:
     der = x509.load_pem_x509_csr(key.request(LYON)).public_bytes(Encoding.DER)
     altered = x509.load_der_x509_csr(der.replace(b"lyon", b"graz"))
     with pytest.raises(CertificateError, match="altered"):
         authority.sign(altered.public_bytes(Encoding.PEM))
 
 
-def test_nothing_else_of_a_request_is_taken_over(authority: Authority, key: PartyKey) -> None:
+def test_nothing_else_of_a_request_is_taken_over(
+    authority: CertificateAuthority, key: PartyKey
+) -> None:
     name = x509.Name(
         [
             x509.NameAttribute(NameOID.COMMON_NAME, "lyon"),
@@ -285,7 +299,7 @@ def _mutations(source: bytes) -> st.SearchStrategy[bytes]:
 @given(data=st.data())
 @settings(max_examples=400)
 def test_damaged_certificates_never_pass(
-    data: st.DataObject, authority: Authority, certificate: Certificate
+    data: st.DataObject, authority: CertificateAuthority, certificate: Certificate
 ) -> None:
     der = data.draw(_mutations(certificate.to_der()) | st.binary(max_size=200))
     if der == certificate.to_der():
@@ -345,7 +359,7 @@ BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
 
 def _by_hand(
-    authority: Authority,
+    authority: CertificateAuthority,
     *,
     name: x509.Name | None = None,
     alternative: x509.SubjectAlternativeName | None = None,
@@ -373,11 +387,11 @@ def _by_hand(
     return builder.sign(signer, None).public_bytes(Encoding.DER)
 
 
-def test_a_certificate_by_hand_that_says_the_same_is_read(authority: Authority) -> None:
+def test_a_certificate_by_hand_that_says_the_same_is_read(authority: CertificateAuthority) -> None:
     assert Certificate.from_der(_by_hand(authority)).subject == LYON
 
 
-def test_certificates_that_are_not_a_partys_are_refused(authority: Authority) -> None:
+def test_certificates_that_are_not_a_partys_are_refused(authority: CertificateAuthority) -> None:
     mixed = x509.SubjectAlternativeName(
         [x509.UniformResourceIdentifier("lotor:owner/lyon"), x509.DNSName("lyon.example.org")]
     )
@@ -398,7 +412,11 @@ def test_certificates_that_are_not_a_partys_are_refused(authority: Authority) ->
 
 
 def _context(
-    side: int, folder: Path, authority: Authority, key: PartyKey, certificate: Certificate
+    side: int,
+    folder: Path,
+    authority: CertificateAuthority,
+    key: PartyKey,
+    certificate: Certificate,
 ) -> ssl.SSLContext:
     name = certificate.subject.name
     (folder / f"{name}.key").write_bytes(key.to_pem())
@@ -428,7 +446,7 @@ def _handshake(client: ssl.SSLContext, server: ssl.SSLContext) -> tuple[ssl.SSLO
 
 @pytest.mark.parametrize("revoked", [False, True])
 def test_openssl_accepts_them_at_its_strictest(
-    tmp_path: Path, authority: Authority, revoked: bool
+    tmp_path: Path, authority: CertificateAuthority, revoked: bool
 ) -> None:
     keys = {name: PartyKey.new() for name in ("lyon", "cloud")}
     lyon = authority.sign(keys["lyon"].request(LYON))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lotor.core.errors import LotorError
-from lotor.crypto.certificates import Authority, Certificate, PartyKey, Subject, Trust
+from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject, Trust
 from lotor.transport import Address, Hello, Limits, NetworkTransport, Tls
 
 # Quick to try again, but patient with a busy machine.
@@ -31,7 +31,7 @@ class Federation:
 
     def __init__(self, folder: Path, name: str = "clinics") -> None:
         self.folder = folder
-        self.authority = Authority.create(name)
+        self.authority = CertificateAuthority.create(name)
         self.certificates: dict[str, Certificate] = {}
         self._revoked: dict[int, datetime] = {}
         self._trust = Trust(self.authority.certificate_pem)

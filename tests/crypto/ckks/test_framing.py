@@ -18,8 +18,8 @@ from lotor.core.errors import (
     LotorError,
     VersionError,
 )
-from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey, memory_files
-from lotor.crypto.ckks.framing import Frame, Kind, check_payload, read_frame
+from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey, binding
+from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
 
 KIT = small(2, (1,))
 P = KIT.parameters
@@ -28,27 +28,27 @@ MAC_KEY = bytes(range(32))
 HEADER_BYTES = 4 + 3 + 32 + 2 + 8 + 1
 
 
-def load(kind: Kind, data: bytes, mac_key: bytes | None = None) -> object:
-    if kind is Kind.SECRET_KEY:
+def load(kind: FrameKind, data: bytes, mac_key: bytes | None = None) -> object:
+    if kind is FrameKind.SECRET_KEY:
         return SecretKey.from_bytes(data, P, fingerprint=PRINT, mac_key=mac_key)
-    if kind is Kind.PUBLIC_KEY:
+    if kind is FrameKind.PUBLIC_KEY:
         return PublicKey.from_bytes(data, P, fingerprint=PRINT, mac_key=mac_key)
-    if kind is Kind.EVALUATION_KEYS:
+    if kind is FrameKind.EVALUATION_KEYS:
         return EvaluationKeys.from_bytes(data, P, PRINT, mac_key=mac_key)
     return Ciphertext.from_bytes(data, P, PRINT, mac_key=mac_key)
 
 
-def made(kind: Kind, mac_key: bytes | None = None) -> bytes:
-    if kind is Kind.SECRET_KEY:
+def made(kind: FrameKind, mac_key: bytes | None = None) -> bytes:
+    if kind is FrameKind.SECRET_KEY:
         return KIT.secret.to_bytes(mac_key=mac_key)
-    if kind is Kind.PUBLIC_KEY:
+    if kind is FrameKind.PUBLIC_KEY:
         return KIT.secret.public.to_bytes(mac_key=mac_key)
-    if kind is Kind.EVALUATION_KEYS:
+    if kind is FrameKind.EVALUATION_KEYS:
         return KIT.secret.evaluation_keys([1], mac_key=mac_key)
     return KIT.secret.encrypt_to_bytes([1.0, 2.0], mac_key=mac_key)
 
 
-FRAMES = {(kind, key): made(kind, key) for kind in Kind for key in (None, MAC_KEY)}
+FRAMES = {(kind, key): made(kind, key) for kind in FrameKind for key in (None, MAC_KEY)}
 ALL = pytest.mark.parametrize(("kind", "mac_key"), list(FRAMES))
 
 
@@ -64,14 +64,14 @@ def _no_seal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @ALL
-def test_what_was_written_can_be_read(kind: Kind, mac_key: bytes | None) -> None:
+def test_what_was_written_can_be_read(kind: FrameKind, mac_key: bytes | None) -> None:
     load(kind, FRAMES[kind, mac_key], mac_key)
 
 
 @ALL
 @pytest.mark.usefixtures("_no_seal")
 def test_every_byte_of_the_header_and_samples_of_the_rest(
-    kind: Kind, mac_key: bytes | None
+    kind: FrameKind, mac_key: bytes | None
 ) -> None:
     whole = FRAMES[kind, mac_key]
     inner = range(HEADER_BYTES, len(whole), max(1, len(whole) // 40))
@@ -84,7 +84,7 @@ def test_every_byte_of_the_header_and_samples_of_the_rest(
 
 @ALL
 @pytest.mark.usefixtures("_no_seal")
-def test_cut_and_extended(kind: Kind, mac_key: bytes | None) -> None:
+def test_cut_and_extended(kind: FrameKind, mac_key: bytes | None) -> None:
     whole = FRAMES[kind, mac_key]
     lengths = (0, 3, HEADER_BYTES, HEADER_BYTES + 31, 200, len(whole) // 2, len(whole) - 1)
     for data in (*(whole[:length] for length in lengths), whole + b"\0", whole[1:]):
@@ -93,8 +93,8 @@ def test_cut_and_extended(kind: Kind, mac_key: bytes | None) -> None:
 
 
 @pytest.mark.usefixtures("_no_seal")
-@pytest.mark.parametrize("kind", list(Kind))
-def test_the_two_checks_do_not_stand_in_for_each_other(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(FrameKind))
+def test_the_two_checks_do_not_stand_in_for_each_other(kind: FrameKind) -> None:
     with pytest.raises(IntegrityError):
         load(kind, FRAMES[kind, None], MAC_KEY)
     with pytest.raises(IntegrityError):
@@ -106,16 +106,16 @@ def test_the_two_checks_do_not_stand_in_for_each_other(kind: Kind) -> None:
 
 
 @pytest.mark.usefixtures("_no_seal")
-@pytest.mark.parametrize("kind", list(Kind))
-def test_another_kind(kind: Kind) -> None:
-    for other in set(Kind) - {kind}:
+@pytest.mark.parametrize("kind", list(FrameKind))
+def test_another_kind(kind: FrameKind) -> None:
+    for other in set(FrameKind) - {kind}:
         with pytest.raises(FormatError, match="pass the right object"):
             load(kind, FRAMES[other, None])
 
 
 @pytest.mark.usefixtures("_no_seal")
-@pytest.mark.parametrize("kind", list(Kind))
-def test_foreign_keys_and_parameters(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(FrameKind))
+def test_foreign_keys_and_parameters(kind: FrameKind) -> None:
     data = FRAMES[kind, None]
     with pytest.raises(KeyMismatchError, match="is needed"):
         read_frame(kind, data, P, key="00" * 16)
@@ -135,67 +135,74 @@ def test_another_keys_ciphertext_is_not_decrypted() -> None:
 def test_a_public_key_cannot_be_passed_off_as_another() -> None:
     """Even with a check that fits: the fingerprint is that of the key itself."""
     stranger = SecretKey.generate(P).public
-    frame = Frame(Kind.PUBLIC_KEY, P.fingerprint, PRINT, (stranger._payload,))
+    frame = CKKSFrame(FrameKind.PUBLIC_KEY, P.fingerprint, PRINT, (stranger._payload,))
     with pytest.raises(FormatError, match="exchanged"):
         PublicKey.from_bytes(frame.to_bytes(), P, fingerprint=PRINT)
 
 
 @pytest.mark.parametrize("change", [{"level": 1}, {"scale": 2.0**39}, {"level": 9}])
 def test_a_header_that_contradicts_its_content(change: dict[str, float]) -> None:
-    frame = read_frame(Kind.CIPHERTEXT, FRAMES[Kind.CIPHERTEXT, None], P, key=PRINT)
+    frame = read_frame(FrameKind.CIPHERTEXT, FRAMES[FrameKind.CIPHERTEXT, None], P, key=PRINT)
     values = {"level": frame.level, "scale": frame.scale, **change}
-    forged = Frame(
-        Kind.CIPHERTEXT, P.fingerprint, PRINT, frame.parts, int(values["level"]), values["scale"]
+    forged = CKKSFrame(
+        FrameKind.CIPHERTEXT,
+        P.fingerprint,
+        PRINT,
+        frame.parts,
+        int(values["level"]),
+        values["scale"],
     )
     with pytest.raises(FormatError):
         Ciphertext.from_bytes(forged.to_bytes(), P, PRINT)
 
 
 @pytest.mark.usefixtures("_no_seal")
-@pytest.mark.parametrize("kind", list(Kind))
-def test_content_that_seal_did_not_write(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(FrameKind))
+def test_content_that_seal_did_not_write(kind: FrameKind) -> None:
     for parts in ((), (b"",), (b"x" * 100,) * 2, (b"\x90", b"x" * 100), (b"\x91\x00", b"")):
         with pytest.raises(FormatError):
-            load(kind, Frame(kind, P.fingerprint, PRINT, parts).to_bytes())
+            load(kind, CKKSFrame(kind, P.fingerprint, PRINT, parts).to_bytes())
 
 
 def test_content_of_seal_that_is_too_long_or_damaged() -> None:
-    payload = memory_files.saved(KIT.secret.public.encrypt(1.0).seal)
-    assert check_payload(Kind.CIPHERTEXT, payload, len(payload)) is payload
+    payload = binding.saved(KIT.secret.public.encrypt(1.0).seal)
+    assert check_payload(FrameKind.CIPHERTEXT, payload, len(payload)) is payload
     with pytest.raises(FormatError):
-        check_payload(Kind.CIPHERTEXT, payload, len(payload) - 1)
+        check_payload(FrameKind.CIPHERTEXT, payload, len(payload) - 1)
     damaged = payload[:30] + os.urandom(len(payload) - 30)
     with pytest.raises(LotorError):
         Ciphertext.from_bytes(
-            Frame(Kind.CIPHERTEXT, P.fingerprint, PRINT, (damaged,)).to_bytes(), P, PRINT
+            CKKSFrame(FrameKind.CIPHERTEXT, P.fingerprint, PRINT, (damaged,)).to_bytes(), P, PRINT
         )
 
 
 def test_lengths_that_do_not_add_up_although_the_check_fits() -> None:
-    whole = bytearray(Frame(Kind.CIPHERTEXT, P.fingerprint, PRINT, (b"abc",)).to_bytes()[:-32])
+    whole = bytearray(
+        CKKSFrame(FrameKind.CIPHERTEXT, P.fingerprint, PRINT, (b"abc",)).to_bytes()[:-32]
+    )
     whole[HEADER_BYTES : HEADER_BYTES + 8] = struct.pack(">Q", 2**63)
     whole += sha256(b"lotor ckks frame v1\0" + whole).digest()
     with pytest.raises(FormatError, match="add up"):
-        read_frame(Kind.CIPHERTEXT, bytes(whole), P)
+        read_frame(FrameKind.CIPHERTEXT, bytes(whole), P)
 
 
 @given(
-    st.sampled_from(list(Kind)),
+    st.sampled_from(list(FrameKind)),
     st.lists(st.binary(max_size=40), max_size=3),
     st.integers(0, 2),
     st.floats(0, 1e30),
     st.sampled_from([None, MAC_KEY]),
 )
 def test_frames_round_trip(
-    kind: Kind, parts: list[bytes], level: int, scale: float, mac_key: bytes | None
+    kind: FrameKind, parts: list[bytes], level: int, scale: float, mac_key: bytes | None
 ) -> None:
-    frame = Frame(kind, P.fingerprint, PRINT, tuple(parts), level, scale)
+    frame = CKKSFrame(kind, P.fingerprint, PRINT, tuple(parts), level, scale)
     read = read_frame(kind, frame.to_bytes(mac_key), P, key=PRINT, mac_key=mac_key)
     assert [bytes(part) for part in read.parts] == parts
     assert (read.level, read.scale) == (level, scale)
 
 
 def test_the_check_is_an_hmac() -> None:
-    data = Frame(Kind.CIPHERTEXT, P.fingerprint, PRINT, (b"abc",)).to_bytes(MAC_KEY)
+    data = CKKSFrame(FrameKind.CIPHERTEXT, P.fingerprint, PRINT, (b"abc",)).to_bytes(MAC_KEY)
     expected = hmac.new(MAC_KEY, b"lotor ckks frame v1\0" + data[:-32], sha256).digest()
     assert data[-32:] == expected

@@ -19,7 +19,7 @@ from lotor.crypto.ckks import (
     Evaluator,
     PublicKey,
     SecretKey,
-    memory_files,
+    binding,
 )
 from lotor.crypto.ckks.binding import seal
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
             raise RuntimeError("I/O error")
 
     with pytest.raises(Exception, match="could not write"):
-        memory_files.saved(Full())
+        binding.saved(Full())
 
 
 def test_a_missing_package_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:

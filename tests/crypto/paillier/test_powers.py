@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
-from lotor.crypto.paillier.fixed_base import FixedBase
 from lotor.crypto.paillier.powers import (
     Buckets,
+    FixedBase,
     Tables,
     choose_plan,
     invert_all,

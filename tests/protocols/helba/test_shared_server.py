@@ -74,7 +74,7 @@ def test_a_helper_that_is_killed_ends_the_run_with_an_error(
     learn: Callable[[SharedServer, int], None] = SharedServer._learn
 
     def killing(self: SharedServer, t: int) -> None:
-        self._helpers._crew._processes[0].kill()
+        self._helpers._processes._processes[0].kill()
         learn(self, t)
 
     monkeypatch.setattr(SharedServer, "_learn", killing)

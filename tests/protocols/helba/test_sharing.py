@@ -146,7 +146,7 @@ def test_sums_can_be_taken_anew(kit: Kit) -> None:
 
 @pytest.mark.parametrize("kit", [3], indirect=True)
 def test_a_helper_that_ends_is_an_error_that_says_so(kit: Kit) -> None:
-    kit.sharing._crew._processes[0].kill()
+    kit.sharing._processes._processes[0].kill()
     with pytest.raises(CryptoError, match="has ended"):
         kit.differences(contexts(kit.setting, 1, 1), 1)
     with pytest.raises(CryptoError, match="start again"):

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lotor.crypto.certificates import Authority, Certificate, PartyKey, Subject
+from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject
 from lotor.crypto.signing import Identity
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement
 from lotor.runtime.daemon.frames import Open
@@ -29,4 +29,6 @@ def seat(told: Announcement, **certificates: Certificate) -> Announcement:
 
 
 def foreign(name: str, role: str) -> Certificate:
-    return Authority.create("elsewhere").sign(PartyKey.new().request(Subject(name, role)), 30)
+    return CertificateAuthority.create("elsewhere").sign(
+        PartyKey.new().request(Subject(name, role)), 30
+    )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
 from lotor.core.version import VERSION
-from lotor.crypto.certificates import Authority, Certificate, PartyKey, Subject, Trust
+from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject, Trust
 from lotor.crypto.signing import Identity
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.deployment import Member, Offer
@@ -33,7 +33,9 @@ ROLES = {
 class Cast:
     """An authority and the certified parties of one run, all in memory."""
 
-    authority: Authority = field(default_factory=lambda: Authority.create("clinics"))
+    authority: CertificateAuthority = field(
+        default_factory=lambda: CertificateAuthority.create("clinics")
+    )
     keys: dict[str, PartyKey] = field(default_factory=dict)
     certificates: dict[str, Certificate] = field(default_factory=dict)
     order: bytes = b""

@@ -19,7 +19,7 @@ import pytest
 
 from lotor.core.errors import ConfigError
 from lotor.core.version import VERSION
-from lotor.crypto.certificates import Authority
+from lotor.crypto.certificates import CertificateAuthority
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.config import (
     Address,
@@ -257,7 +257,7 @@ def test_a_server_with_arms(kits: dict[str, Path]) -> None:
     assert only(kits["cloud"], "role").result == "warning"
 
 
-def certified(kit: Path, authority: Authority, days: int, begin: datetime) -> None:
+def certified(kit: Path, authority: CertificateAuthority, days: int, begin: datetime) -> None:
     certificate = authority.sign((kit / "request.pem").read_bytes(), days, now=begin)
     (kit / "certificate.pem").write_bytes(certificate.to_pem() + authority.certificate_pem)
     (kit / "revoked.pem").write_bytes(authority.revocations({}))
@@ -270,7 +270,9 @@ def certified(kit: Path, authority: Authority, days: int, begin: datetime) -> No
 def test_dates_of_certificates(
     kits: dict[str, Path], left: int, check: str | None, result: str | None
 ) -> None:
-    authority = Authority.create("clinics", 3650, now=datetime.now(UTC) - timedelta(days=365))
+    authority = CertificateAuthority.create(
+        "clinics", 3650, now=datetime.now(UTC) - timedelta(days=365)
+    )
     begin = datetime.now(UTC) + timedelta(days=left - 100, hours=1)
     certified(kits["lyon"], authority, 100, begin)
     assert {one.check: one.result for one in wrong(kits["lyon"]).values()} == (
@@ -279,7 +281,7 @@ def test_dates_of_certificates(
 
 
 def test_an_authority_that_ends_soon(kits: dict[str, Path]) -> None:
-    certified(kits["lyon"], Authority.create("clinics", 80), 60, datetime.now(UTC))
+    certified(kits["lyon"], CertificateAuthority.create("clinics", 80), 60, datetime.now(UTC))
     assert "new authority" in only(kits["lyon"], "authority").todo
 
 

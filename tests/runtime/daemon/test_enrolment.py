@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lotor.core.errors import ConfigError
-from lotor.crypto.certificates import Authority, PartyKey, Subject
+from lotor.crypto.certificates import CertificateAuthority, PartyKey, Subject
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.enrolment import (
     install_certificate,
@@ -102,7 +102,7 @@ def test_a_kit_takes_the_newest_list_of_its_own_authority(
     with pytest.raises(ConfigError, match=r"certificate\.pem is missing"):
         install_revocations(kit, authority.revoked_path)
     install_certificate(kit, _signed(authority, kit))
-    file.write_bytes(Authority.create("clinics").revocations({}))
+    file.write_bytes(CertificateAuthority.create("clinics").revocations({}))
     with pytest.raises(ConfigError, match="not signed by the authority clinics"):
         install_revocations(kit, file)
     install_revocations(kit, authority.revoked_path)

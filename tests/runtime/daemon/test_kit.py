@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lotor.core.errors import CertificateError, ConfigError
-from lotor.crypto.certificates import Authority, PartyKey, Subject
+from lotor.crypto.certificates import CertificateAuthority, PartyKey, Subject
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.kit import Kit
@@ -52,7 +52,7 @@ def test_mixed_up_files_are_refused(kits: dict[str, Path]) -> None:
 
 def test_an_authority_that_did_not_sign_is_refused(kits: dict[str, Path]) -> None:
     path = kits["lyon"] / "certificate.pem"
-    other = Authority.create("demo").certificate_pem
+    other = CertificateAuthority.create("demo").certificate_pem
     path.write_bytes(Kit(kits["lyon"]).certificate.to_pem() + other)
     with pytest.raises(ConfigError, match="owner lyon is not signed by the authority demo"):
         Kit(kits["lyon"])
@@ -67,7 +67,7 @@ def test_damaged_files_are_named(kits: dict[str, Path], name: str) -> None:
 
 
 def test_an_expired_certificate_can_still_be_looked_at(tmp_path: Path) -> None:
-    authority, key = Authority.create("demo"), PartyKey.new()
+    authority, key = CertificateAuthority.create("demo"), PartyKey.new()
     old = datetime.now(UTC) - timedelta(days=10)
     certificate = authority.sign(key.request(Subject("lyon", "owner")), 1, now=old)
     (tmp_path / "key.pem").write_bytes(key.to_pem())
@@ -114,7 +114,7 @@ def test_a_lost_revocation_list_goes_on_to_count(kits: dict[str, Path]) -> None:
 def test_a_foreign_or_half_copied_list_is_refused_until_it_is_whole(kits: dict[str, Path]) -> None:
     kit, path = Kit(kits["lyon"]), kits["lyon"] / "revoked.pem"
     whole = AuthorityFolder(kits["lyon"].parent / "authority").revoked_path.read_bytes()
-    for bad in (Authority.create("demo").revocations({}), whole[: len(whole) // 2]):
+    for bad in (CertificateAuthority.create("demo").revocations({}), whole[: len(whole) // 2]):
         path.write_bytes(bad)
         for _ in range(2):
             with pytest.raises(ConfigError, match=r"revoked\.pem"):

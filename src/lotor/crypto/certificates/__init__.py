@@ -1,16 +1,14 @@
 """Who is who in a federation: keys, certificates with a role and a name, and one authority."""
 
-from lotor.crypto.certificates.authority import Authority
+from lotor.crypto.certificates.authority import CertificateAuthority
 from lotor.crypto.certificates.certificate import Certificate, read_bundle
-from lotor.crypto.certificates.party_key import PartyKey
-from lotor.crypto.certificates.request import Request
-from lotor.crypto.certificates.revocations import Revocations
+from lotor.crypto.certificates.party_key import PartyKey, Request
 from lotor.crypto.certificates.subject import Subject
-from lotor.crypto.certificates.trust import Trust
+from lotor.crypto.certificates.trust import Revocations, Trust
 
 __all__ = [
-    "Authority",
     "Certificate",
+    "CertificateAuthority",
     "PartyKey",
     "Request",
     "Revocations",

@@ -11,8 +11,7 @@ from cryptography.x509.oid import NameOID
 from lotor.core.errors import CertificateError, InputError, KeyMismatchError
 from lotor.crypto.certificates.certificate import USES, Certificate
 from lotor.crypto.certificates.parsing import day, fingerprint, moment
-from lotor.crypto.certificates.party_key import PartyKey
-from lotor.crypto.certificates.request import Request
+from lotor.crypto.certificates.party_key import PartyKey, Request
 from lotor.crypto.certificates.subject import check_word
 from lotor.crypto.certificates.trust import read_authority
 
@@ -20,11 +19,11 @@ CLOCK_SKEW = timedelta(minutes=5)
 LONGEST_DAYS = 36_500
 
 
-class Authority:
+class CertificateAuthority:
     """A key that every party of the federation trusts, and its certificate.
 
     >>> from lotor.crypto.certificates import Subject
-    >>> authority = Authority.create("clinics")
+    >>> authority = CertificateAuthority.create("clinics")
     >>> authority.sign(PartyKey.new().request(Subject("lyon", "owner"))).subject
     Subject(name='lyon', role='owner')
     """
@@ -35,10 +34,12 @@ class Authority:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"<Authority {self.name}>"
+        return f"<CertificateAuthority {self.name}>"
 
     @classmethod
-    def create(cls, name: str, days: int = 3650, *, now: datetime | None = None) -> "Authority":
+    def create(
+        cls, name: str, days: int = 3650, *, now: datetime | None = None
+    ) -> "CertificateAuthority":
         """A new authority with a key of its own."""
         check_word("authority's name", name)
         now, key = moment(now), PartyKey.new()
@@ -53,7 +54,7 @@ class Authority:
         return cls(certificate, name, key)
 
     @classmethod
-    def from_pem(cls, certificate: bytes, key: bytes) -> "Authority":
+    def from_pem(cls, certificate: bytes, key: bytes) -> "CertificateAuthority":
         parsed, name = read_authority(certificate)
         private = PartyKey.from_pem(key)
         if parsed.public_key() != private.private.public_key():

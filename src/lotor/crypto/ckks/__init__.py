@@ -28,7 +28,6 @@ from lotor.crypto.ckks.adjugate import ADJUGATE_LEVELS, adjugate
 from lotor.crypto.ckks.argmax import PairLayout, levels_of_argmax, winners
 from lotor.crypto.ckks.chebyshev import ChebyshevSeries, fit, square_root
 from lotor.crypto.ckks.ciphertext import Ciphertext
-from lotor.crypto.ckks.errors import InsecureParametersWarning
 from lotor.crypto.ckks.evaluator import Evaluator
 from lotor.crypto.ckks.flooding import flood
 from lotor.crypto.ckks.formulas import Encrypted, dot
@@ -43,6 +42,7 @@ from lotor.crypto.ckks.matrices import (
 from lotor.crypto.ckks.parameters import (
     LARGEST_MODULUS,
     PARAMETER_SETS,
+    InsecureParametersWarning,
     Parameters,
     named_parameters,
     parameters_for,

@@ -1,27 +1,33 @@
 """What is used of SEAL, with types; SEAL itself is imported on first use.
 
+SEAL saves to files and loads from files only. On Linux the file is in memory and has no name;
+elsewhere it is a private temporary file.
+
 Reference: Microsoft SEAL 4 (https://github.com/microsoft/SEAL), through `tenseal.sealapi`.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol, cast, overload
 
-from lotor.core.errors import CryptoError, InputError
+from lotor.core.errors import CryptoError, FormatError, InputError
 
 ParmsId = list[int]
 
 
-class Saved(Protocol):
+class SealWritable(Protocol):
     """What SEAL can write to a file."""
 
     def save(self, path: str, /) -> None: ...
 
 
-class Loaded(Saved, Protocol):
+class SealReadable(SealWritable, Protocol):
     """What SEAL can read from a file."""
 
     def load(self, context: "SealContext", path: str, /) -> None: ...
@@ -31,7 +37,7 @@ class SealPlaintext(Protocol):
     scale: float
 
 
-class SealCiphertext(Loaded, Protocol):
+class SealCiphertext(SealReadable, Protocol):
     scale: float
 
     def coeff_modulus_size(self) -> int: ...
@@ -41,11 +47,11 @@ class SealCiphertext(Loaded, Protocol):
     def is_transparent(self) -> bool: ...
 
 
-class SealKey(Loaded, Protocol):
+class SealKey(SealReadable, Protocol):
     """A secret or a public key."""
 
 
-class SealKeySwitchKeys(Loaded, Protocol):
+class SealKeySwitchKeys(SealReadable, Protocol):
     """Relinearisation or Galois keys."""
 
     def has_key(self, element: int, /) -> bool: ...
@@ -65,14 +71,14 @@ class SealContext(Protocol):
 class KeyGenerator(Protocol):
     def secret_key(self) -> SealKey: ...
     def create_public_key(self, key: SealKey, /) -> None: ...
-    def create_relin_keys(self) -> Saved: ...
-    def create_galois_keys(self, elements: list[int], /) -> Saved: ...
+    def create_relin_keys(self) -> SealWritable: ...
+    def create_galois_keys(self, elements: list[int], /) -> SealWritable: ...
 
 
 class Encryptor(Protocol):
     def encrypt(self, plain: SealPlaintext, out: SealCiphertext, /) -> None: ...
     @overload
-    def encrypt_symmetric(self, plain: SealPlaintext, /) -> Saved: ...
+    def encrypt_symmetric(self, plain: SealPlaintext, /) -> SealWritable: ...
     @overload
     def encrypt_symmetric(self, plain: SealPlaintext, out: SealCiphertext, /) -> None: ...
     def encrypt_zero(self, level: ParmsId, out: SealCiphertext, /) -> None: ...
@@ -184,3 +190,42 @@ class _Refusals(AbstractContextManager[None]):
 
 
 refusals: Final = _Refusals()
+
+
+def saved(item: SealWritable) -> bytes:
+    """What SEAL writes for this object."""
+    with _private_file() as path:
+        try:
+            item.save(path)
+        except (ValueError, RuntimeError) as error:
+            raise CryptoError(
+                f"SEAL could not write a key or ciphertext: {error}; is memory or the disk full?"
+            ) from None
+        return Path(path).read_bytes()
+
+
+def load(item: SealReadable, context: SealContext, data: bytes | memoryview) -> None:
+    """Let SEAL read what it wrote, checked against the parameters of the context."""
+    with _private_file() as path:
+        Path(path).write_bytes(data)
+        try:
+            item.load(context, path)
+        except (ValueError, RuntimeError) as error:
+            raise FormatError(
+                f"SEAL cannot read these bytes: {error}; they were altered, or made with other "
+                "parameters; ask their sender for them again"
+            ) from None
+
+
+@contextmanager
+def _private_file() -> Iterator[str]:
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        descriptor = os.memfd_create("lotor-ckks", os.MFD_CLOEXEC)
+        try:
+            yield f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+    else:
+        # Its directory is readable by its owner only.
+        with tempfile.TemporaryDirectory(prefix="lotor-ckks-") as directory:
+            yield str(Path(directory) / "item")

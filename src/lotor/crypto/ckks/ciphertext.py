@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lotor.core.errors import FormatError, KeyMismatchError
-from lotor.crypto.ckks.binding import SealCiphertext, seal
+from lotor.crypto.ckks.binding import SealCiphertext, load, saved, seal
 from lotor.crypto.ckks.context import Context, context_of
-from lotor.crypto.ckks.framing import Frame, Kind, check_payload, read_frame
-from lotor.crypto.ckks.memory_files import load, saved
+from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
 from lotor.crypto.ckks.parameters import Parameters
 
 
@@ -54,19 +53,19 @@ class Ciphertext:
         cls, data: bytes, parameters: Parameters, key: str, *, mac_key: bytes | None = None
     ) -> "Ciphertext":
         """Load a ciphertext that must be under the key of this fingerprint."""
-        frame = read_frame(Kind.CIPHERTEXT, data, parameters, key=key, mac_key=mac_key)
+        frame = read_frame(FrameKind.CIPHERTEXT, data, parameters, key=key, mac_key=mac_key)
         if len(frame.parts) != 1:
             raise FormatError("a CKKS ciphertext has one part: ask its sender for it again")
         # SEAL's compression never makes it much longer than the numbers themselves.
         most = 2 * parameters.ciphertext_bytes(frame.level) + 4096
-        payload = check_payload(Kind.CIPHERTEXT, frame.parts[0], most)
+        payload = check_payload(FrameKind.CIPHERTEXT, frame.parts[0], most)
         context = context_of(parameters)
         ciphertext = cls(context, key, seal().Ciphertext())
         load(ciphertext.seal, context.seal, payload)
         ciphertext._check_loaded(frame)
         return ciphertext
 
-    def _check_loaded(self, frame: Frame) -> None:
+    def _check_loaded(self, frame: CKKSFrame) -> None:
         inner = self.seal
         usable = inner.size() == 2 and inner.is_ntt_form() and not inner.is_transparent()
         if not usable or self.level != frame.level or self.scale != frame.scale:
@@ -95,5 +94,5 @@ def ciphertext_frame(
     mac_key: bytes | None,
 ) -> bytes:
     """The bytes of a ciphertext that SEAL has written already."""
-    frame = Frame(Kind.CIPHERTEXT, parameters.fingerprint, key, (payload,), level, scale)
+    frame = CKKSFrame(FrameKind.CIPHERTEXT, parameters.fingerprint, key, (payload,), level, scale)
     return frame.to_bytes(mac_key)

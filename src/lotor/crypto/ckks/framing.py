@@ -36,7 +36,7 @@ _SEAL_MAGIC = 0xA15E
 SMALLEST_MAC_KEY: Final = 16
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """What a frame holds."""
 
     SECRET_KEY = 1
@@ -50,10 +50,10 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CKKSFrame:
     """A checked frame; its parts are not yet loaded."""
 
-    kind: Kind
+    kind: FrameKind
     parameters: str
     key: str
     parts: tuple[bytes | memoryview, ...] = field(repr=False)
@@ -78,13 +78,13 @@ class Frame:
 
 
 def read_frame(
-    kind: Kind,
+    kind: FrameKind,
     data: bytes,
     parameters: Parameters,
     *,
     key: str | None = None,
     mac_key: bytes | None = None,
-) -> Frame:
+) -> CKKSFrame:
     """The frame in these bytes, if it is whole, of this kind and for these parameters and key."""
     if len(data) < _HEADER.size + _CHECK_BYTES or not data.startswith(_MAGIC):
         raise FormatError(
@@ -106,7 +106,7 @@ def read_frame(
             f"the check of this {kind.title} fails: it was altered or cut on its way, or its "
             "sender and its reader use different authentication keys; ask for it again"
         )
-    frame = Frame(
+    frame = CKKSFrame(
         _known(kind, found), parameters_.hex(), key_.hex(), _parts(kind, view, count), level, scale
     )
     _check_names(frame, parameters, key)
@@ -129,14 +129,14 @@ def _check(content: Iterable[bytes | memoryview], mac_key: bytes | None) -> byte
     return mac.digest()
 
 
-def _known(kind: Kind, found: int) -> Kind:
+def _known(kind: FrameKind, found: int) -> FrameKind:
     if found != kind:
-        name = Kind(found).title if found in set(Kind) else "something unknown"
+        name = FrameKind(found).title if found in set(FrameKind) else "something unknown"
         raise FormatError(f"expected a {kind.title} and got {name}: pass the right object")
     return kind
 
 
-def _parts(kind: Kind, view: memoryview, count: int) -> tuple[memoryview, ...]:
+def _parts(kind: FrameKind, view: memoryview, count: int) -> tuple[memoryview, ...]:
     start = _HEADER.size + count * _LENGTH.size
     end = len(view) - _CHECK_BYTES
     parts = []
@@ -150,7 +150,7 @@ def _parts(kind: Kind, view: memoryview, count: int) -> tuple[memoryview, ...]:
     return tuple(parts)
 
 
-def _check_names(frame: Frame, parameters: Parameters, key: str | None) -> None:
+def _check_names(frame: CKKSFrame, parameters: Parameters, key: str | None) -> None:
     if frame.parameters != parameters.fingerprint:
         raise KeyMismatchError(
             f"this {frame.kind.title} is for parameters {frame.parameters} and "
@@ -168,7 +168,7 @@ def _check_names(frame: Frame, parameters: Parameters, key: str | None) -> None:
         )
 
 
-def check_payload(kind: Kind, payload: bytes | memoryview, most: int) -> bytes | memoryview:
+def check_payload(kind: FrameKind, payload: bytes | memoryview, most: int) -> bytes | memoryview:
     """Refuse what SEAL did not write, or what is longer than it can be, before SEAL reads it."""
     if _SEAL_HEADER.size <= len(payload) <= most:
         magic, header, *_, length = _SEAL_HEADER.unpack_from(payload)

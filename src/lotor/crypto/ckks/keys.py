@@ -17,13 +17,14 @@ from lotor.crypto.ckks.binding import (
     SealKey,
     SealKeySwitchKeys,
     SealPlaintext,
+    load,
     refusals,
+    saved,
     seal,
 )
 from lotor.crypto.ckks.ciphertext import Ciphertext, ciphertext_frame
 from lotor.crypto.ckks.context import Context, Values, context_of
-from lotor.crypto.ckks.framing import Frame, Kind, check_payload, read_frame
-from lotor.crypto.ckks.memory_files import load, saved
+from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
 from lotor.crypto.ckks.parameters import FINGERPRINT_BYTES, Parameters
 
 _FINGERPRINT_LABEL: Final = b"lotor ckks public key v1\0"
@@ -68,7 +69,9 @@ class PublicKey:
 
     def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
         parts = (self._payload,)
-        frame = Frame(Kind.PUBLIC_KEY, self.parameters.fingerprint, self.fingerprint, parts)
+        frame = CKKSFrame(
+            FrameKind.PUBLIC_KEY, self.parameters.fingerprint, self.fingerprint, parts
+        )
         return frame.to_bytes(mac_key)
 
     @classmethod
@@ -81,7 +84,7 @@ class PublicKey:
         mac_key: bytes | None = None,
     ) -> "PublicKey":
         """Load a public key, which must have this fingerprint if one is given."""
-        frame = read_frame(Kind.PUBLIC_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
+        frame = read_frame(FrameKind.PUBLIC_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
         return _load_public(frame, parameters, *_parts(frame, 1))
 
     @classmethod
@@ -91,7 +94,9 @@ class PublicKey:
         return cls(context, key, saved(key))
 
 
-def _load_public(frame: Frame, parameters: Parameters, payload: bytes | memoryview) -> PublicKey:
+def _load_public(
+    frame: CKKSFrame, parameters: Parameters, payload: bytes | memoryview
+) -> PublicKey:
     if _fingerprint(parameters, payload) != frame.key:
         raise FormatError(
             f"this {frame.kind.title} does not have the fingerprint {frame.key} that it claims: "
@@ -191,12 +196,14 @@ class SecretKey:
         # here, although it calls them steps.
         parts += [saved(generator.create_galois_keys([pow(3, step, 2 * degree)])) for step in steps]
         names = (self.parameters.fingerprint, self.fingerprint)
-        return Frame(Kind.EVALUATION_KEYS, *names, tuple(parts)).to_bytes(mac_key)
+        return CKKSFrame(FrameKind.EVALUATION_KEYS, *names, tuple(parts)).to_bytes(mac_key)
 
     def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
         """The secret itself: keep it in a private file, or seal it for whom it is meant."""
         parts = (self.public._payload, saved(self._key))
-        frame = Frame(Kind.SECRET_KEY, self.parameters.fingerprint, self.fingerprint, parts)
+        frame = CKKSFrame(
+            FrameKind.SECRET_KEY, self.parameters.fingerprint, self.fingerprint, parts
+        )
         return frame.to_bytes(mac_key)
 
     @classmethod
@@ -209,7 +216,7 @@ class SecretKey:
         mac_key: bytes | None = None,
     ) -> "SecretKey":
         """Load a secret key, which must have this fingerprint if one is given."""
-        frame = read_frame(Kind.SECRET_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
+        frame = read_frame(FrameKind.SECRET_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
         public_part, secret_part = _parts(frame, 2)
         public = _load_public(frame, parameters, public_part)
         key = seal().SecretKey()
@@ -244,7 +251,7 @@ class EvaluationKeys:
         cls, data: bytes, parameters: Parameters, key: str, *, mac_key: bytes | None = None
     ) -> "EvaluationKeys":
         """Load the keys that belong to the key of this fingerprint."""
-        frame = read_frame(Kind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key)
+        frame = read_frame(FrameKind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key)
         context = context_of(parameters)
         try:
             steps = msgspec.msgpack.decode(frame.parts[0], type=tuple[int, ...])
@@ -282,11 +289,11 @@ def _loaded(
 ) -> SealKeySwitchKeys:
     parameters = context.parameters
     most = 2 * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
-    load(keys, context.seal, check_payload(Kind.EVALUATION_KEYS, part, most))
+    load(keys, context.seal, check_payload(FrameKind.EVALUATION_KEYS, part, most))
     return keys
 
 
-def _parts(frame: Frame, count: int) -> tuple[bytes | memoryview, ...]:
+def _parts(frame: CKKSFrame, count: int) -> tuple[bytes | memoryview, ...]:
     if len(frame.parts) != count:
         raise FormatError(f"a {frame.kind.title} has {count} parts: ask its sender for it again")
     return frame.parts

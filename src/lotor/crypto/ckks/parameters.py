@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
-import gmpy2
-
 from lotor.core.errors import InputError
-from lotor.crypto.ckks.errors import InsecureParametersWarning
 
 FINGERPRINT_BYTES: Final = 16
 SECURITY_LEVELS: Final = (128, 192, 256)
@@ -38,6 +35,10 @@ _SMALLEST_BITS, _LARGEST_BITS = 20, 60
 _FRESH_DEVIATION: Final = math.sqrt(21 / 2)
 # Below, a product of a large ring has no digit right.
 _COARSEST_BITS: Final = 30
+
+
+class InsecureParametersWarning(UserWarning):
+    """A parameter set that protects nothing is in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,9 @@ def _primes(degree: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _largest_primes(degree: int, bits: int, count: int) -> list[int]:
+    # Imported here because it loads slowly, and reading the tables above does not need it.
+    import gmpy2  # noqa: PLC0415
+
     step = 2 * degree
     candidate = ((1 << bits) - 1) // step * step + 1
     primes: list[int] = []

@@ -29,20 +29,19 @@ to a ciphertext, each in a slot of its own:
     >>> packed.layout.unpack(key.decrypt_batch(ciphertexts))
     [107, 97]
 
-`Randomisers` prepare what makes ciphertexts fresh, `Workers` spread the work over cores.
+`Randomisers` prepare what makes ciphertexts fresh; `crypto.workers` spreads the work over cores.
 
 Reference: P. Paillier, Public-key cryptosystems based on composite degree residuosity classes,
 EUROCRYPT 1999; ISO/IEC 18033-6.
 """
 
 from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
-from lotor.crypto.paillier.fixed_base import FixedBase
 from lotor.crypto.paillier.layout import PackedLayout, unpack
 from lotor.crypto.paillier.packed import PackedDotProducts
+from lotor.crypto.paillier.powers import FixedBase
 from lotor.crypto.paillier.private import PrivateKey, generate_keypair
 from lotor.crypto.paillier.public import Ciphertext, InsecureKeyWarning, PublicKey
 from lotor.crypto.paillier.randomisers import Randomisers
-from lotor.crypto.paillier.workers import Workers
 
 __all__ = [
     "SECURE_BITS",
@@ -54,7 +53,6 @@ __all__ = [
     "PrivateKey",
     "PublicKey",
     "Randomisers",
-    "Workers",
     "check_key_bits",
     "generate_keypair",
     "unpack",

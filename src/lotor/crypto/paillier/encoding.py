@@ -19,7 +19,7 @@ _HEADER = Struct(f">4sBBH{FINGERPRINT_BYTES}s")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RecordKind:
     """What a record holds; each number is as wide as `halves` halves of n."""
 
     code: int
@@ -32,9 +32,9 @@ class Kind:
         return (bits // 2 * self.halves + 7) // 8
 
 
-PUBLIC_KEY = Kind(1, "paillier-public-key", ("n",), 2)
-PRIVATE_KEY = Kind(2, "paillier-private-key", ("p", "q"), 1)
-CIPHERTEXT = Kind(3, "paillier-ciphertext", ("value",), 4)
+PUBLIC_KEY = RecordKind(1, "paillier-public-key", ("n",), 2)
+PRIVATE_KEY = RecordKind(2, "paillier-private-key", ("p", "q"), 1)
+CIPHERTEXT = RecordKind(3, "paillier-ciphertext", ("value",), 4)
 _NAMES = {kind.code: kind.name for kind in (PUBLIC_KEY, PRIVATE_KEY, CIPHERTEXT)}
 
 
@@ -42,7 +42,7 @@ _NAMES = {kind.code: kind.name for kind in (PUBLIC_KEY, PRIVATE_KEY, CIPHERTEXT)
 class Record:
     """The content of one serialised object, with its form checked and its numbers not yet."""
 
-    kind: Kind
+    kind: RecordKind
     bits: int
     fingerprint: str
     numbers: tuple[mpz, ...] = field(repr=False)
@@ -68,7 +68,7 @@ class Record:
         return [number.to_bytes(width, "big") for number in self.numbers]
 
 
-def record_from_bytes(kind: Kind, data: bytes) -> Record:
+def record_from_bytes(kind: RecordKind, data: bytes) -> Record:
     if len(data) < _HEADER.size or not data.startswith(_MAGIC):
         raise FormatError(
             f"these {len(data)} bytes do not begin like a {kind.name}: they are truncated or "
@@ -88,7 +88,7 @@ def record_from_bytes(kind: Kind, data: bytes) -> Record:
     return Record(kind, bits, fingerprint.hex(), numbers)
 
 
-def record_from_json(kind: Kind, text: str) -> Record:
+def record_from_json(kind: RecordKind, text: str) -> Record:
     try:
         document = msgspec.json.decode(text, type=dict[str, str | int])
     except (msgspec.MsgspecError, UnicodeError):
@@ -111,7 +111,7 @@ def record_from_json(kind: Kind, text: str) -> Record:
 
 
 def _check_head(
-    kind: Kind, version: str | int | None, name: str | int | None, bits: str | int | None
+    kind: RecordKind, version: str | int | None, name: str | int | None, bits: str | int | None
 ) -> None:
     if version != _VERSION:
         raise FormatError(

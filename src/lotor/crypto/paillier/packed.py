@@ -9,13 +9,13 @@ import numpy as np
 from gmpy2 import mpz, powmod
 from numpy.typing import NDArray
 
-from lotor.core.errors import InputError
+from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.paillier.encoding import CIPHERTEXT
 from lotor.crypto.paillier.layout import PackedLayout
-from lotor.crypto.paillier.powers import TABLE_BYTES, Method, Plan, choose_plan, signed_digits
+from lotor.crypto.paillier.powers import TABLE_BYTES, Method, PowerPlan, choose_plan, signed_digits
 from lotor.crypto.paillier.public import Ciphertext, RandomiserSource
 from lotor.crypto.paillier.randomisers import EXTRA_BITS
-from lotor.crypto.paillier.workers import Workers
+from lotor.crypto.workers import Workers
 
 _LARGEST_U_BITS = 48
 
@@ -60,7 +60,10 @@ class PackedDotProducts:
             self.public_key.n_squared,
             table_bytes // len(self._cuts),
         )
-        self._crew = workers.place(DotProductShare, self._parts(theta))
+        first, *others = self._parts(theta)
+        self._processes = workers.start(DotProductJob, others)
+        self._own: DotProductJob | None = DotProductJob.from_bytes(first)
+        self._processes.wait()
         self.setup_seconds = time.thread_time() - before[0] + workers.cpu_seconds - before[1]
 
     def _cut(self, workers: int) -> list[tuple[int, int]]:
@@ -93,7 +96,7 @@ class PackedDotProducts:
         key, layout = self.public_key, self.layout
         digits = self._digits(u)
         addends = layout.pack(c)
-        answers = self._crew.ask(self._requests(digits))
+        answers = self._products(digits)
         width = CIPHERTEXT.width(key.bits)
         numbers = []
         for place, addend in enumerate(addends):
@@ -119,17 +122,24 @@ class PackedDotProducts:
             )
         return signed_digits(u, self.u_bits, self.plan.window)
 
-    def _requests(self, digits: NDArray[np.int16]) -> list[bytes]:
+    def _products(self, digits: NDArray[np.int16]) -> list[bytes]:
+        """Each worker's products of powers, this one's first."""
+        own = self._own
+        if own is None:
+            raise CryptoError("these inner products are closed: make new ones from theta")
         rows = [digits[first:last].reshape(-1) for first, last in self.layout.ranges()]
         places = self.plan.digits
-        return [
+        request, *others = (
             msgspec.msgpack.encode([row[first * places : last * places].tobytes() for row in rows])
             for first, last in self._cuts
-        ]
+        )
+        product, products = self._processes.ask(others, lambda: own.answer(request))
+        return [product, *products]
 
     def close(self) -> None:
         """Free the tables and end the processes that hold some; the `Workers` stay usable."""
-        self._crew.close()
+        self._own = None
+        self._processes.close()
 
     @property
     def products_per_round(self) -> int:
@@ -171,17 +181,17 @@ class _Part(msgspec.Struct, frozen=True, array_like=True):
             yield values[j]
 
 
-class DotProductShare:
+class DotProductJob:
     """The part of the inner products that one worker computes: some slots, some coordinates."""
 
     def __init__(self, part: _Part) -> None:
         self._width = len(part.modulus)
         modulus = mpz.from_bytes(part.modulus, "big")
-        plan = Plan(part.method, part.window, part.digits)
+        plan = PowerPlan(part.method, part.window, part.digits)
         self._powers = plan.build(part.bases(), modulus)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "DotProductShare":
+    def from_bytes(cls, data: bytes) -> "DotProductJob":
         return cls(msgspec.msgpack.decode(data, type=_Part))
 
     def answer(self, request: bytes) -> bytes:

@@ -22,7 +22,7 @@ from lotor.crypto.paillier.public import (
     check_names,
     check_size,
 )
-from lotor.crypto.paillier.workers import Workers
+from lotor.crypto.workers import Workers
 
 # GMP counts its Baillie-PSW test as 24 rounds and adds one Miller-Rabin test for each further one.
 _PRIMALITY_ROUNDS = 40
@@ -146,7 +146,8 @@ class PrivateKey:
         else:
             square, inverse = self._q_squared, self._p_inverse
         # c^(p-1) = 1 + (p-1)·m·n = 1 - m·q·p (mod p²), and the same for q.
-        powers = powmod_base_list([value % square for value in values], prime - 1, square)
+        with gmpy2.context(gmpy2.get_context(), allow_release_gil=True):
+            powers = powmod_base_list([value % square for value in values], prime - 1, square)
         return [(1 - power) // prime * inverse % prime for power in powers]
 
     def to_bytes(self) -> bytes:

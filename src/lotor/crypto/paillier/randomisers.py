@@ -16,8 +16,7 @@ from typing import NoReturn, Self
 from gmpy2 import mpz, powmod
 
 from lotor.core.errors import InputError
-from lotor.crypto.paillier.fixed_base import POWER, FixedBase
-from lotor.crypto.paillier.powers import Tables
+from lotor.crypto.paillier.powers import POWER, FixedBase, Tables
 from lotor.crypto.paillier.public import PublicKey
 
 # Whoever decrypts knows p and q, hence the order of h: the exponent a must be uniform to within

@@ -9,7 +9,7 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import Ciphertext, Encrypted, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
-from lotor.crypto.ckks.crew import Crew
+from lotor.crypto.workers import WorkerProcesses
 from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums
 from lotor.protocols.helba.helper import (
     Answer,
@@ -74,17 +74,18 @@ class Sharing:
         setup = HelperSetup(
             setting.terms.to_bytes(), workers, evaluator.keys.fingerprint, evaluation
         )
-        self._crew = Crew(Helper, msgspec.msgpack.encode(setup), workers - 1)
+        self._processes = WorkerProcesses(Helper, [msgspec.msgpack.encode(setup)] * (workers - 1))
+        self._processes.wait()
 
     @property
     def cpu_seconds(self) -> float:
         """Of the helpers."""
-        return sum(self.cpu_by_helper)
+        return self._processes.cpu_seconds
 
     @property
     def cpu_by_helper(self) -> list[float]:
         """Of each helper, until its last answer."""
-        return self._crew.cpu_seconds
+        return self._processes.cpu_by_process
 
     def operations(self) -> Mapping[str, int]:
         """Of the helpers."""
@@ -142,7 +143,7 @@ class Sharing:
 
     def close(self) -> None:
         """End the helpers."""
-        self._crew.close()
+        self._processes.close()
 
     @property
     def _others(self) -> range:
@@ -151,7 +152,9 @@ class Sharing:
     def _ask(
         self, requests: Sequence[Request], meanwhile: Callable[[], T]
     ) -> tuple[T, list[Answer]]:
-        own, replies = self._crew.ask([msgspec.msgpack.encode(one) for one in requests], meanwhile)
+        own, replies = self._processes.ask(
+            [msgspec.msgpack.encode(one) for one in requests], meanwhile
+        )
         answers = [msgspec.msgpack.decode(reply, type=Answer) for reply in replies]
         self._counted = [answer.operations for answer in answers]
         return own, answers

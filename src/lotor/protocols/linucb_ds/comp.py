@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import CryptoError, InputError, ProtocolError
-from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, Workers, generate_keypair
+from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, generate_keypair
 from lotor.crypto.signing import Identity
+from lotor.crypto.workers import Workers
 from lotor.protocols.linucb_ds.messages import (
     CompKey,
     MaskedSum,

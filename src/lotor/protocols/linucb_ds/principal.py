@@ -20,9 +20,9 @@ from lotor.crypto.paillier import (
     PackedDotProducts,
     PublicKey,
     Randomisers,
-    Workers,
 )
 from lotor.crypto.prf import Prf, new_key
+from lotor.crypto.workers import Workers
 from lotor.policies.linear import Layout, LinearModel, ModelSnapshot, RewardSum
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES, LinearDraws
 from lotor.protocols.linucb_ds.messages import (

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from lotor.core.errors import ConfigError
-from lotor.crypto.certificates import Authority, Certificate, Request
+from lotor.crypto.certificates import Certificate, CertificateAuthority, Request
 from lotor.runtime.daemon.key_files import (
     make_folder,
     naming,
@@ -63,7 +63,7 @@ class AuthorityFolder:
         certificate = read_file(path / AUTHORITY, missing)
         key = read_private(path / KEY, missing)
         with naming(path):
-            self.authority = Authority.from_pem(certificate, key)
+            self.authority = CertificateAuthority.from_pem(certificate, key)
 
     def __repr__(self) -> str:
         return f"<AuthorityFolder of {self.authority.name}>"
@@ -71,7 +71,7 @@ class AuthorityFolder:
     @classmethod
     def create(cls, path: Path, name: str, days: int = 3650) -> "AuthorityFolder":
         """A new authority in a new or empty folder."""
-        authority = Authority.create(name, days)
+        authority = CertificateAuthority.create(name, days)
         make_folder(path)
         if (path / AUTHORITY).exists():
             raise ConfigError(f"the authority {path} exists already: choose another folder")

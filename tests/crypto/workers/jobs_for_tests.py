@@ -1,8 +1,9 @@
-"""Shares that count, fail and end, for the tests of workers."""
+"""Jobs that answer, or fail in the way they are asked to."""
 
 import os
+import time
 
-from lotor.core.errors import IntegrityError
+from lotor.core.errors import IntegrityError, LevelsExhaustedError
 
 
 class Adder:
@@ -14,16 +15,20 @@ class Adder:
     @classmethod
     def from_bytes(cls, data: bytes) -> "Adder":
         if data == b"unusable":
-            raise IntegrityError("this part is unusable")
+            raise IntegrityError("this setup is unusable")
         return cls(int(data))
 
     def answer(self, request: bytes) -> bytes:
         if request == b"refuse":
-            raise IntegrityError("this request is refused")
+            raise LevelsExhaustedError("none left")
         if request == b"fault":
             raise ZeroDivisionError("the secret is 42")
+        if request == b"wait":
+            time.sleep(600)
         if request == b"end":
             os._exit(3)
+        if request == b"process":
+            return b"%d" % os.getpid()
         if request == b"print":
             print("a stray line")  # noqa: T201  the point of the test
         number = int(request) if request.strip().isdigit() else 0
