@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import msgspec
 import numpy as np
+from helba_simulation import Round, UnderEncryption, repeat
 from machine import Others, own_peak
 
 import lotor
@@ -27,7 +28,6 @@ from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.primitives import Prices, measured
-from lotor.protocols.helba.repetitions import Round, UnderEncryption, repeat
 from lotor.protocols.helba.setting import Setting
 
 # What the issue of speed is about: all else that a run does is overhead.

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from helba_simulation import Round
 
 import lotor
 from lotor.core.fixed_point import RewardScale
@@ -12,7 +13,6 @@ from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import OptimisticModel
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import Round
 from lotor.protocols.helba.setting import Setting
 
 DEGREE = 1024

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, UnderEncryption, renewed, repeat
 
 import lotor
 from lotor.crypto.ckks import Encrypted
@@ -11,7 +12,6 @@ from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.circuit import plus
 from lotor.protocols.helba.complexity import per_round, per_update, whole_run
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import InClear, UnderEncryption, repeat
 from lotor.protocols.helba.setting import Setting
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
@@ -61,9 +61,9 @@ def value_error(setting: Setting, t: int) -> float:
         plain, encrypted = plus(plain, slots), plus(encrypted, hidden.update(slots))
     x = draw.uniform(-length, length, (lanes, terms.arms, terms.d))
     tables = packing.contexts(x, t, t)
-    exact = form.differences(form.renewed(plain, t, clear), tables, t, t)
-    renewed = form.renewed(encrypted, t, hidden)
-    found = form.differences(renewed, hidden.contexts(tables), t, t)
+    exact = form.differences(renewed(form, plain, t, clear), tables, t, t)
+    estimate = renewed(form, encrypted, t, hidden)
+    found = form.differences(estimate, hidden.contexts(tables), t, t)
     assert isinstance(found, Encrypted)
     decrypted = hidden.decrypt(found)
     return float(np.abs(decrypted - exact).max() / setting.form.polynomial.factor)

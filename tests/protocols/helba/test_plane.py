@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, UnderEncryption, check_repetitions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from lotor.protocols.helba.form import Form
 from lotor.protocols.helba.plane import Plane
 from lotor.protocols.helba.plane_packing import BLOCKS
 from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.repetitions import InClear, UnderEncryption
 from lotor.protocols.helba.root_form import Root
 from lotor.protocols.helba.setting import Setting
 from protocols.helba.stage import paper, setting_of, small
@@ -95,9 +95,9 @@ def test_where_blocks_are_used(arms: int, d: int, helba: lotor.Helba, kind: type
 
 def test_repetitions_have_room_in_a_block() -> None:
     _, form = plane(4, rounds=3)
-    form.check_repetitions(8)
-    with pytest.raises(InputError, match="128 slots hold 1 to 8"):
-        form.check_repetitions(9)
+    check_repetitions(form, 8)
+    with pytest.raises(InputError, match="the slots hold 1 to 8"):
+        check_repetitions(form, 9)
 
 
 @pytest.mark.parametrize(("arms", "copies"), [(2, 4), (4, 16), (10, 16)])

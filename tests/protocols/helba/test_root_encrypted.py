@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
+from helba_simulation import UnderEncryption, repeat
 
 import lotor
 from helpers import run_openly
@@ -11,7 +12,6 @@ from lotor.protocols.helba.complexity import per_round, per_switch, per_update, 
 from lotor.protocols.helba.judging import judged
 from lotor.protocols.helba.messages import Verdict
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import UnderEncryption, repeat
 from lotor.protocols.helba.root_form import Root
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 from protocols.helba.test_encrypted import value_error

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, ends_by_condition, renewed, repeat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,6 @@ from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
 from lotor.protocols.helba.circuit import plus
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.root_form import Root
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 
@@ -50,7 +50,7 @@ def test_batches_end_by_condition_8(C: float, eta: float) -> None:  # noqa: N803
 def test_repetitions_have_batches_in_common_or_none() -> None:
     setting = setting_of(small(paper(C=1.0, eta=1.0)), rounds=3, arms=2, d=2)
     contexts = [some_contexts(s, rounds=3, arms=2, d=2) for s in range(2)]
-    with pytest.raises(InputError, match="rounds of its own: take C=None"):
+    with pytest.raises(InputError, match="in different rounds: take C=None"):
         next(repeat(setting, contexts, range(2), InClear(setting)))
 
 
@@ -77,7 +77,7 @@ def test_nothing_is_beyond_its_bound(d: int, n: int, late: int, spread: float, s
     for row, reward in zip(x[:n], rewards, strict=True):
         sums = plus(sums, form.packing.update(row[np.newaxis], np.array([reward])))
     assert max(np.abs(entry).max() for entry in sums) <= 2.0**8 * 1.01
-    learnt = form.renewed(sums, t, clear)
+    learnt = renewed(form, sums, t, clear)
     assert max(np.abs(entry).max() for entry in learnt) <= 1 + 2.0**-10
     tables = form.packing.contexts(x[np.newaxis, n:], t, t)
     values = form.differences(learnt, tables, t, t) / form.polynomial.factor
@@ -116,15 +116,17 @@ def test_condition_8_is_decided_right_above_its_resolution(
         sums = plus(sums, form.packing.update(row[np.newaxis], np.array([0.5])))
     v = policy.ridge * np.eye(d) + x[:12].T @ x[:12]
     trace = float(np.einsum("ai,ij,aj->", x[12:], np.linalg.inv(v), x[12:]))
-    learnt = form.renewed(before, 13, clear)
+    learnt = renewed(form, before, 13, clear)
     told = resolution.switch_resolution()
     assert told is not None
     if abs(trace - C) > told and trace < C + policy.L**2 / policy.ridge:
-        assert form.ends(learnt, before, sums, clear) == (trace >= C)
+        assert ends_by_condition(form, learnt, before, sums, clear) == (trace >= C)
     for coin in (1, -1):
         doubt = form.doubt(learnt, before, sums, coin)
         assert np.all(doubt[1:] == 0)
-        assert form.undone(doubt.item(0) > 0, coin) == form.ends(learnt, before, sums, clear)
+        assert form.undone(doubt.item(0) > 0, coin) == ends_by_condition(
+            form, learnt, before, sums, clear
+        )
 
 
 def test_the_plan_has_the_resolution_of_the_switch() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, repeat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,6 @@ from lotor.protocols.helba.bounds import Bounds
 from lotor.protocols.helba.circuit import Sums, differences, estimate, plus
 from lotor.protocols.helba.comparing import Comparing
 from lotor.protocols.helba.packing import Packing
-from lotor.protocols.helba.repetitions import InClear, repeat
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 

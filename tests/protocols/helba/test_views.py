@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, repeat
 
 import lotor
 from helpers import run_openly
@@ -15,7 +16,6 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
 from lotor.protocols.party import Party

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lotor.core.errors import InputError
 from lotor.crypto.ckks import (
     LARGEST_MODULUS,
     PairLayout,
@@ -41,11 +40,3 @@ class Comparing:
     @property
     def rotations(self) -> list[int]:
         return self.layout.rotations
-
-    def check(self, repetitions: int) -> None:
-        """Refuse more repetitions than there is room for."""
-        if not 1 <= repetitions <= self.layout.repetitions:
-            raise InputError(
-                f"{repetitions} repetitions of {self.arms} arms: {self.slots} slots hold 1 to "
-                f"{self.layout.repetitions}; take fewer"
-            )

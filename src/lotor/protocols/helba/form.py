@@ -8,7 +8,6 @@ from typing import Final
 
 from lotor.crypto.ckks import Parameters, SignPolynomial
 from lotor.crypto.ckks.formulas import Number
-from lotor.protocols.helba.arithmetic import Arithmetic
 from lotor.protocols.helba.circuit import Numbers, Spot
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.growth import Growth
@@ -67,32 +66,14 @@ class Form(ABC):
         """The deviation of noise in a slot: the mean of all copies has the terms' own."""
         return self.terms.noise * sqrt(self.copies)
 
+    @property
     @abstractmethod
-    def check_repetitions(self, repetitions: int) -> None:
-        """Refuse more than there is room for."""
+    def repetitions(self) -> int:
+        """How many independent problems fit into the slots."""
 
     @abstractmethod
     def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
         """Of all rounds before `start` (line 15 of Algorithm 4)."""
-
-    def renewed(
-        self,
-        sums: Sequence[Number],
-        start: int,
-        arithmetic: Arithmetic[Number],  # noqa: ARG002
-    ) -> Numbers[Number]:
-        """A new estimate in a simulation, with all help that it takes."""
-        return self.estimate(sums, start)
-
-    def ends(
-        self,
-        of: Sequence[Number],  # noqa: ARG002
-        before: Sequence[Number],  # noqa: ARG002
-        sums: Sequence[Number],  # noqa: ARG002
-        arithmetic: Arithmetic[Number],  # noqa: ARG002
-    ) -> bool:
-        """Whether a simulation's batch, from sums `before` on, ends by more than the schedule."""
-        return False
 
     @abstractmethod
     def differences(

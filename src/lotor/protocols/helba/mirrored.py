@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import PairLayout
 
@@ -80,14 +79,6 @@ class MirroredPairs:
         if self.arms == 2:
             return np.stack([slots[:repetitions], slots[self.half :][:repetitions]], axis=1)
         return self.layout.read(slots, repetitions)
-
-    def check(self, repetitions: int) -> None:
-        """Refuse more repetitions than there is room for."""
-        if not 1 <= repetitions <= self.repetitions:
-            raise InputError(
-                f"{repetitions} repetitions of {self.arms} arms: {self.slots} slots hold 1 to "
-                f"{self.repetitions}; take fewer"
-            )
 
     def _placed(self, first: Floats, second: Floats) -> Floats:
         """Tables [r, k, other] in both halves."""

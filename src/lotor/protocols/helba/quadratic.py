@@ -70,8 +70,9 @@ class Quadratic(Form):
         """Each arm's product comes to the same in the slots of all its opponents."""
         return self.parameters.slots // self.comparing.layout.columns
 
-    def check_repetitions(self, repetitions: int) -> None:
-        self.comparing.check(repetitions)
+    @property
+    def repetitions(self) -> int:
+        return self.comparing.layout.repetitions
 
     def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
         return estimate(Sums.of(sums, self.terms.d), self.bounds, start).listed()

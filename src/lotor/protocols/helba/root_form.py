@@ -19,7 +19,6 @@ from lotor.crypto.ckks import (
 from lotor.crypto.ckks.formulas import Number
 from lotor.crypto.ckks.refresh import SMALLEST_MASK_BITS
 from lotor.protocols.helba import counts as counting
-from lotor.protocols.helba.arithmetic import Arithmetic
 from lotor.protocols.helba.circuit import Estimate, Numbers, Spot, Sums
 from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
 from lotor.protocols.helba.counts import Counts
@@ -114,8 +113,9 @@ class Root(Form):
         d = self.terms.d
         return [self.x_spot] * len(upper_places(d)) + [self.h_spot] * d
 
-    def check_repetitions(self, repetitions: int) -> None:
-        self.pairs.check(repetitions)
+    @property
+    def repetitions(self) -> int:
+        return self.pairs.repetitions
 
     def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
         """At the level of masks, with the scales that it has where it is needed."""
@@ -126,28 +126,6 @@ class Root(Form):
     def _sums_level(self, start: int) -> int:
         """As late as possible: an operation is the cheaper the fewer primes are left."""
         return self.mask_level - self.bounds.newton(start).levels - 2
-
-    def renewed(
-        self, sums: Sequence[Number], start: int, arithmetic: Arithmetic[Number]
-    ) -> Numbers[Number]:
-        """The first is public; others go through the user."""
-        if start == 1:
-            public = zip(self.packing.first_estimate(), self.spots, strict=True)
-            return tuple(arithmetic.first(value, spot.level) for value, spot in public)
-        return tuple(arithmetic.refreshed(self.estimate(sums, start), self.spots))
-
-    def ends(
-        self,
-        of: Sequence[Number],
-        before: Sequence[Number],
-        sums: Sequence[Number],
-        arithmetic: Arithmetic[Number],
-    ) -> bool:
-        if self.bounds.policy.C is None:
-            return False
-        coin = new_coin()
-        answer = arithmetic.read(self.doubt(of, before, sums, coin))
-        return self.undone(answer.item(0) > 0, coin)
 
     def differences(
         self, of: Sequence[Number], contexts: Sequence[Number], t: int, start: int
