@@ -27,11 +27,10 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Array, Number
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.circuit import Numbers, Spot, plus
-from lotor.protocols.helba.form import Form
-from lotor.protocols.helba.growth import check_squares
-from lotor.protocols.helba.root_form import Root, new_coin
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.bounds import check_squares
+from lotor.protocols.helba.index_circuit import IndexCircuit, Numbers, Spot, plus
+from lotor.protocols.helba.root import RootCircuit, new_coin
+from lotor.protocols.helba.setting import HelbaSetting
 
 
 class Arithmetic(Protocol[Number]):
@@ -61,7 +60,7 @@ class Arithmetic(Protocol[Number]):
 class InClear:
     """Computes on arrays, without encryption and noise."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: HelbaSetting) -> None:
         self._slots = setting.parameters.slots
 
     def first(self, value: float | Floats, level: int = 0) -> Array:  # noqa: ARG002
@@ -87,10 +86,10 @@ class InClear:
 class UnderEncryption:
     """Computes on ciphertexts, with the user's key and the server's."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: HelbaSetting) -> None:
         self._setting = setting
         self._secret = SecretKey.generate(setting.parameters)
-        evaluation = self._secret.evaluation_keys(setting.form.rotations)
+        evaluation = self._secret.evaluation_keys(setting.circuit.rotations)
         keys = EvaluationKeys.from_bytes(evaluation, setting.parameters, self._secret.fingerprint)
         self.evaluator = Evaluator(keys)
 
@@ -100,14 +99,14 @@ class UnderEncryption:
     def contexts(self, slots: Sequence[Floats]) -> list[Encrypted]:
         return [
             self._taken(self._secret.encrypt(values, spot.level, spot.scale))
-            for values, spot in zip(slots, self._setting.form.spots, strict=True)
+            for values, spot in zip(slots, self._setting.circuit.spots, strict=True)
         ]
 
     def update(self, slots: Sequence[Floats]) -> list[Encrypted]:
         return [self._taken(self._secret.encrypt(values)) for values in slots]
 
     def read(self, answer: Encrypted) -> Floats:
-        noisy = flood(answer.ciphertext, self._secret.public, self._setting.form.noise)
+        noisy = flood(answer.ciphertext, self._secret.public, self._setting.circuit.noise)
         return self._secret.decrypt(noisy)
 
     def refreshed(self, numbers: Sequence[Encrypted], spots: Sequence[Spot]) -> list[Encrypted]:
@@ -148,7 +147,7 @@ class Round:
 
 
 def repeat(
-    setting: Setting,
+    setting: HelbaSetting,
     environments: Sequence[LinearContexts],
     seeds: Sequence[int],
     arithmetic: Arithmetic[Number],
@@ -158,15 +157,15 @@ def repeat(
     _check(setting, environments)
     pulls = [arms.start(seed) for arms, seed in zip(environments, seeds, strict=True)]
     sums = tuple(arithmetic.first(value) for value in packing.ridge())
-    batch = SimulatedBatch(1, sums, renewed(setting.form, sums, 1, arithmetic))
+    batch = SimulatedBatch(1, sums, renewed(setting.circuit, sums, 1, arithmetic))
     squares = np.zeros(len(environments))
     for t in range(1, terms.budget + 1):
         if t > 1 and _ends(setting, batch, sums, t, arithmetic):
-            batch = SimulatedBatch(t, sums, renewed(setting.form, sums, t, arithmetic))
+            batch = SimulatedBatch(t, sums, renewed(setting.circuit, sums, t, arithmetic))
         start = batch.start
         x = np.stack([arms.contexts_at(t) for arms in environments])
         tables = arithmetic.contexts(packing.contexts(x, t, start))
-        answer = arithmetic.read(setting.form.choose(batch.learnt, tables, t, start))
+        answer = arithmetic.read(setting.circuit.choose(batch.learnt, tables, t, start))
         b = packing.read(answer, len(environments))
         arms = [int(arm) for arm in b.argmax(axis=1)]
         rewards = [
@@ -180,7 +179,7 @@ def repeat(
 
 
 def _ends(
-    setting: Setting,
+    setting: HelbaSetting,
     batch: SimulatedBatch[Number],
     sums: Numbers[Number],
     t: int,
@@ -189,42 +188,42 @@ def _ends(
     """Whether a new batch starts with round t."""
     if setting.bounds.start(t, batch.start) == t:
         return True
-    return ends_by_condition(setting.form, batch.learnt, batch.before, sums, arithmetic)
+    return ends_by_condition(setting.circuit, batch.learnt, batch.before, sums, arithmetic)
 
 
 def renewed(
-    form: Form, sums: Sequence[Number], start: int, arithmetic: Arithmetic[Number]
+    circuit: IndexCircuit, sums: Sequence[Number], start: int, arithmetic: Arithmetic[Number]
 ) -> Numbers[Number]:
     """A new estimate of all rounds before `start`, which the user refreshes if it has to.
 
     With the paper's index the first estimate is public, and the user refreshes all others.
     """
-    if not isinstance(form, Root):
-        return form.estimate(sums, start)
+    if not isinstance(circuit, RootCircuit):
+        return circuit.estimate(sums, start)
     if start == 1:
-        public = zip(form.packing.first_estimate(), form.spots, strict=True)
+        public = zip(circuit.packing.first_estimate(), circuit.spots, strict=True)
         return tuple(arithmetic.first(value, spot.level) for value, spot in public)
-    return tuple(arithmetic.refreshed(form.estimate(sums, start), form.spots))
+    return tuple(arithmetic.refreshed(circuit.estimate(sums, start), circuit.spots))
 
 
 def ends_by_condition(
-    form: Form,
+    circuit: IndexCircuit,
     of: Sequence[Number],
     before: Sequence[Number],
     sums: Sequence[Number],
     arithmetic: Arithmetic[Number],
 ) -> bool:
     """Whether condition (8) ends a batch that began with the sums `before`."""
-    if not isinstance(form, Root) or form.bounds.policy.C is None:
+    if not isinstance(circuit, RootCircuit) or circuit.bounds.policy.C is None:
         return False
     coin = new_coin()
-    answer = arithmetic.read(form.doubt(of, before, sums, coin))
-    return form.undone(answer.item(0) > 0, coin)
+    answer = arithmetic.read(circuit.covered_sign(of, before, sums, coin))
+    return circuit.uncovered(answer.item(0) > 0, coin)
 
 
-def _check(setting: Setting, environments: Sequence[LinearContexts]) -> None:
+def _check(setting: HelbaSetting, environments: Sequence[LinearContexts]) -> None:
     terms = setting.terms
-    check_repetitions(setting.form, len(environments))
+    check_repetitions(setting.circuit, len(environments))
     if terms.learner.C is not None and len(environments) > 1:
         raise InputError(
             "condition (8) ends the batches of each repetition in different rounds: take C=None, "
@@ -239,10 +238,10 @@ def _check(setting: Setting, environments: Sequence[LinearContexts]) -> None:
         terms.learner.check_contexts(arms.contexts[: terms.budget])
 
 
-def check_repetitions(form: Form, repetitions: int) -> None:
+def check_repetitions(circuit: IndexCircuit, repetitions: int) -> None:
     """Refuse more repetitions than there is room for."""
-    if not 1 <= repetitions <= form.repetitions:
+    if not 1 <= repetitions <= circuit.repetitions:
         raise InputError(
-            f"{repetitions} repetitions of {form.terms.arms} arms: the slots hold 1 to "
-            f"{form.repetitions}; take fewer"
+            f"{repetitions} repetitions of {circuit.terms.arms} arms: the slots hold 1 to "
+            f"{circuit.repetitions}; take fewer"
         )

@@ -20,7 +20,7 @@ from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.leakage import MEASURED
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import measured
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.sharing import check_workers
 from lotor.protocols.party import Protocol
 from lotor.protocols.plain_contexts import PlainContexts
@@ -91,7 +91,7 @@ class _View:
     budget: int
 
     @cached_property
-    def setting(self) -> Setting:
+    def setting(self) -> HelbaSetting:
         where = self.contexts
         scale = RewardScale(*where.reward_range)
         return self.helba.setting("", budget=self.budget, arms=where.k, d=where.d, scale=scale)

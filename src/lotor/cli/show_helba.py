@@ -8,7 +8,7 @@ from rich.console import Console
 from lotor.cli.study import Outcome
 from lotor.cli.tables import small_table
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.bounds import QuadraticBounds
 from lotor.protocols.helba.judging import Judged
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import Prices
@@ -54,7 +54,7 @@ class PlanShown:
             table.add_row(name, value)
         out.print(table)
         bounds = self.plan.setting.bounds
-        by_adjugate = isinstance(bounds, Bounds) and bounds.by_adjugate
+        by_adjugate = isinstance(bounds, QuadraticBounds) and bounds.by_adjugate
         out.print(f"{EXPLAINED}{WITHOUT_INVERSE if by_adjugate else ''}\n", highlight=False)
 
     def _sizes(self, summary: Mapping[str, float | int]) -> dict[str, str]:

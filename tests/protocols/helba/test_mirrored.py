@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import sign_polynomial, winners
-from lotor.protocols.helba.mirrored import MirroredPairs
+from lotor.protocols.helba.root_formulas import MirroredPairs
 from protocols.helba.stage import paper, setting_of, small
 
 SLOTS = 512
@@ -61,7 +61,7 @@ def test_a_repetitions_number_is_in_all_its_slots(arms: int, repetitions: int) -
 
 def test_too_many_repetitions() -> None:
     assert MirroredPairs(3, 64).repetitions == 5
-    circuit = setting_of(small(paper(None, 1.0), stages=2), rounds=2, arms=3, d=2).form
+    circuit = setting_of(small(paper(None, 1.0), stages=2), rounds=2, arms=3, d=2).circuit
     check_repetitions(circuit, circuit.repetitions)
     with pytest.raises(InputError, match=f"the slots hold 1 to {circuit.repetitions}"):
         check_repetitions(circuit, circuit.repetitions + 1)

@@ -13,7 +13,7 @@ from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.messages import WIRE
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.sharing import useful_workers
 from lotor.protocols.helba.terms import helba_policy, terms_from
 from lotor.protocols.helba.wire import KEY_AUTHORITY
@@ -96,7 +96,7 @@ class HelbaDeployment:
         seats = {seat: seat for seat in SEATS}
         return Plan(terms.policy, terms.budget, terms.arms, seats, LINKS)
 
-    def _setting(self, order: bytes) -> Setting:
+    def _setting(self, order: bytes) -> HelbaSetting:
         terms = terms_from(order)
         if terms.insecure_degree != (self._insecure_degree or 0):
             raise ProtocolError(
@@ -104,7 +104,7 @@ class HelbaDeployment:
                 "is for tests within one process; order without it"
             )
         try:
-            return Setting.of(terms)
+            return HelbaSetting.of(terms)
         except InputError as error:
             raise ProtocolError(f"user ordered what no run can do: {error}") from None
 

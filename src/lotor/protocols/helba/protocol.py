@@ -15,8 +15,8 @@ from lotor.crypto.signing import trusting_identities
 from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba.authority import Authority
 from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.terms import Terms, helba_policy
+from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.terms import HelbaTerms, helba_policy
 from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain_contexts import PlainContexts, linear_contexts
@@ -118,10 +118,10 @@ class Helba:
         arms: int,
         d: int,
         scale: RewardScale,
-    ) -> Setting:
+    ) -> HelbaSetting:
         """What all parties agree on; refuses what no run can do, before any key is made."""
-        return Setting.of(
-            Terms(
+        return HelbaSetting.of(
+            HelbaTerms(
                 run=run,
                 budget=budget,
                 arms=arms,
