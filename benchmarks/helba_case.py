@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import msgspec
 import numpy as np
+from helba_simulation import Round, UnderEncryption, repeat
 from machine import Others, own_peak
 
 import lotor
@@ -27,8 +28,7 @@ from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.counts import Counts
 from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.primitives import Prices, measured
-from lotor.protocols.helba.repetitions import Round, UnderEncryption, repeat
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 
 # What the issue of speed is about: all else that a run does is overhead.
 PRICED = ("multiply", "square", "multiply_plain", "relinearise", "rescale", "rotate")
@@ -99,7 +99,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             self.rounds, arms=self.arms, d=self.d, pool=2 * self.arms + 4, seed=seed
         )
 
-    def setting(self) -> Setting:
+    def setting(self) -> HelbaSetting:
         scale = RewardScale(*self.contexts(0).reward_range)
         return self.helba().setting(
             "benchmark", budget=self.rounds, arms=self.arms, d=self.d, scale=scale
@@ -163,7 +163,7 @@ def priced(counts: Counts, prices: list[Prices]) -> float:
     )
 
 
-def in_slots(case: Case, setting: Setting, clock: Clocked) -> Outcome:
+def in_slots(case: Case, setting: HelbaSetting, clock: Clocked) -> Outcome:
     server = UnderEncryption(setting)
     seeds = range(case.repetitions)
     clock.seconds, began = 0.0, process_time()
@@ -172,22 +172,22 @@ def in_slots(case: Case, setting: Setting, clock: Clocked) -> Outcome:
     inside = clock.seconds
     first = [server.first(value) for value in setting.packing.ridge()]
     began = process_time()
-    setting.form.estimate(first, case.rounds)
+    setting.circuit.estimate(first, case.rounds)
     update = process_time() - began
     trajectories = [[one.arms[s] for one in rounds] for s in seeds]
     return Outcome(trajectories, counts, spent, inside, update)
 
 
-def by_messages(case: Case, setting: Setting, clock: Clocked) -> Outcome:
+def by_messages(case: Case, setting: HelbaSetting, clock: Clocked) -> Outcome:
     """All parties, with keys sealed and sent, but not made: the authority is left out."""
     clock.seconds = 0.0
     result = lotor.run(case.helba(), case.contexts(0), budget=case.rounds, seed=0)
     parties = {name: cost.cpu_seconds for name, cost in result.parties.items()}
     counts: Counts = Counter()
     for _ in range(case.rounds):
-        counts.update(setting.form.per_round())
+        counts.update(setting.circuit.per_round())
     for start in setting.bounds.starts():
-        counts.update(setting.form.per_update(start))
+        counts.update(setting.circuit.per_update(start))
     spent = parties["user"] + parties["server"]
     trajectories = [result.arms or []]
     return Outcome(trajectories, counts, spent, clock.seconds, 0.0, parties, result.bytes_sent)

@@ -21,16 +21,16 @@ class Bench:
 
     def __init__(self) -> None:
         self.setting = lotor.Helba().setting("benchmark", budget=130, arms=5, d=5, scale=SCALE)
-        parameters, form = self.setting.parameters, self.setting.form
+        parameters, circuit = self.setting.parameters, self.setting.circuit
         self.secret = SecretKey.generate(parameters)
-        self.evaluation = self.secret.evaluation_keys(form.rotations)
+        self.evaluation = self.secret.evaluation_keys(circuit.rotations)
         fingerprint = self.secret.fingerprint
         keys = EvaluationKeys.from_bytes(self.evaluation, parameters, fingerprint)
         self.evaluator = Evaluator(keys)
         ridge = [self.secret.public.encrypt(value) for value in self.setting.packing.ridge()]
         self.sums = tuple(Encrypted(self.evaluator, one) for one in ridge)
         values = np.linspace(-1, 1, parameters.slots)
-        self.contexts = [self.secret.encrypt_to_bytes(values, *spot) for spot in form.spots]
+        self.contexts = [self.secret.encrypt_to_bytes(values, *spot) for spot in circuit.spots]
 
     def tables(self) -> list[Encrypted]:
         parameters, key = self.setting.parameters, self.secret.fingerprint
@@ -39,8 +39,8 @@ class Bench:
 
     def alone(self) -> None:
         """A new estimate and what is compared, by one process."""
-        form = self.setting.form
-        form.differences(form.estimate(self.sums, 130), self.tables(), 130, 130)
+        circuit = self.setting.circuit
+        circuit.differences(circuit.estimate(self.sums, 130), self.tables(), 130, 130)
 
     def shared(self, sharing: Sharing) -> None:
         sharing.renew(self.sums, 130)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from helba_simulation import Round
 
 import lotor
 from lotor.core.fixed_point import RewardScale
@@ -12,8 +13,7 @@ from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import OptimisticModel
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import Round
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 
 DEGREE = 1024
 SCALE = RewardScale(-9, 9)
@@ -45,7 +45,7 @@ def paper(C: float | None, eta: float) -> BatchedOFUL:  # noqa: N803
     return BatchedOFUL(index="sqrt", width="union", C=C, eta=eta)
 
 
-def setting_of(helba: lotor.Helba, *, rounds: int, arms: int, d: int) -> Setting:
+def setting_of(helba: lotor.Helba, *, rounds: int, arms: int, d: int) -> HelbaSetting:
     return helba.setting("run", budget=rounds, arms=arms, d=d, scale=SCALE)
 
 
@@ -66,7 +66,7 @@ class Decided:
     value: float
 
 
-def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]:
+def beside_exact(setting: HelbaSetting, rounds: Iterable[Round]) -> Iterator[Decided]:
     """Follows the trajectory with the exact policy."""
     policy = setting.terms.learner
     plan = Plan(setting)
@@ -79,7 +79,7 @@ def beside_exact(setting: Setting, rounds: Iterable[Round]) -> Iterator[Decided]
             assert batch.start == done.start
             log_determinant = batch.log_growth + setting.terms.d * np.log(policy.ridge)
             value = plan.value_resolution(done.t, done.start)
-            resolution = setting.form.gap(value, done.t, done.start, log_determinant)
+            resolution = setting.circuit.gap(value, done.t, done.start, log_determinant)
             second, first = np.sort(indices)[-2:]
             yield Decided(
                 done.t,

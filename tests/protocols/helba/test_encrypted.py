@@ -4,15 +4,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, UnderEncryption, renewed, repeat
 
 import lotor
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import plus
 from lotor.protocols.helba.complexity import per_round, per_update, whole_run
+from lotor.protocols.helba.index_circuit import plus
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import InClear, UnderEncryption, repeat
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 # arms, d, stages: adjugates of all sizes, an inverse, a product over pairs; for d = 2 in blocks,
@@ -46,9 +46,9 @@ def test_decisions_and_counts(arms: int, d: int, stages: int) -> None:
     assert counted == expected
 
 
-def value_error(setting: Setting, t: int) -> float:
+def value_error(setting: HelbaSetting, t: int) -> float:
     """The largest error of a difference in round t, relative to its bound."""
-    terms, packing, form = setting.terms, setting.packing, setting.form
+    terms, packing, circuit = setting.terms, setting.packing, setting.circuit
     draw = np.random.default_rng(t)
     lanes = lanes_of(terms.arms)
     length = terms.learner.L / np.sqrt(terms.d)
@@ -61,12 +61,12 @@ def value_error(setting: Setting, t: int) -> float:
         plain, encrypted = plus(plain, slots), plus(encrypted, hidden.update(slots))
     x = draw.uniform(-length, length, (lanes, terms.arms, terms.d))
     tables = packing.contexts(x, t, t)
-    exact = form.differences(form.renewed(plain, t, clear), tables, t, t)
-    renewed = form.renewed(encrypted, t, hidden)
-    found = form.differences(renewed, hidden.contexts(tables), t, t)
+    exact = circuit.differences(renewed(circuit, plain, t, clear), tables, t, t)
+    estimate = renewed(circuit, encrypted, t, hidden)
+    found = circuit.differences(estimate, hidden.contexts(tables), t, t)
     assert isinstance(found, Encrypted)
     decrypted = hidden.decrypt(found)
-    return float(np.abs(decrypted - exact).max() / setting.form.polynomial.factor)
+    return float(np.abs(decrypted - exact).max() / setting.circuit.polynomial.factor)
 
 
 @pytest.mark.parametrize("t", [2, 6])

@@ -8,9 +8,9 @@ from lotor.core.errors import InputError, ProtocolError, PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import OFUL, BatchedOFUL
-from lotor.protocols.helba.root_form import Root
-from lotor.protocols.helba.setting import Setting
-from lotor.protocols.helba.terms import Terms, terms_from
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.terms import HelbaTerms, terms_from
 from lotor.protocols.helba.user import User
 from protocols.helba.stage import SCALE, paper, setting_of, small
 
@@ -35,10 +35,10 @@ def test_what_the_papers_index_needs() -> None:
     refused("take fewer of each, or less security", higher, budget=130, arms=2, d=2)
     for arms, d, degree in ((2, 2, 63), (3, 2, 31), (5, 2, 15), (2, 10, 63)):
         setting = setting_of(helba, rounds=130, arms=arms, d=d)
-        assert Root.of(setting.form).unit_root.degree == degree
+        assert RootCircuit.of(setting.circuit).unit_root.degree == degree
         assert setting.parameters.bits <= 881
     with pytest.raises(InputError, match="only index='sqrt'"):
-        Root.of(setting_of(lotor.Helba(), rounds=3, arms=2, d=2).form)
+        RootCircuit.of(setting_of(lotor.Helba(), rounds=3, arms=2, d=2).circuit)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_users_own_contexts(rows: list[float], match: str) -> None:
 
 
 class _Holder:
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: HelbaSetting) -> None:
         self._setting = setting
 
 
@@ -140,7 +140,7 @@ def test_terms_travel_and_wrong_ones_are_refused() -> None:
     assert terms_from(terms.to_bytes()) == terms
     with pytest.raises(ProtocolError, match="no terms of this version"):
         terms_from(b"\x01")
-    many = Terms(**{**{f: getattr(terms, f) for f in terms.__struct_fields__}, "arms": 1})
+    many = HelbaTerms(**{**{f: getattr(terms, f) for f in terms.__struct_fields__}, "arms": 1})
     with pytest.raises(ProtocolError, match="what no run can do: arms is 1"):
         terms_from(many.to_bytes())
     assert terms.scale == RewardScale(-9, 9)

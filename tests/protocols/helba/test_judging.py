@@ -40,7 +40,7 @@ def test_nothing_is_judged_once_a_batch_may_be_another() -> None:
     toy = lotor.LinearContexts.toy(12, seed=3)
     setting = setting_of(small(policy, stages=3), rounds=12, arms=2, d=2)
     arms = lotor.run(policy, toy, budget=12, seed=1).arms or []
-    kind = type(setting.form)
+    kind = type(setting.circuit)
     with patch.object(kind, "switch_resolution", lambda _: 1e-9):
         assert all(one.resolution < inf for one in judged(setting, toy, 1, arms))
     with patch.object(kind, "switch_resolution", lambda _: 1.0):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import learning
-from lotor.protocols.helba.circuit import Numbers
+from lotor.protocols.helba.bounds import RootBounds
+from lotor.protocols.helba.index_circuit import Numbers
 from lotor.protocols.helba.learning import Learning, Written
-from lotor.protocols.helba.root_bounds import RootBounds
 from lotor.protocols.store import MemoryStore
 
 ROUNDS, EVERY = 60, 4

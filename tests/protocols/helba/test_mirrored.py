@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from helba_simulation import check_repetitions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import sign_polynomial, winners
-from lotor.protocols.helba.mirrored import MirroredPairs
+from lotor.protocols.helba.root_formulas import MirroredPairs
+from protocols.helba.stage import paper, setting_of, small
 
 SLOTS = 512
 
@@ -58,7 +60,8 @@ def test_a_repetitions_number_is_in_all_its_slots(arms: int, repetitions: int) -
 
 
 def test_too_many_repetitions() -> None:
-    pairs = MirroredPairs(3, 64)
-    pairs.check(pairs.repetitions)
-    with pytest.raises(InputError, match="64 slots hold 1 to 5"):
-        pairs.check(6)
+    assert MirroredPairs(3, 64).repetitions == 5
+    circuit = setting_of(small(paper(None, 1.0), stages=2), rounds=2, arms=3, d=2).circuit
+    check_repetitions(circuit, circuit.repetitions)
+    with pytest.raises(InputError, match=f"the slots hold 1 to {circuit.repetitions}"):
+        check_repetitions(circuit, circuit.repetitions + 1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, UnderEncryption, check_repetitions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,29 +11,28 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import Numbers, plus
-from lotor.protocols.helba.form import Form
-from lotor.protocols.helba.plane import Plane
-from lotor.protocols.helba.plane_packing import BLOCKS
-from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.repetitions import InClear, UnderEncryption
-from lotor.protocols.helba.root_form import Root
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.index_circuit import IndexCircuit, Numbers, plus
+from lotor.protocols.helba.plane import BLOCKS, PlaneCircuit
+from lotor.protocols.helba.quadratic import QuadraticCircuit
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.setting import HelbaSetting
 from protocols.helba.stage import paper, setting_of, small
 
 
-def plane(arms: int, *, rounds: int, stages: int = 2) -> tuple[Setting, Plane]:
+def plane(arms: int, *, rounds: int, stages: int = 2) -> tuple[HelbaSetting, PlaneCircuit]:
     setting = setting_of(small(stages=stages), rounds=rounds, arms=arms, d=2)
-    assert isinstance(setting.form, Plane)
-    return setting, setting.form
+    assert isinstance(setting.circuit, PlaneCircuit)
+    return setting, setting.circuit
 
 
-def learnt(form: Form, setting: Setting, x: Floats, rewards: Floats) -> Numbers[Array]:
+def learnt(
+    circuit: IndexCircuit, setting: HelbaSetting, x: Floats, rewards: Floats
+) -> Numbers[Array]:
     """The estimate after these rounds, of shape (rounds, repetitions, 2)."""
-    sums = tuple(InClear(setting).first(value) for value in form.packing.ridge())
+    sums = tuple(InClear(setting).first(value) for value in circuit.packing.ridge())
     for row, reward in zip(x, rewards, strict=True):
-        sums = plus(sums, form.packing.update(row, reward))
-    return form.estimate(sums, len(x) + 1)
+        sums = plus(sums, circuit.packing.update(row, reward))
+    return circuit.estimate(sums, len(x) + 1)
 
 
 @given(
@@ -46,16 +46,16 @@ def learnt(form: Form, setting: Setting, x: Floats, rewards: Floats) -> Numbers[
 def test_every_block_comes_to_what_each_entry_on_its_own_would(
     arms: int, repetitions: int, n: int, late: int, seed: int
 ) -> None:
-    setting, form = plane(arms, rounds=n + 1 + late)
-    repetitions = min(repetitions, form.comparing.layout.repetitions)
-    apart = Quadratic(setting.terms, setting.parameters)
+    setting, circuit = plane(arms, rounds=n + 1 + late)
+    repetitions = min(repetitions, circuit.comparison.layout.repetitions)
+    apart = QuadraticCircuit(setting.terms, setting.parameters)
     draw = np.random.default_rng(seed)
     length = BatchedOFUL().L / np.sqrt(2)
     x = draw.uniform(-length, length, (n, repetitions, 2))
     rewards = draw.uniform(-1, 1, (n, repetitions))
     offered = draw.uniform(-length, length, (repetitions, arms, 2))
     found = []
-    for one in (form, apart):
+    for one in (circuit, apart):
         estimate = learnt(one, setting, x, rewards)
         assert max(np.abs(entry).max() for entry in estimate) <= 4.1
         tables = one.packing.contexts(offered, n + 1, n + 1)
@@ -63,53 +63,55 @@ def test_every_block_comes_to_what_each_entry_on_its_own_would(
     blocks = found[0].reshape(BLOCKS, -1)
     assert np.allclose(blocks, blocks[0], rtol=0, atol=1e-12)
     # The same pairs, in other slots.
-    layouts = form.comparing.layout, apart.comparing.layout
+    layouts = circuit.comparison.layout, apart.comparison.layout
     for j in range(arms - 1):
         here, there = (
             values.reshape(-1, layout.columns)[j][: repetitions * arms]
             for values, layout in zip((blocks[0], found[1]), layouts, strict=True)
         )
         assert np.allclose(here, there, rtol=0, atol=1e-12)
-    b = form.packing.read(form.winners(found[0]), repetitions)
+    b = circuit.packing.read(circuit.winners(found[0]), repetitions)
     assert np.allclose(b, apart.packing.read(apart.winners(found[1]), repetitions), atol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("arms", "d", "helba", "kind"),
     [
-        (2, 2, lotor.Helba(), Plane),
-        (64, 2, lotor.Helba(), Plane),
-        (65, 2, lotor.Helba(), Quadratic),
-        (128, 2, lotor.Helba(stages=3), Quadratic),
-        (2, 3, lotor.Helba(), Quadratic),
-        (9, 2, small(), Plane),
-        (10, 2, small(), Quadratic),
-        (2, 2, small(paper(None, 0.1)), Root),
+        (2, 2, lotor.Helba(), PlaneCircuit),
+        (64, 2, lotor.Helba(), PlaneCircuit),
+        (65, 2, lotor.Helba(), QuadraticCircuit),
+        (128, 2, lotor.Helba(stages=3), QuadraticCircuit),
+        (2, 3, lotor.Helba(), QuadraticCircuit),
+        (9, 2, small(), PlaneCircuit),
+        (10, 2, small(), QuadraticCircuit),
+        (2, 2, small(paper(None, 0.1)), RootCircuit),
     ],
 )
-def test_where_blocks_are_used(arms: int, d: int, helba: lotor.Helba, kind: type[Form]) -> None:
+def test_where_blocks_are_used(
+    arms: int, d: int, helba: lotor.Helba, kind: type[IndexCircuit]
+) -> None:
     """For d = 2 if a quarter of the slots holds all pairs; more arms than that still fit."""
     setting = setting_of(helba, rounds=3, arms=arms, d=d)
-    assert type(setting.form) is kind
+    assert type(setting.circuit) is kind
 
 
 def test_repetitions_have_room_in_a_block() -> None:
-    _, form = plane(4, rounds=3)
-    form.check_repetitions(8)
-    with pytest.raises(InputError, match="128 slots hold 1 to 8"):
-        form.check_repetitions(9)
+    _, circuit = plane(4, rounds=3)
+    check_repetitions(circuit, 8)
+    with pytest.raises(InputError, match="the slots hold 1 to 8"):
+        check_repetitions(circuit, 9)
 
 
 @pytest.mark.parametrize(("arms", "copies"), [(2, 4), (4, 16), (10, 16)])
 def test_averaging_all_copies_of_an_answer_leaves_the_stated_noise(arms: int, copies: int) -> None:
     """In blocks, and in the slots of an arm's opponents."""
     setting = setting_of(small(stages=2), rounds=3, arms=arms, d=2)
-    form, hidden = setting.form, UnderEncryption(setting)
-    assert form.copies == copies
+    circuit, hidden = setting.circuit, UnderEncryption(setting)
+    assert circuit.copies == copies
     clear = InClear(setting)
-    estimate = form.estimate([clear.first(value) for value in form.packing.ridge()], 1)
+    estimate = circuit.estimate([clear.first(value) for value in circuit.packing.ridge()], 1)
     offered = np.random.default_rng(1).uniform(-3, 3, (1, arms, 2))
-    answer = form.choose(estimate, form.packing.contexts(offered, 1, 1), 1, 1)
+    answer = circuit.choose(estimate, circuit.packing.contexts(offered, 1, 1), 1, 1)
     parts = answer.reshape(copies, -1)
     assert np.allclose(parts, parts[0])
     level = setting.parameters.levels
@@ -119,4 +121,4 @@ def test_averaging_all_copies_of_an_answer_leaves_the_stated_noise(arms: int, co
         residues.append(seen.reshape(copies, -1))
     averages = np.concatenate([one.mean(axis=0) for one in residues])
     assert averages.std() == pytest.approx(setting.terms.noise, rel=0.25)
-    assert np.concatenate(residues).std() == pytest.approx(form.noise, rel=0.1)
+    assert np.concatenate(residues).std() == pytest.approx(circuit.noise, rel=0.1)

@@ -5,7 +5,7 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.bounds import QuadraticBounds
 from lotor.protocols.helba.leakage import KEYS, MEASURED
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import Prices, measured
@@ -66,7 +66,7 @@ def test_more_stages_and_less_noise_tell_smaller_gaps_apart() -> None:
 
 def test_the_resolution_grows_as_the_determinant_falls() -> None:
     plan = Plan(setting_of(small(), rounds=130, arms=2, d=2))
-    balanced = Bounds.of(plan.setting.terms).balanced(100)
+    balanced = QuadraticBounds.of(plan.setting.terms).balanced(100)
     assert plan.resolution(100, balanced - 1) > 2.7 * plan.resolution(100)
     inverted = Plan(setting_of(small(stages=3), rounds=20, arms=2, d=6))
     assert inverted.resolution(20, 5.0) == inverted.resolution(20)

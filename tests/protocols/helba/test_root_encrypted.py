@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
+from helba_simulation import UnderEncryption, repeat
 
 import lotor
 from helpers import run_openly
@@ -11,8 +12,7 @@ from lotor.protocols.helba.complexity import per_round, per_switch, per_update, 
 from lotor.protocols.helba.judging import judged
 from lotor.protocols.helba.messages import Verdict
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import UnderEncryption, repeat
-from lotor.protocols.helba.root_form import Root
+from lotor.protocols.helba.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 from protocols.helba.test_encrypted import value_error
 
@@ -50,9 +50,9 @@ def test_differences_are_as_exact_as_the_plan_says(
 ) -> None:
     """Beside the same polynomial in clear: what encryption adds is far below the root's error."""
     setting = setting_of(small(paper(None, 0.0), stages=stages), rounds=rounds, arms=arms, d=d)
-    form = Root.of(setting.form)
-    added = Plan(setting).arithmetic_error(4, 4) - form.root_error(4, 4)
-    assert value_error(setting, 4) < added < 0.02 * form.root_error(4, 4)
+    circuit = RootCircuit.of(setting.circuit)
+    added = Plan(setting).arithmetic_error(4, 4) - circuit.root_error(4, 4)
+    assert value_error(setting, 4) < added < 0.02 * circuit.root_error(4, 4)
 
 
 def test_a_run_equals_plain() -> None:
@@ -128,6 +128,6 @@ def test_real_parameters() -> None:
     assert plain.operations["updates"] >= 5
     assert all(one.same and one.clear for one in judged(setting, toy, 1, secure.arms or []))
     assert secure.arms == plain.arms
-    form = Root.of(setting.form)
-    added = Plan(setting).arithmetic_error(6, 6) - form.root_error(6, 6)
+    circuit = RootCircuit.of(setting.circuit)
+    added = Plan(setting).arithmetic_error(6, 6) - circuit.root_error(6, 6)
     assert value_error(setting, 6) < added

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, ends_by_condition, renewed, repeat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
-from lotor.protocols.helba.circuit import plus
+from lotor.protocols.helba.index_circuit import plus
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.repetitions import InClear, repeat
-from lotor.protocols.helba.root_form import Root
+from lotor.protocols.helba.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 
 
@@ -50,7 +50,7 @@ def test_batches_end_by_condition_8(C: float, eta: float) -> None:  # noqa: N803
 def test_repetitions_have_batches_in_common_or_none() -> None:
     setting = setting_of(small(paper(C=1.0, eta=1.0)), rounds=3, arms=2, d=2)
     contexts = [some_contexts(s, rounds=3, arms=2, d=2) for s in range(2)]
-    with pytest.raises(InputError, match="rounds of its own: take C=None"):
+    with pytest.raises(InputError, match="in different rounds: take C=None"):
         next(repeat(setting, contexts, range(2), InClear(setting)))
 
 
@@ -66,27 +66,27 @@ def test_nothing_is_beyond_its_bound(d: int, n: int, late: int, spread: float, s
     """Contexts as long as allowed, all alike or in all directions; rewards as large as allowed."""
     policy = paper(C=1.0, eta=0.1)
     setting = setting_of(small(policy, stages=2), rounds=n + 1 + late, arms=2, d=d)
-    form = Root.of(setting.form)
+    circuit = RootCircuit.of(setting.circuit)
     draw = np.random.default_rng(seed)
     directions = draw.normal(size=d) + spread * 10 * draw.normal(size=(n + 2, d))
     x = policy.L * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     # The largest means and noise that all lean to one side, of two deviations.
     rewards = np.sign(x[:n] @ draw.normal(size=d)) * (1.0 + 2 * policy.sigma * 0.5)
     clear, t = InClear(setting), n + 1
-    sums = tuple(clear.first(value) for value in form.packing.ridge())
+    sums = tuple(clear.first(value) for value in circuit.packing.ridge())
     for row, reward in zip(x[:n], rewards, strict=True):
-        sums = plus(sums, form.packing.update(row[np.newaxis], np.array([reward])))
+        sums = plus(sums, circuit.packing.update(row[np.newaxis], np.array([reward])))
     assert max(np.abs(entry).max() for entry in sums) <= 2.0**8 * 1.01
-    learnt = form.renewed(sums, t, clear)
+    learnt = renewed(circuit, sums, t, clear)
     assert max(np.abs(entry).max() for entry in learnt) <= 1 + 2.0**-10
-    tables = form.packing.contexts(x[np.newaxis, n:], t, t)
-    values = form.differences(learnt, tables, t, t) / form.polynomial.factor
+    tables = circuit.packing.contexts(x[np.newaxis, n:], t, t)
+    values = circuit.differences(learnt, tables, t, t) / circuit.polynomial.factor
     assert np.abs(values).max() <= 1 + 2.0**-8
     v = policy.ridge * np.eye(d) + x[:n].T @ x[:n]
     batch = Batch(t, np.linalg.inv(v), np.linalg.inv(v) @ (rewards @ x[:n]), 0.0)
     z = np.einsum("ai,ij,aj->a", x[n:], batch.inverse, x[n:])
     indices = x[n:] @ batch.weights + policy.beta(t, batch) * policy.bonus(z, t, batch)
-    exact = (indices[0] - indices[1]) / form.packing.difference(t, t)
+    exact = (indices[0] - indices[1]) / circuit.packing.difference(t, t)
     assert abs(values[0] - exact) <= Plan(setting).arithmetic_error(t, t)
 
 
@@ -105,26 +105,28 @@ def test_condition_8_is_decided_right_above_its_resolution(
 ) -> None:
     policy = paper(C=C, eta=9.0)
     setting = setting_of(small(policy, stages=3), rounds=30, arms=2, d=d)
-    form, clear, resolution = Root.of(setting.form), InClear(setting), Plan(setting)
+    circuit, clear, resolution = RootCircuit.of(setting.circuit), InClear(setting), Plan(setting)
     draw = np.random.default_rng(seed)
     x = draw.uniform(-3, 3, (12 + rounds, d))
-    sums = tuple(clear.first(value) for value in form.packing.ridge())
+    sums = tuple(clear.first(value) for value in circuit.packing.ridge())
     before = sums
     for t, row in enumerate(x, 1):
         if t == 13:
             before = sums
-        sums = plus(sums, form.packing.update(row[np.newaxis], np.array([0.5])))
+        sums = plus(sums, circuit.packing.update(row[np.newaxis], np.array([0.5])))
     v = policy.ridge * np.eye(d) + x[:12].T @ x[:12]
     trace = float(np.einsum("ai,ij,aj->", x[12:], np.linalg.inv(v), x[12:]))
-    learnt = form.renewed(before, 13, clear)
+    learnt = renewed(circuit, before, 13, clear)
     told = resolution.switch_resolution()
     assert told is not None
     if abs(trace - C) > told and trace < C + policy.L**2 / policy.ridge:
-        assert form.ends(learnt, before, sums, clear) == (trace >= C)
+        assert ends_by_condition(circuit, learnt, before, sums, clear) == (trace >= C)
     for coin in (1, -1):
-        doubt = form.doubt(learnt, before, sums, coin)
-        assert np.all(doubt[1:] == 0)
-        assert form.undone(doubt.item(0) > 0, coin) == form.ends(learnt, before, sums, clear)
+        covered = circuit.covered_sign(learnt, before, sums, coin)
+        assert np.all(covered[1:] == 0)
+        assert circuit.uncovered(covered.item(0) > 0, coin) == ends_by_condition(
+            circuit, learnt, before, sums, clear
+        )
 
 
 def test_the_plan_has_the_resolution_of_the_switch() -> None:

@@ -11,7 +11,7 @@ from lotor.core.effects import Message
 from lotor.crypto.ckks import Ciphertext
 from lotor.protocols.helba import messages
 from lotor.protocols.helba.leakage import switch_bits
-from lotor.protocols.helba.root_form import MASK_WIDTH, Root, new_coin
+from lotor.protocols.helba.root import MASK_WIDTH, RootCircuit, new_coin
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import place_of
 from protocols.helba.stage import paper, setting_of, small, some_contexts
@@ -90,13 +90,13 @@ def traces(outcome: Outcome) -> dict[bytes, float]:
 
 def test_a_doubt_is_a_sign_in_one_slot_and_noise_in_all(outcome: Outcome) -> None:
     user, exact = user_of(outcome), traces(outcome)
-    form, noise, residues = Root.of(user._setting.form), user._setting.terms.noise, []
+    circuit, noise, residues = RootCircuit.of(user._setting.circuit), user._setting.terms.noise, []
     saturated = 0
     for message in sent_to(outcome, "user", messages.Doubt):
         assert isinstance(message, messages.Doubt)
         slots = user._key.decrypt_complex(opened(user, message.ciphertext))
-        value = (exact[message.place] - 1.0) / form.bounds.switch
-        expected = abs(form.polynomial.plain(np.array(value)).item())
+        value = (exact[message.place] - 1.0) / circuit.bounds.switch
+        expected = abs(circuit.polynomial.plain(np.array(value)).item())
         assert abs(abs(slots[0].real) - expected) < 6.5 * noise + 0.01
         saturated += expected > 0.45
         residues += [slots[1:].real, slots.imag]

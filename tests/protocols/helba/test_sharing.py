@@ -13,22 +13,22 @@ from lotor.crypto.ckks import Encrypted, EvaluationKeys, Evaluator, SecretKey
 from lotor.crypto.ckks.adjugate import minor
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums, plus
+from lotor.protocols.helba.index_circuit import Numbers, Sums, plus
 from lotor.protocols.helba.parts import DIVIDED_SIZES, PartialEstimate, divided
-from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.sharing import Sharing, check_workers
 from protocols.helba.stage import setting_of, small
 
 ROUNDS = 6
 
 
-def form_of(setting: Setting) -> Quadratic:
-    assert isinstance(setting.form, Quadratic)
-    return setting.form
+def circuit_of(setting: HelbaSetting) -> QuadraticCircuit:
+    assert isinstance(setting.circuit, QuadraticCircuit)
+    return setting.circuit
 
 
-def updates(setting: Setting, seed: int, count: int) -> list[list[Array]]:
+def updates(setting: HelbaSetting, seed: int, count: int) -> list[list[Array]]:
     """What rounds add to V and g, one repetition."""
     draw, terms = np.random.default_rng(seed), setting.terms
     length = terms.learner.L / np.sqrt(terms.d)
@@ -36,14 +36,14 @@ def updates(setting: Setting, seed: int, count: int) -> list[list[Array]]:
     return [setting.packing.update(x, draw.uniform(-1, 1, 1)) for x in contexts]
 
 
-def contexts(setting: Setting, seed: int, t: int) -> list[Array]:
+def contexts(setting: HelbaSetting, seed: int, t: int) -> list[Array]:
     draw, terms = np.random.default_rng(seed), setting.terms
     length = terms.learner.L / np.sqrt(terms.d)
     x = draw.uniform(-length, length, (1, terms.arms, terms.d))
-    return form_of(setting).packing.contexts(x, t, t)
+    return circuit_of(setting).packing.contexts(x, t, t)
 
 
-def clear_sums(setting: Setting, learnt: list[list[Array]]) -> Numbers[Array]:
+def clear_sums(setting: HelbaSetting, learnt: list[list[Array]]) -> Numbers[Array]:
     slots = setting.parameters.slots
     sums = tuple(np.full(slots, value) for value in setting.packing.ridge())
     for update in learnt:
@@ -55,11 +55,11 @@ def clear_sums(setting: Setting, learnt: list[list[Array]]) -> Numbers[Array]:
 @settings(max_examples=20)
 def test_parts_add_up_to_the_whole(d: int, count: int, seed: int) -> None:
     setting = setting_of(small(stages=2), rounds=ROUNDS, arms=2, d=d)
-    form, parts = form_of(setting), divided(d, count)
+    circuit, parts = circuit_of(setting), divided(d, count)
     sums = clear_sums(setting, updates(setting, seed, 2))
     tables = contexts(setting, seed, 3)
-    whole = form.differences(form.estimate(sums, 3), tables, 3, 3)
-    doubled = doubled_sums(Sums.of(sums, d), form.bounds, 3)
+    whole = circuit.differences(circuit.estimate(sums, 3), tables, 3, 3)
+    doubled = doubled_sums(Sums.of(sums, d), circuit.bounds, 3)
     total = np.zeros(1)
     for part in parts:
         minors = {which: minor(doubled.v, which) for which in (*part.minors, *part.taken)}
@@ -86,7 +86,7 @@ class Kit:
     def __init__(self, d: int) -> None:
         self.setting = setting_of(small(stages=2), rounds=ROUNDS, arms=2, d=d)
         self.secret = SecretKey.generate(self.setting.parameters)
-        data = self.secret.evaluation_keys(self.setting.form.rotations)
+        data = self.secret.evaluation_keys(self.setting.circuit.rotations)
         keys = EvaluationKeys.from_bytes(data, self.setting.parameters, self.secret.fingerprint)
         self.evaluator = Evaluator(keys)
         self.sharing = Sharing(self.setting, self.evaluator, data, workers=2)
@@ -101,7 +101,7 @@ class Kit:
 
     def differences(self, tables: list[Array], t: int) -> Array:
         self.sharing.renew(self.sums, t)
-        spots = self.setting.form.spots
+        spots = self.setting.circuit.spots
         placed = list(zip(tables, spots, strict=True))
         came = [self.secret.encrypt_to_bytes(values, *spot) for values, spot in placed]
         loaded = [Encrypted(self.evaluator, self.secret.encrypt(v, *spot)) for v, spot in placed]
@@ -123,9 +123,9 @@ def test_helpers_compute_what_one_process_would(kit: Kit) -> None:
         kit.learn(update)
         tables = contexts(setting, t, t)
         sums = clear_sums(setting, learnt[: t - 1])
-        exact = setting.form.differences(setting.form.estimate(sums, t), tables, t, t)
+        exact = setting.circuit.differences(setting.circuit.estimate(sums, t), tables, t, t)
         error = np.abs(kit.differences(tables, t) - exact).max()
-        assert error < setting.form.arithmetic_error(t, t) * setting.form.polynomial.factor
+        assert error < setting.circuit.arithmetic_error(t, t) * setting.circuit.polynomial.factor
     assert kit.sharing.cpu_seconds > 0
     assert kit.sharing.operations()["relinearise"] > 0
 
@@ -139,8 +139,8 @@ def test_sums_can_be_taken_anew(kit: Kit) -> None:
     kit.sharing.take(before)
     kit.sums = before
     tables = contexts(kit.setting, 1, 1)
-    form = kit.setting.form
-    exact = form.differences(form.estimate(clear_sums(kit.setting, []), 1), tables, 1, 1)
+    circuit = kit.setting.circuit
+    exact = circuit.differences(circuit.estimate(clear_sums(kit.setting, []), 1), tables, 1, 1)
     assert np.allclose(kit.differences(tables, 1), exact, atol=1e-3)
 
 
@@ -154,7 +154,7 @@ def test_a_helper_that_ends_is_an_error_that_says_so(kit: Kit) -> None:
 
 
 def test_too_many_are_refused() -> None:
-    def setting(d: int, policy: BatchedOFUL | None = None) -> Setting:
+    def setting(d: int, policy: BatchedOFUL | None = None) -> HelbaSetting:
         return setting_of(small(policy, stages=2), rounds=3, arms=2, d=d)
 
     for d in (2, 6):

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, repeat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.bounds import Bounds
-from lotor.protocols.helba.circuit import Sums, differences, estimate, plus
-from lotor.protocols.helba.comparing import Comparing
-from lotor.protocols.helba.packing import Packing
-from lotor.protocols.helba.repetitions import InClear, repeat
+from lotor.protocols.helba.bounds import QuadraticBounds
+from lotor.protocols.helba.index_circuit import PairComparison, Sums, plus
+from lotor.protocols.helba.quadratic import QuadraticPacking, differences, estimate
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 
@@ -70,9 +69,9 @@ def test_no_difference_is_beyond_its_bound(
 ) -> None:
     """Contexts as long as allowed, all alike or in all directions; rewards as large as allowed."""
     policy = BatchedOFUL()
-    bounds = Bounds(policy, d, n + 1 + late, mean_bound=1.0, rms_length=policy.L)
-    comparing = Comparing(2, 4, 2)
-    packing = Packing(bounds, comparing)
+    bounds = QuadraticBounds(policy, d, n + 1 + late, mean_bound=1.0, rms_length=policy.L)
+    comparing = PairComparison(2, 4, 2)
+    packing = QuadraticPacking(bounds, comparing)
     draw = np.random.default_rng(seed)
     directions = draw.normal(size=d) + spread * 10 * draw.normal(size=(n + 2, d))
     x = policy.L * directions / np.linalg.norm(directions, axis=1, keepdims=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from helba_simulation import InClear, repeat
 
 import lotor
 from helpers import run_openly
@@ -15,7 +16,6 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.repetitions import InClear, repeat
 from lotor.protocols.helba.user import User
 from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
 from lotor.protocols.party import Party
@@ -114,7 +114,7 @@ def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     assert received == [*sealed, *round_, *round_, messages.Choice]
     user = outcome.parties["user"]
     assert isinstance(user, User)
-    residues, copies = [], user._setting.form.copies
+    residues, copies = [], user._setting.circuit.copies
     for seen in outcome.recorder.received("user"):
         if isinstance(seen.message, messages.Choice):
             parameters, key = user._setting.parameters, user._key.fingerprint
@@ -125,7 +125,7 @@ def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     # Averaging what is there several times leaves as much noise as was stated.
     averages = np.concatenate([one.mean(axis=0) for one in residues])
     assert averages.std() == pytest.approx(user._setting.terms.noise, rel=0.1)
-    assert np.concatenate(residues).std() == pytest.approx(user._setting.form.noise, rel=0.1)
+    assert np.concatenate(residues).std() == pytest.approx(user._setting.circuit.noise, rel=0.1)
 
 
 def readable(stages: int, answers: int, policy: BatchedOFUL | None = None) -> float:
@@ -139,7 +139,7 @@ def readable(stages: int, answers: int, policy: BatchedOFUL | None = None) -> fl
     environments = [some_contexts(s, rounds=rounds, arms=2, d=2) for s in range(repetitions)]
     done = repeat(setting, environments, range(repetitions), InClear(setting))
     values = np.array([one.value for one in beside_exact(setting, done)])
-    polynomial = setting.form.polynomial
+    polynomial = setting.circuit.polynomial
     grid = np.linspace(0, 1, 1 << 16)
     heights = polynomial.plain(grid)
     top = int(np.argmax(heights >= 0.5))
@@ -170,7 +170,7 @@ def test_differences_are_what_the_answers_come_from() -> None:
     clear = InClear(setting)
     sums = [clear.first(value) for value in setting.packing.ridge()]
     tables = setting.packing.contexts(first.contexts, 1, 1)
-    form = setting.form
-    values = form.differences(form.estimate(sums, 1), tables, 1, 1)
-    expected = setting.form.polynomial.evaluate(values)[0] + 0.5
+    circuit = setting.circuit
+    values = circuit.differences(circuit.estimate(sums, 1), tables, 1, 1)
+    expected = setting.circuit.polynomial.evaluate(values)[0] + 0.5
     assert first.b[0, 0] == pytest.approx(expected)

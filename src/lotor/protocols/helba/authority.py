@@ -9,7 +9,7 @@ from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import seal
 from lotor.crypto.signing import Identity, place
 from lotor.protocols.helba.messages import Offer, SealedKey, ServerKeys
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import cut, upload
 from lotor.protocols.helba.wire import (
     SEALING_KEY,
@@ -50,7 +50,12 @@ class Authority(Party):
     slow: ClassVar[bool] = True
 
     def __init__(
-        self, identity: Identity, setting: Setting, store: Store, *, snapshot: bytes | None = None
+        self,
+        identity: Identity,
+        setting: HelbaSetting,
+        store: Store,
+        *,
+        snapshot: bytes | None = None,
     ) -> None:
         self._identity = identity
         self._setting = setting
@@ -103,7 +108,7 @@ class Authority(Party):
         run, digest = self._memory.run, self._setting.terms.digest
         secret = SecretKey.generate(self._setting.parameters)
         public = secret.public.to_bytes()
-        evaluation = secret.evaluation_keys(self._setting.form.rotations)
+        evaluation = secret.evaluation_keys(self._setting.circuit.rotations)
         bound = place(run, SECRET_KEY, self._identity.name, "user")
         sealed = seal(secret.to_bytes(), recipient, bound + digest)
         self._seals += 1

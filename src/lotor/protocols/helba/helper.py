@@ -5,10 +5,10 @@ import msgspec
 from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
-from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums, plus
+from lotor.protocols.helba.index_circuit import Numbers, Sums, plus
 from lotor.protocols.helba.parts import Part, PartialEstimate, divided, minors_of
-from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.terms import terms_from
 
 
@@ -65,11 +65,11 @@ Request = Take | Learn | Begin | Finish | Score
 class Helper:
     """Serves requests one after another; it sees what the server sees, and no more."""
 
-    def __init__(self, setting: Setting, evaluator: Evaluator, count: int) -> None:
-        form = setting.form
-        if not isinstance(form, Quadratic):
-            raise CryptoError("only the form without a root is computed in parts")
-        self._form = form
+    def __init__(self, setting: HelbaSetting, evaluator: Evaluator, count: int) -> None:
+        circuit = setting.circuit
+        if not isinstance(circuit, QuadraticCircuit):
+            raise CryptoError("only the circuit without a root is computed in parts")
+        self._circuit = circuit
         self._evaluator = evaluator
         self._parts = divided(setting.terms.d, count)
         self._part: Part = self._parts[0]
@@ -81,7 +81,7 @@ class Helper:
     @classmethod
     def from_bytes(cls, data: bytes) -> "Helper":
         setup = msgspec.msgpack.decode(data, type=HelperSetup)
-        setting = Setting.of(terms_from(setup.terms))
+        setting = HelbaSetting.of(terms_from(setup.terms))
         keys = EvaluationKeys.from_bytes(setup.evaluation, setting.parameters, setup.fingerprint)
         return cls(setting, Evaluator(keys), setup.count)
 
@@ -102,8 +102,8 @@ class Helper:
         return msgspec.msgpack.encode(Answer(values, self._evaluator.totals()))
 
     def _begin(self, start: int) -> list[bytes]:
-        sums = Sums.of(self._known_sums, self._form.terms.d)
-        self._doubled = doubled_sums(sums, self._form.bounds, start)
+        sums = Sums.of(self._known_sums, self._circuit.terms.d)
+        self._doubled = doubled_sums(sums, self._circuit.bounds, start)
         self._minors = minors_of(self._doubled.v, self._part)
         return [self._minors[which].ciphertext.to_bytes() for which in self._part.given]
 
@@ -122,7 +122,7 @@ class Helper:
         return self._estimate.differences(self._loaded(contexts)).ciphertext.to_bytes()
 
     def _loaded(self, listed: list[bytes]) -> list[Encrypted]:
-        parameters, key = self._form.parameters, self._evaluator.keys.fingerprint
+        parameters, key = self._circuit.parameters, self._evaluator.keys.fingerprint
         frames = (Ciphertext.from_bytes(data, parameters, key) for data in listed)
         return [Encrypted(self._evaluator, ciphertext) for ciphertext in frames]
 

@@ -10,7 +10,7 @@ from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import Batch
 from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Judged:
 
 
 def judged(
-    setting: Setting, contexts: LinearContexts, seed: int, arms: Sequence[int]
+    setting: HelbaSetting, contexts: LinearContexts, seed: int, arms: Sequence[int]
 ) -> list[Judged]:
     """The decisions of a simulated run, each after the arms and rewards that it had itself."""
     terms, plan, pull = setting.terms, Plan(setting), contexts.start(seed)
@@ -57,7 +57,7 @@ def judged(
         second, first = np.sort(indices)[-2:]
         log_determinant = batch.log_growth + terms.d * log(policy.ridge)
         value = plan.value_resolution(t, batch.start)
-        resolution = setting.form.gap(value, t, batch.start, log_determinant) if sure else inf
+        resolution = setting.circuit.gap(value, t, batch.start, log_determinant) if sure else inf
         found.append(Judged(t, arm, int(indices.argmax()), float(first - second), resolution))
         reward = scale.to_fixed(pull(Decision.of_step(terms.run, t, arm)))
         model.update(x[arm], scale.total(reward, 1))

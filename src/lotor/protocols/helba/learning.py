@@ -10,8 +10,8 @@ import msgspec
 
 from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Encrypted
-from lotor.protocols.helba.circuit import Numbers, plus
-from lotor.protocols.helba.growth import Growth
+from lotor.protocols.helba.bounds import PublicBounds
+from lotor.protocols.helba.index_circuit import Numbers, plus
 from lotor.protocols.store import Store
 
 REWRITE_ROUNDS = 32
@@ -79,7 +79,9 @@ class Learning:
         """All rounds so far are what the next estimate is computed from."""
         self.before = self.sums
 
-    def write(self, written: Written, store: Store, bounds: Growth, *, t: int, start: int) -> None:
+    def write(
+        self, written: Written, store: Store, bounds: PublicBounds, *, t: int, start: int
+    ) -> None:
         """Put into the store what is not there yet, before round t is over."""
         if self._fresh:
             written.log = (*written.log, tuple(store.keep(data) for data in self._fresh))
@@ -91,7 +93,7 @@ class Learning:
         elif len(written.log) >= REWRITE_ROUNDS and (written.later or written.first == start):
             written.later, written.log, written.first = self._kept(store), (), t
 
-    def _base_is_due(self, written: Written, bounds: Growth, t: int) -> bool:
+    def _base_is_due(self, written: Written, bounds: PublicBounds, t: int) -> bool:
         """Before a long batch, too: in the middle of one it is too late."""
         if written.later:  # which may be of this very round, written before it began a batch
             return True

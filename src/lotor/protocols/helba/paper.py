@@ -35,7 +35,7 @@ from lotor.protocols.helba.leakage import MEASURED
 from lotor.protocols.helba.messages import WIRE
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.sharing import check_workers, useful_workers
 from lotor.protocols.helba.terms import terms_from
 from lotor.protocols.helba.wire import KEY_AUTHORITY
@@ -118,7 +118,7 @@ class HelbaPaper(Form):
         terms = self._setting(order, self._insecure_degree).terms
         return RunPlan(terms.policy, terms.budget, terms.arms, self.seats_of({}))
 
-    def _setting(self, order: bytes, insecure_degree: int | None) -> Setting:
+    def _setting(self, order: bytes, insecure_degree: int | None) -> HelbaSetting:
         terms = terms_from(order)
         if terms.insecure_degree != (insecure_degree or 0):
             raise ProtocolError(
@@ -126,7 +126,7 @@ class HelbaPaper(Form):
                 "is for tests within one process; order without it"
             )
         try:
-            return Setting.of(terms)
+            return HelbaSetting.of(terms)
         except InputError as error:
             raise ProtocolError(f"user ordered what no run can do: {error}") from None
 
@@ -196,7 +196,7 @@ def _contexts(environment: Environment) -> LinearContexts:
     return environment
 
 
-def _setting_of(helba: Helba, environment: Environment, budget: int) -> Setting:
+def _setting_of(helba: Helba, environment: Environment, budget: int) -> HelbaSetting:
     arms = _contexts(environment)
     scale = RewardScale(*arms.reward_range)
     return helba.setting("", budget=budget, arms=arms.k, d=arms.d, scale=scale)

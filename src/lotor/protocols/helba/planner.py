@@ -13,13 +13,13 @@ True
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Final
 
 from lotor.protocols.helba.complexity import per_round, per_switch, per_update
 from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.growth import clear_error
 from lotor.protocols.helba.primitives import Prices
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 
 # Python, numpy and SEAL's tables, before any key.
 _PROCESS_BYTES: Final = 250 << 20
@@ -29,7 +29,7 @@ _PROCESS_BYTES: Final = 250 << 20
 class Plan:
     """The levels, sizes, memory, time and resolution of a run."""
 
-    setting: Setting
+    setting: HelbaSetting
 
     @property
     def levels(self) -> int:
@@ -46,21 +46,22 @@ class Plan:
     @property
     def entries(self) -> int:
         """How many ciphertexts the sums of rounds are, and as many the contexts of a round."""
-        return len(self.setting.form.spots)
+        return len(self.setting.circuit.spots)
 
     @property
     def round_bytes_up(self) -> int:
         """From user to server in a round: contexts, and what is learnt from."""
         parameters = self.setting.parameters
         contexts = sum(
-            parameters.ciphertext_bytes(spot.level, seeded=True) for spot in self.setting.form.spots
+            parameters.ciphertext_bytes(spot.level, seeded=True)
+            for spot in self.setting.circuit.spots
         )
         return contexts + self.entries * parameters.ciphertext_bytes(seeded=True)
 
     @property
     def update_bytes_up(self) -> int:
         """From user to server with a new estimate, where the user encrypts it again."""
-        spots = self.setting.form.refreshed(self.setting.terms.budget)
+        spots = self.setting.circuit.refreshed(self.setting.terms.budget)
         return sum(self.setting.parameters.ciphertext_bytes(spot.level) for spot in spots)
 
     @property
@@ -74,7 +75,7 @@ class Plan:
 
     @property
     def _switching_keys(self) -> int:
-        return 1 + len(self.setting.form.rotations)
+        return 1 + len(self.setting.circuit.rotations)
 
     @property
     def server_memory_bytes(self) -> int:
@@ -92,7 +93,7 @@ class Plan:
     @cached_property
     def decided(self) -> float:
         """The smallest part of the largest possible difference that noise leaves decided."""
-        terms, comparison = self.setting.terms, self.setting.form.polynomial
+        terms, comparison = self.setting.terms, self.setting.circuit.polynomial
         return comparison.resolution(clear_error(terms.arms, terms.noise))
 
     def value_resolution(self, t: int, start: int) -> float:
@@ -101,7 +102,7 @@ class Plan:
 
     def arithmetic_error(self, t: int, start: int) -> float:
         """How far computed differences are from exact ones at most, beside the largest."""
-        return self.setting.form.arithmetic_error(t, start)
+        return self.setting.circuit.arithmetic_error(t, start)
 
     def resolution(self, t: int, log_determinant: float | None = None) -> float:
         """The smallest gap between the two largest indices of round t that is decided right.
@@ -114,16 +115,16 @@ class Plan:
         for s in range(2, t + 1):
             start = bounds.start(s, start)
         value = self.value_resolution(t, start)
-        return self.setting.form.gap(value, t, start, log_determinant)
+        return self.setting.circuit.gap(value, t, start, log_determinant)
 
     def switch_resolution(self) -> float | None:
         """How far tr must be from C for condition (8) to be decided right, if it is asked."""
-        return self.setting.form.switch_resolution()
+        return self.setting.circuit.switch_resolution()
 
     def seconds(self, prices: Prices) -> Mapping[str, float]:
         """CPU seconds of a round, a new estimate and the whole run, at measured prices."""
         setting = self.setting
-        spots = [spot.level for spot in setting.form.spots] + [0] * self.entries
+        spots = [spot.level for spot in setting.circuit.spots] + [0] * self.entries
         server = _priced(per_round(setting), prices) + _priced(per_switch(setting), prices)
         server += sum(prices.of("load", level) for level in spots)
         user = sum(prices.of("encrypt", level) for level in spots)
@@ -137,7 +138,7 @@ class Plan:
 
     def _update_seconds(self, start: int, prices: Prices) -> float:
         """A new estimate, and the user's help with it where it takes one."""
-        helped = self.setting.form.refreshed(start)
+        helped = self.setting.circuit.refreshed(start)
         return _priced(per_update(self.setting, start), prices) + sum(
             prices.of("encrypt", spot.level) + prices.of("load", spot.level) for spot in helped
         )
@@ -165,3 +166,18 @@ class Plan:
 
 def _priced(counts: Counts, prices: Prices) -> float:
     return sum(count * prices.of(operation, level) for (operation, level), count in counts.items())
+
+
+def clear_error(arms: int, noise: float) -> float:
+    """How far comparisons may be from a sign, with the best arm still ahead by six deviations.
+
+    It wins against each of the others up to this error e: its b is at least (1 - e/2)^(K-1), and
+    another's at most e/2.
+    """
+    margin = 6 * sqrt(2) * noise
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        ahead = (1 - middle / 2) ** (arms - 1) - middle / 2
+        low, high = (middle, high) if ahead >= margin else (low, middle)
+    return low

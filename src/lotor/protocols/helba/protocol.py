@@ -14,12 +14,12 @@ from lotor.core.options import option
 from lotor.environments.sources import ArmContextSource, ArmsSource
 from lotor.policies import to_text
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.terms import Terms, helba_policy
+from lotor.protocols.helba.terms import HelbaTerms, helba_policy
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
 if TYPE_CHECKING:
-    from lotor.protocols.helba.setting import Setting
+    from lotor.protocols.helba.setting import HelbaSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +160,12 @@ class Helba(SecureProtocol):
         arms: int,
         d: int,
         scale: RewardScale,
-    ) -> "Setting":
+    ) -> "HelbaSetting":
         """What all parties agree on; refuses what no run can do, before any key is made."""
-        from lotor.protocols.helba.setting import Setting  # noqa: PLC0415  it loads the circuits
+        from lotor.protocols.helba.setting import HelbaSetting  # noqa: PLC0415  it loads the circuits
 
-        return Setting.of(
-            Terms(
+        return HelbaSetting.of(
+            HelbaTerms(
                 run=run,
                 budget=budget,
                 arms=arms,

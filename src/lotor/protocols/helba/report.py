@@ -6,11 +6,11 @@ from dataclasses import asdict
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
 from lotor.protocols.form import Comparison, Forecast, ReportTable
-from lotor.protocols.helba.bounds import Bounds
+from lotor.protocols.helba.bounds import QuadraticBounds
 from lotor.protocols.helba.judging import Judged
 from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.primitives import measured
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.plain import Plain
 
 # So that prices take seconds where one operation takes a third of one.
@@ -26,12 +26,12 @@ WITHOUT_INVERSE = (
 )
 
 
-def forecast(setting: Setting) -> Forecast:
+def forecast(setting: HelbaSetting) -> Forecast:
     """What a run will take, at prices measured here."""
     plan, terms = Plan(setting), setting.terms
     seconds = plan.seconds(measured(setting.parameters, REPEATS, POINTS))
     summary = plan.summary()
-    by_adjugate = isinstance(setting.bounds, Bounds) and setting.bounds.by_adjugate
+    by_adjugate = isinstance(setting.bounds, QuadraticBounds) and setting.bounds.by_adjugate
     return Forecast(
         title=f"{terms.budget} rounds, {terms.arms} arms, d = {terms.d}",
         rows={**_sizes(plan, summary), **_times(seconds)},

@@ -2,11 +2,11 @@
 
 from lotor.core.effects import Receive, Send, Steps
 from lotor.crypto.ckks import Encrypted, Mask, add_mask, flood, take_mask_off
-from lotor.protocols.helba.circuit import Numbers
+from lotor.protocols.helba.index_circuit import Numbers
 from lotor.protocols.helba.messages import Bit, Doubt, Masked, Refreshed, Verdict
-from lotor.protocols.helba.root_form import MASK_WIDTH, Root, new_coin
+from lotor.protocols.helba.root import MASK_WIDTH, RootCircuit, new_coin
 from lotor.protocols.helba.server import Server
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import checked
 from lotor.protocols.helba.wire import check_place, place_of, refreshed_shape
 from lotor.protocols.store import Store
@@ -15,9 +15,11 @@ from lotor.protocols.store import Store
 class HelpedServer(Server):
     """Line 15 with the user's help; it learns one bit in each round that asks condition (8)."""
 
-    def __init__(self, setting: Setting, store: Store, *, snapshot: bytes | None = None) -> None:
+    def __init__(
+        self, setting: HelbaSetting, store: Store, *, snapshot: bytes | None = None
+    ) -> None:
         super().__init__(setting, store, snapshot=snapshot)
-        self._form = Root.of(setting.form)
+        self._circuit = RootCircuit.of(setting.circuit)
 
     def _restore(self) -> None:
         super()._restore()
@@ -59,17 +61,17 @@ class HelpedServer(Server):
         yield Send("user", Doubt(place_of(t), help_.doubt))
         bit: Bit = yield Receive("user", Bit)
         check_place(bit, t, "user")
-        ends = self._form.undone(bit.above, help_.coin)
+        ends = self._circuit.uncovered(bit.above, help_.coin)
         yield Send("user", Verdict(place_of(t), ends))
         return ends
 
     def _doubt(self) -> tuple[int, bytes]:
         """A fresh coin, and condition (8) multiplied by it."""
-        form, sums, before = self._form, self._known.sums, self._known.batch_start
+        circuit, sums, before = self._circuit, self._known.sums, self._known.batch_start
         coin = new_coin()
-        value = form.doubt(self._current(), before, sums, coin)
+        value = circuit.covered_sign(self._current(), before, sums, coin)
         self._floods += 1
-        return coin, flood(value.ciphertext, self._known_keys.public, form.noise).to_bytes()
+        return coin, flood(value.ciphertext, self._known_keys.public, circuit.noise).to_bytes()
 
     def _mask(self, t: int) -> Steps[None]:
         """A new estimate of all rounds so far, under masks that are written down."""
@@ -79,7 +81,7 @@ class HelpedServer(Server):
         self._known.begin_batch()
         help_.begin_batch()
         kept = []
-        for entry in self._form.estimate(self._known.sums, t):
+        for entry in self._circuit.estimate(self._known.sums, t):
             masked, mask = add_mask(entry.ciphertext, public, 1.0)
             kept.append((mask.key, self._store.keep(masked.to_bytes())))
         help_.masks, help_.masked = (tuple(column) for column in zip(*kept, strict=True))
@@ -89,7 +91,7 @@ class HelpedServer(Server):
     def _refresh(self, t: int) -> Steps[None]:
         """Every ciphertext goes to the user and comes back, one after the other."""
         parts, help_, store = self._parts, self._memory.help, self._store
-        shape = refreshed_shape(self._form, t)
+        shape = refreshed_shape(self._circuit, t)
         while len(parts) < shape.count:
             index = len(parts)
             yield Send("user", Masked(shape.place, index, store.fetch(help_.masked[index])))
@@ -112,7 +114,7 @@ class HelpedServer(Server):
         return self._estimate
 
     def _unmasked(self, parts: list[bytes]) -> Numbers[Encrypted]:
-        spots, t = self._form.spots, self._memory.t
+        spots, t = self._circuit.spots, self._memory.t
         slots = self._setting.parameters.slots
         numbers = []
         for entry, key in zip(self._loaded(parts, spots, t), self._memory.help.masks, strict=True):
@@ -122,8 +124,8 @@ class HelpedServer(Server):
 
     def _first(self) -> Numbers[Encrypted]:
         """That of the first round, which is public."""
-        keys, form = self._known_keys, self._form
+        keys, circuit = self._known_keys, self._circuit
         return tuple(
             Encrypted(keys.evaluator, keys.public.encrypt(value, spot.level))
-            for value, spot in zip(form.packing.first_estimate(), form.spots, strict=True)
+            for value, spot in zip(circuit.packing.first_estimate(), circuit.spots, strict=True)
         )

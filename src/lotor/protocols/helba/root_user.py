@@ -4,10 +4,10 @@ from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.ckks import encrypt_again
 from lotor.crypto.signing import Identity
-from lotor.protocols.helba.circuit import Spot
+from lotor.protocols.helba.index_circuit import Spot
 from lotor.protocols.helba.messages import Bit, Doubt, Masked, Refreshed, Verdict
-from lotor.protocols.helba.root_form import Root
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import checked
 from lotor.protocols.helba.user import FURTHEST, User
 from lotor.protocols.helba.wire import (
@@ -24,10 +24,15 @@ class HelpingUser(User):
     """Sees a fair coin in place of condition (8), and estimates under masks only."""
 
     def __init__(
-        self, identity: Identity, setting: Setting, store: Store, *, snapshot: bytes | None = None
+        self,
+        identity: Identity,
+        setting: HelbaSetting,
+        store: Store,
+        *,
+        snapshot: bytes | None = None,
     ) -> None:
         super().__init__(identity, setting, store, snapshot=snapshot)
-        self._form = Root.of(setting.form)
+        self._circuit = RootCircuit.of(setting.circuit)
 
     def _batch(self, t: int) -> Steps[int]:
         bounds, start = self._setting.bounds, self._memory.start
@@ -62,15 +67,15 @@ class HelpingUser(User):
         return value > 0
 
     def _refresh(self, t: int) -> Steps[None]:
-        shape = masked_shape(self._form, t)
-        for index, spot in enumerate(self._form.spots):
+        shape = masked_shape(self._circuit, t)
+        for index, spot in enumerate(self._circuit.spots):
             part: Masked = yield Receive("server", Masked)
             again = self._again(checked(part, shape, index, "server").data, spot, t)
             yield Send("server", Refreshed(shape.place, index, again))
 
     def _again(self, masked: bytes, spot: Spot, t: int) -> bytes:
         """The same number, which only a mask's owner can read, at the level where it is needed."""
-        level, key = self._form.mask_level, self._key
+        level, key = self._circuit.mask_level, self._key
         (ciphertext,) = ciphertexts_from(
             [masked],
             self._setting.parameters,

@@ -17,11 +17,11 @@ from lotor.crypto.ckks import (
     PublicKey,
     flood,
 )
-from lotor.protocols.helba.circuit import Numbers, Spot
 from lotor.protocols.helba.help import Help
+from lotor.protocols.helba.index_circuit import Numbers, Spot
 from lotor.protocols.helba.learning import Learning, Written
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey, ServerKeys, Taken
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import Shape, download, pass_on
 from lotor.protocols.helba.wire import (
     KEY_AUTHORITY,
@@ -65,7 +65,9 @@ class Server(Party):
 
     slow: ClassVar[bool] = True
 
-    def __init__(self, setting: Setting, store: Store, *, snapshot: bytes | None = None) -> None:
+    def __init__(
+        self, setting: HelbaSetting, store: Store, *, snapshot: bytes | None = None
+    ) -> None:
         self._setting = setting
         self._store = store
         self._keys: Keys | None = None
@@ -176,7 +178,7 @@ class Server(Party):
         yield from ()
         learning = self._known
         if learning.before is not None:
-            self._estimate = self._setting.form.estimate(learning.before, self._memory.start)
+            self._estimate = self._setting.circuit.estimate(learning.before, self._memory.start)
             learning.before = None
 
     def _current(self) -> Numbers[Encrypted]:
@@ -187,18 +189,18 @@ class Server(Party):
 
     def _answer(self, t: int) -> Ciphertext:
         """Lines 6 to 10, with noise."""
-        b = self._setting.form.winners(self._differences(t))
+        b = self._setting.circuit.winners(self._differences(t))
         self._floods += 1
-        return flood(b.ciphertext, self._known_keys.public, self._setting.form.noise)
+        return flood(b.ciphertext, self._known_keys.public, self._setting.circuit.noise)
 
     def _differences(self, t: int) -> Encrypted:
         """Lines 6 and 7."""
-        form = self._setting.form
-        return form.differences(self._current(), self._tables(t), t, self._memory.start)
+        circuit = self._setting.circuit
+        return circuit.differences(self._current(), self._tables(t), t, self._memory.start)
 
     def _tables(self, t: int) -> list[Encrypted]:
         """Round t's contexts."""
-        return self._loaded(self._parts, self._setting.form.spots, t)
+        return self._loaded(self._parts, self._setting.circuit.spots, t)
 
     def _learn(self, t: int) -> None:
         """Lines 13 and 14."""
@@ -268,11 +270,11 @@ class Server(Party):
 class Keys:
     """What the server computes with."""
 
-    def __init__(self, setting: Setting, key: str, public: bytes, evaluation: bytes) -> None:
+    def __init__(self, setting: HelbaSetting, key: str, public: bytes, evaluation: bytes) -> None:
         parameters = setting.parameters
         self.public = PublicKey.from_bytes(public, parameters, fingerprint=key)
         loaded = EvaluationKeys.from_bytes(evaluation, parameters, key)
-        for step in setting.form.rotations:
+        for step in setting.circuit.rotations:
             loaded.check_rotation(step)
         self.evaluator = Evaluator(loaded)
 

@@ -13,27 +13,30 @@ from msgspec.structs import replace
 
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning, Parameters
-from lotor.protocols.helba.form import Form
-from lotor.protocols.helba.growth import ROOM, Growth
-from lotor.protocols.helba.packing import Slots
-from lotor.protocols.helba.plane import Plane
-from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.root_form import Root
-from lotor.protocols.helba.sizes import LEAST_SCALE_BITS, scale_bits_for
-from lotor.protocols.helba.terms import LEAST_STAGES, Terms
+from lotor.protocols.helba.bounds import ROOM, PublicBounds
+from lotor.protocols.helba.index_circuit import (
+    LEAST_SCALE_BITS,
+    IndexCircuit,
+    SlotPacking,
+    scale_bits_for,
+)
+from lotor.protocols.helba.plane import PlaneCircuit
+from lotor.protocols.helba.quadratic import QuadraticCircuit
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.terms import LEAST_STAGES, HelbaTerms
 
 # What changes first where a run does not fit, and how far down.
 _CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
 
 
 @dataclass(frozen=True)
-class Setting:
+class HelbaSetting:
     """The terms of a run, and how it is computed."""
 
-    terms: Terms
+    terms: HelbaTerms
 
     @classmethod
-    def of(cls, terms: Terms) -> "Setting":
+    def of(cls, terms: HelbaTerms) -> "HelbaSetting":
         """Refuses what no run can do, and what does not fit."""
         terms.check()
         bits = scale_bits(terms)
@@ -46,7 +49,7 @@ class Setting:
     def _check_numbers(self) -> None:
         """Refuse numbers that leave all range, and errors that could turn a comparison round."""
         try:
-            errors = [self.form.arithmetic_error(t, t) for t in (1, self.terms.budget)]
+            errors = [self.circuit.arithmetic_error(t, t) for t in (1, self.terms.budget)]
         except (ArithmeticError, ValueError):
             errors = [inf]
         # nan fails the comparison, too.
@@ -70,36 +73,36 @@ class Setting:
             return Parameters(*sizes, degree=terms.insecure_degree, insecure="insecure_degree")
 
     @cached_property
-    def form(self) -> Form:
-        return form_of(self.terms)(self.terms, self.parameters)
+    def circuit(self) -> IndexCircuit:
+        return circuit_of(self.terms)(self.terms, self.parameters)
 
     @property
-    def bounds(self) -> Growth:
-        return self.form.bounds
+    def bounds(self) -> PublicBounds:
+        return self.circuit.bounds
 
     @property
-    def packing(self) -> Slots:
-        return self.form.packing
+    def packing(self) -> SlotPacking:
+        return self.circuit.packing
 
 
-def form_of(terms: Terms) -> type[Form]:
+def circuit_of(terms: HelbaTerms) -> type[IndexCircuit]:
     """How the index of these terms is computed."""
     if terms.learner.index == "sqrt":
-        return Root
-    return Plane if Plane.suits(terms) else Quadratic
+        return RootCircuit
+    return PlaneCircuit if PlaneCircuit.suits(terms) else QuadraticCircuit
 
 
-def levels_of(terms: Terms) -> int:
+def levels_of(terms: HelbaTerms) -> int:
     """How many levels the terms need."""
-    return form_of(terms).levels_for(terms)
+    return circuit_of(terms).levels_for(terms)
 
 
-def scale_bits(terms: Terms) -> int:
+def scale_bits(terms: HelbaTerms) -> int:
     """The largest primes with which they fit at the security that is asked for."""
     return scale_bits_for(levels_of(terms), terms.security)
 
 
-def _refusal(terms: Terms) -> str:
+def _refusal(terms: HelbaTerms) -> str:
     levels, bits = levels_of(terms), scale_bits(terms)
     text = (
         f"d={terms.d}, {terms.arms} arms, {terms.budget} rounds and {terms.stages} stages need "
@@ -110,7 +113,7 @@ def _refusal(terms: Terms) -> str:
     return text + f"take {' or '.join(found) or 'fewer of each, or less security'}"
 
 
-def _fitting(terms: Terms) -> dict[str, int]:
+def _fitting(terms: HelbaTerms) -> dict[str, int]:
     """For each number the largest with which the rest would fit."""
     fitting = {}
     for name, least in _CHANGES.items():
@@ -124,5 +127,5 @@ def _fitting(terms: Terms) -> dict[str, int]:
     return fitting
 
 
-def _fits(terms: Terms, name: str, value: int) -> bool:
+def _fits(terms: HelbaTerms, name: str, value: int) -> bool:
     return scale_bits(replace(terms, **{name: value})) >= LEAST_SCALE_BITS

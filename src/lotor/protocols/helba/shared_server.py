@@ -8,7 +8,7 @@ from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Encrypted
 from lotor.protocols.helba.messages import ServerKeys
 from lotor.protocols.helba.server import Keys, Server
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.sharing import Sharing, check_workers
 from lotor.protocols.store import Store
 
@@ -17,7 +17,7 @@ class SharedServer(Server):
     """Line 15 by `workers` processes, itself included; the helpers see what it sees."""
 
     def __init__(
-        self, setting: Setting, store: Store, workers: int, *, snapshot: bytes | None = None
+        self, setting: HelbaSetting, store: Store, workers: int, *, snapshot: bytes | None = None
     ) -> None:
         super().__init__(setting, store, snapshot=snapshot)
         check_workers(setting, workers)

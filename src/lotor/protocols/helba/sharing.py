@@ -10,7 +10,6 @@ from lotor.core.errors import InputError
 from lotor.crypto.ckks import Ciphertext, Encrypted, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
 from lotor.crypto.workers import WorkerProcesses
-from lotor.protocols.helba.circuit import Numbers, Sums, doubled_sums
 from lotor.protocols.helba.helper import (
     Answer,
     Begin,
@@ -22,27 +21,28 @@ from lotor.protocols.helba.helper import (
     Score,
     Take,
 )
+from lotor.protocols.helba.index_circuit import Numbers, Sums
 from lotor.protocols.helba.parts import (
     DIVIDED_SIZES,
     PartialEstimate,
     divided,
     minors_of,
 )
-from lotor.protocols.helba.quadratic import Quadratic
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
+from lotor.protocols.helba.setting import HelbaSetting
 
 T = TypeVar("T")
 
 
-def useful_workers(setting: Setting, workers: int) -> int:
+def useful_workers(setting: HelbaSetting, workers: int) -> int:
     """How many of them an estimate can be shared out to."""
     d = setting.terms.d
-    if not isinstance(setting.form, Quadratic) or d not in DIVIDED_SIZES:
+    if not isinstance(setting.circuit, QuadraticCircuit) or d not in DIVIDED_SIZES:
         return 1
     return min(workers, d * (d + 1) // 2)
 
 
-def check_workers(setting: Setting, workers: int) -> None:
+def check_workers(setting: HelbaSetting, workers: int) -> None:
     """Refuse more processes than can be of use, before anything is computed."""
     useful, d = useful_workers(setting, workers), setting.terms.d
     if workers <= useful:
@@ -60,13 +60,13 @@ class Sharing:
     """The first part here, each other in a helper; sums are added up everywhere."""
 
     def __init__(
-        self, setting: Setting, evaluator: Evaluator, evaluation: bytes, workers: int
+        self, setting: HelbaSetting, evaluator: Evaluator, evaluation: bytes, workers: int
     ) -> None:
-        form = setting.form
+        circuit = setting.circuit
         check_workers(setting, workers)
-        if not isinstance(form, Quadratic):
+        if not isinstance(circuit, QuadraticCircuit):
             raise InputError(f"workers={workers}: this index is computed by one process")
-        self._form = form
+        self._circuit = circuit
         self._evaluator = evaluator
         self._parts = divided(setting.terms.d, workers)
         self._estimate: PartialEstimate[Encrypted] | None = None
@@ -106,7 +106,7 @@ class Sharing:
 
     def renew(self, sums: Numbers[Encrypted], start: int) -> None:
         """A new estimate in all parts, of sums that all have."""
-        doubled = doubled_sums(Sums.of(sums, self._form.terms.d), self._form.bounds, start)
+        doubled = doubled_sums(Sums.of(sums, self._circuit.terms.d), self._circuit.bounds, start)
         part = self._parts[0]
 
         def own_minors() -> tuple[dict[Minor, Encrypted], list[bytes]]:
@@ -161,5 +161,5 @@ class Sharing:
 
     def _loaded(self, data: bytes) -> Encrypted:
         key = self._evaluator.keys.fingerprint
-        ciphertext = Ciphertext.from_bytes(data, self._form.parameters, key)
+        ciphertext = Ciphertext.from_bytes(data, self._circuit.parameters, key)
         return Encrypted(self._evaluator, ciphertext)

@@ -16,7 +16,7 @@ MOST_DIMENSIONS = 64
 LEAST_NOISE_BITS, MOST_NOISE_BITS = 4, 20
 
 
-class Terms(msgspec.Struct, frozen=True):
+class HelbaTerms(msgspec.Struct, frozen=True):
     """T, K, d, the policy, and how it is computed under encryption.
 
     `stages` is of how many polynomials the comparison is composed; noise of 2^-`noise_bits` is
@@ -96,10 +96,10 @@ def helba_policy(policy: object) -> BatchedOFUL:
     return policy
 
 
-def terms_from(data: bytes) -> Terms:
+def terms_from(data: bytes) -> HelbaTerms:
     """Terms from the bytes that were announced, if a run can keep them."""
     try:
-        terms = msgspec.msgpack.decode(data, type=Terms)
+        terms = msgspec.msgpack.decode(data, type=HelbaTerms)
         terms.check()
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(

@@ -96,6 +96,6 @@ def checked(part: Part, shape: Shape, index: int, sender: str) -> Part:
     if len(part.data) > shape.longest:
         raise ProtocolError(
             f"{what} number {index} with {len(part.data)} bytes where {shape.longest} are the "
-            "most: it computes another form; let all parties run the same version"
+            "most: it computes another circuit; let all parties run the same version"
         )
     return part

@@ -21,9 +21,9 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.growth import check_reward, check_squares
+from lotor.protocols.helba.bounds import check_reward, check_squares
 from lotor.protocols.helba.messages import Choice, Offer, SealedKey
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import download, taken, upload
 from lotor.protocols.helba.wire import (
     KEY_AUTHORITY,
@@ -59,7 +59,12 @@ class User(Party):
     slow: ClassVar[bool] = True
 
     def __init__(
-        self, identity: Identity, setting: Setting, store: Store, *, snapshot: bytes | None = None
+        self,
+        identity: Identity,
+        setting: HelbaSetting,
+        store: Store,
+        *,
+        snapshot: bytes | None = None,
     ) -> None:
         self._identity = identity
         self._setting = setting
@@ -181,7 +186,7 @@ class User(Party):
     def _encrypted_contexts(self, x: Floats, t: int) -> Iterator[bytes]:
         setting = self._setting
         slots = setting.packing.contexts(x[np.newaxis], t, self._memory.start)
-        for values, spot in zip(slots, setting.form.spots, strict=True):
+        for values, spot in zip(slots, setting.circuit.spots, strict=True):
             self._encryptions += 1
             yield self._key.encrypt_to_bytes(values, spot.level, spot.scale)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
-from lotor.protocols.helba.circuit import Spot
+from lotor.protocols.helba.index_circuit import Spot
 from lotor.protocols.helba.messages import (
     Bit,
     Choice,
@@ -22,8 +22,8 @@ from lotor.protocols.helba.messages import (
     Update,
     Verdict,
 )
-from lotor.protocols.helba.root_form import Root
-from lotor.protocols.helba.setting import Setting
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.uploads import WINDOW_BYTES, Shape, cut_shape
 
 _PLACE = Struct(">Q")
@@ -59,36 +59,36 @@ def check_digest(message: Offer | ServerKeys, digest: bytes, sender: str) -> Non
         )
 
 
-def contexts_shape(setting: Setting, t: int) -> Shape:
-    return _ciphertexts(setting, Contexts, t, min(spot.level for spot in setting.form.spots))
+def contexts_shape(setting: HelbaSetting, t: int) -> Shape:
+    return _ciphertexts(setting, Contexts, t, min(spot.level for spot in setting.circuit.spots))
 
 
-def update_shape(setting: Setting, t: int) -> Shape:
+def update_shape(setting: HelbaSetting, t: int) -> Shape:
     return _ciphertexts(setting, Update, t, 0)
 
 
-def _ciphertexts(setting: Setting, kind: type[Contexts | Update], t: int, level: int) -> Shape:
+def _ciphertexts(setting: HelbaSetting, kind: type[Contexts | Update], t: int, level: int) -> Shape:
     longest = setting.parameters.ciphertext_bytes(level, seeded=True) + _FRAME_BYTES
-    return Shape(kind, place_of(t), len(setting.form.spots), longest)
+    return Shape(kind, place_of(t), len(setting.circuit.spots), longest)
 
 
-def masked_shape(form: Root, t: int) -> Shape:
-    return _parts_of(form, Masked, t, form.mask_level)
+def masked_shape(circuit: RootCircuit, t: int) -> Shape:
+    return _parts_of(circuit, Masked, t, circuit.mask_level)
 
 
-def refreshed_shape(form: Root, t: int) -> Shape:
-    return _parts_of(form, Refreshed, t, form.x_spot.level)
+def refreshed_shape(circuit: RootCircuit, t: int) -> Shape:
+    return _parts_of(circuit, Refreshed, t, circuit.x_spot.level)
 
 
-def _parts_of(form: Root, kind: type[Masked | Refreshed], t: int, level: int) -> Shape:
-    longest = form.parameters.ciphertext_bytes(level) + _FRAME_BYTES
-    return Shape(kind, place_of(t), len(form.spots), longest)
+def _parts_of(circuit: RootCircuit, kind: type[Masked | Refreshed], t: int, level: int) -> Shape:
+    longest = circuit.parameters.ciphertext_bytes(level) + _FRAME_BYTES
+    return Shape(kind, place_of(t), len(circuit.spots), longest)
 
 
-def keys_shape(setting: Setting, keys: ServerKeys) -> Shape:
+def keys_shape(setting: HelbaSetting, keys: ServerKeys) -> Shape:
     """Of both keys one after the other; refuses what no keys of this run can be."""
     parameters = setting.parameters
-    switching = 1 + len(setting.form.rotations)
+    switching = 1 + len(setting.circuit.rotations)
     most = switching * parameters.switching_key_bytes() + 32 * parameters.degree + _FRAME_BYTES
     for name, size, largest in (
         ("public key", keys.public, parameters.ciphertext_bytes(-1) + _FRAME_BYTES),
@@ -137,6 +137,6 @@ def ciphertexts_from(
     if any((c.level, c.scale) != spot for c, spot in zip(loaded, spots, strict=True)):
         raise ProtocolError(
             f"{sender} sent ciphertexts of another level or scale than round {t} needs: it "
-            "computes another form; let all parties run the same version"
+            "computes another circuit; let all parties run the same version"
         )
     return loaded

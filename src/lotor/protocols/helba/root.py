@@ -1,4 +1,4 @@
-"""The form with the paper's index: each new estimate is refreshed by the user once."""
+"""The paper's index: the user refreshes each new estimate once."""
 
 import secrets
 from collections import Counter
@@ -19,46 +19,52 @@ from lotor.crypto.ckks import (
 from lotor.crypto.ckks.formulas import Number
 from lotor.crypto.ckks.refresh import SMALLEST_MASK_BITS
 from lotor.protocols.helba import counts as counting
-from lotor.protocols.helba.arithmetic import Arithmetic
-from lotor.protocols.helba.circuit import Estimate, Numbers, Spot, Sums
-from lotor.protocols.helba.comparing import MOST_SLOTS, Comparing
-from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.form import ROUNDING, Form
-from lotor.protocols.helba.mirrored import MirroredPairs
-from lotor.protocols.helba.root_bounds import RootBounds
-from lotor.protocols.helba.root_circuit import (
+from lotor.protocols.helba.bounds import RootBounds
+from lotor.protocols.helba.counts import Counts, moved, series_counts
+from lotor.protocols.helba.index_circuit import (
+    LEAST_SCALE_BITS,
+    MOST_SLOTS,
+    ROUNDING,
+    Estimate,
+    IndexCircuit,
+    Numbers,
+    PairComparison,
+    Spot,
+    Sums,
+    scale_bits_for,
+)
+from lotor.protocols.helba.root_formulas import (
     EstimateSpots,
+    MirroredPairs,
+    RootPacking,
+    covered_sign,
     differences,
-    doubt,
     estimate,
     scaled_root,
     unit_root,
 )
-from lotor.protocols.helba.root_counts import moved, series_counts
-from lotor.protocols.helba.root_packing import RootPacking
-from lotor.protocols.helba.sizes import fits
-from lotor.protocols.helba.terms import Terms
+from lotor.protocols.helba.terms import HelbaTerms
 
 ROOT_DEGREES: Final = (63, 31, 15)
-"""Of the polynomial for the root: the largest whose levels fit."""
+"""Degrees of the polynomial for the root: the largest whose levels fit is taken."""
 MASK_WIDTH: Final = 2.0**SMALLEST_MASK_BITS
 """How far a mask reaches over numbers up to 1."""
 # Scaling V and g, h = X g, scaling X and h, and the prime that leaves room for a mask.
 _REFRESH_LEVELS: Final = 4
 
 
-class Root(Form):
+class RootCircuit(IndexCircuit):
     """index="sqrt"."""
 
     @classmethod
-    def of(cls, form: Form) -> "Root":
-        """The form of a run that has this one."""
-        if not isinstance(form, cls):
-            raise InputError("only index='sqrt' takes the user's help: take the other server, user")
-        return form
+    def of(cls, circuit: IndexCircuit) -> "RootCircuit":
+        """The circuit of a run with the paper's index."""
+        if not isinstance(circuit, cls):
+            raise InputError("this run has no root to compute: only index='sqrt' has")
+        return circuit
 
     @classmethod
-    def levels_for(cls, terms: Terms) -> int:
+    def levels_for(cls, terms: HelbaTerms) -> int:
         return _levels(terms, root_degree(terms))
 
     @cached_property
@@ -71,7 +77,7 @@ class Root(Form):
 
     @cached_property
     def polynomial(self) -> SignPolynomial:
-        return Comparing(self.terms.arms, self.terms.stages, MOST_SLOTS).polynomial
+        return PairComparison(self.terms.arms, self.terms.stages, MOST_SLOTS).polynomial
 
     @cached_property
     def packing(self) -> RootPacking:
@@ -114,11 +120,12 @@ class Root(Form):
         d = self.terms.d
         return [self.x_spot] * len(upper_places(d)) + [self.h_spot] * d
 
-    def check_repetitions(self, repetitions: int) -> None:
-        self.pairs.check(repetitions)
+    @property
+    def repetitions(self) -> int:
+        return self.pairs.repetitions
 
     def estimate(self, sums: Sequence[Number], start: int) -> Numbers[Number]:
-        """At the level of masks, with the scales that it has where it is needed."""
+        """At the level of masks, with the scales that the differences need."""
         x, h = (Spot(self.mask_level, spot.scale) for spot in (self.x_spot, self.h_spot))
         spots = EstimateSpots(self._spot(self._sums_level(start)), x, h)
         return estimate(Sums.of(sums, self.terms.d), self.bounds, start, spots).listed()
@@ -126,28 +133,6 @@ class Root(Form):
     def _sums_level(self, start: int) -> int:
         """As late as possible: an operation is the cheaper the fewer primes are left."""
         return self.mask_level - self.bounds.newton(start).levels - 2
-
-    def renewed(
-        self, sums: Sequence[Number], start: int, arithmetic: Arithmetic[Number]
-    ) -> Numbers[Number]:
-        """The first is public; others go through the user."""
-        if start == 1:
-            public = zip(self.packing.first_estimate(), self.spots, strict=True)
-            return tuple(arithmetic.first(value, spot.level) for value, spot in public)
-        return tuple(arithmetic.refreshed(self.estimate(sums, start), self.spots))
-
-    def ends(
-        self,
-        of: Sequence[Number],
-        before: Sequence[Number],
-        sums: Sequence[Number],
-        arithmetic: Arithmetic[Number],
-    ) -> bool:
-        if self.bounds.policy.C is None:
-            return False
-        coin = new_coin()
-        answer = arithmetic.read(self.doubt(of, before, sums, coin))
-        return self.undone(answer.item(0) > 0, coin)
 
     def differences(
         self, of: Sequence[Number], contexts: Sequence[Number], t: int, start: int
@@ -159,31 +144,31 @@ class Root(Form):
         return differences(Estimate.of(of, self.terms.d), contexts, self.pairs, root, offset)
 
     def winners(self, differences: Number) -> Number:
-        """With more than two arms, nothing but the answers."""
+        """With more than two arms, only the slots of answers are left."""
         pairs = self.pairs
         b = winners(differences, pairs.layout, self.polynomial, pairs.slots)
         return b if pairs.arms == 2 else b * pairs.answers()
 
-    def doubt(
+    def covered_sign(
         self, of: Sequence[Number], before: Sequence[Number], sums: Sequence[Number], coin: int
     ) -> Number:
-        """Whether a batch ends by condition (8): ±1/2 times the coin, in the first slot."""
+        """Whether condition (8) ends a batch: ±1/2 times the coin, in the first slot."""
         d = self.terms.d
         began, now = Sums.of(before, d).v, Sums.of(sums, d).v
         batch = now.map(lambda place, entry: entry - began[place])
         slots = np.zeros(self.parameters.slots)
         slots[0] = coin
-        return doubt(
+        return covered_sign(
             Estimate.of(of, d).x, batch, self.bounds, self.polynomial, slots, self.switch_spot
         )
 
     @staticmethod
-    def undone(bit: bool, coin: int) -> bool:
-        """Whether a batch ends, from what the user saw."""
+    def uncovered(bit: bool, coin: int) -> bool:
+        """Whether a batch ends, from the bit that the user saw."""
         return bit == (coin > 0)
 
     def root_error(self, t: int, start: int) -> float:
-        """How far differences are from exact ones at most because the root is a polynomial."""
+        """The part of `arithmetic_error` that is due to the polynomial for the root."""
         spread = 2 * self.bounds.beta(t, start) * sqrt(self.bounds.longest(start))
         return spread * self.unit_root.error / self.packing.difference(t, start)
 
@@ -219,7 +204,7 @@ class Root(Form):
         return value * self.packing.difference(t, start)
 
     def switch_resolution(self) -> float | None:
-        """With noise below the answer by six deviations."""
+        """The answer exceeds noise by six deviations there."""
         bounds, policy = self.bounds, self.bounds.policy
         if policy.C is None:
             return None
@@ -242,7 +227,7 @@ class Root(Form):
         return counts
 
     def per_update(self, start: int) -> Counts:
-        """Nothing for the first, which is public."""
+        """The first is public and takes nothing."""
         counts: Counts = Counter()
         d, levels = self.terms.d, self.bounds.newton(start).levels
         entries = len(upper_places(d))
@@ -274,15 +259,17 @@ def new_coin() -> int:
     return 1 - 2 * secrets.randbelow(2)
 
 
-def root_degree(terms: Terms) -> int:
+def root_degree(terms: HelbaTerms) -> int:
     """The largest degree of the root's polynomial that fits; the smallest if none does."""
-    fitting = (n for n in ROOT_DEGREES if fits(_levels(terms, n), terms.security))
-    return next(fitting, ROOT_DEGREES[-1])
+    for degree in ROOT_DEGREES:
+        if scale_bits_for(_levels(terms, degree), terms.security) >= LEAST_SCALE_BITS:
+            return degree
+    return ROOT_DEGREES[-1]
 
 
-def _levels(terms: Terms, degree: int) -> int:
+def _levels(terms: HelbaTerms, degree: int) -> int:
     """Of a round or of a new estimate, whichever is deeper."""
     pairs = MirroredPairs(terms.arms, MOST_SLOTS)
-    polynomial = Comparing(terms.arms, terms.stages, MOST_SLOTS).polynomial
+    polynomial = PairComparison(terms.arms, terms.stages, MOST_SLOTS).polynomial
     choice = 1 + (degree + 1).bit_length() - 1 + polynomial.levels + pairs.levels
     return max(choice, RootBounds.of(terms).most_newton_levels() + _REFRESH_LEVELS)
