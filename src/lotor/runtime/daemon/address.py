@@ -13,8 +13,8 @@ _PORT = re.compile(r"[0-9]{1,5}")
 class Address(tuple[str, int]):
     """A host and a port, as the network calls take them; 127.0.0.1 where no host is given.
 
-    >>> Address.parse("controller.example.org:7400")
-    Address('controller.example.org', 7400)
+    >>> Address.parse("hub.example.org:7400")
+    Address('hub.example.org', 7400)
     >>> str(Address.parse("[::1]:7400"))
     '[::1]:7400'
     >>> Address.parse(":7400").host

@@ -159,7 +159,7 @@ class Answerer:
             pull = isinstance(asked.effect, Pull)
             self._log.warning(
                 f"{'a pull' if pull else 'an answer'} took {tick - left:.3f} s, longer than the "
-                f"tick of {tick:g} s: whoever sees the network can tell that this owner was "
+                f"tick of {tick:g} s: whoever sees the network can tell that this party was "
                 f"{'pulled' if pull else 'slow'}; set a longer tick",
                 extra={"event": "late-pull", "round": self._host.round},
             )
