@@ -22,11 +22,12 @@ from lotor.transport.limits import Limits
 from lotor.transport.tls import Tls
 from lotor.transport.websocket import WebSocket
 
+_ODD = "another program is there, or a damaged installation of Lotor"
 PROBE = "/probe"  # the path of a connection that only asks who is there
 
 
 class LocalParty(msgspec.Struct, frozen=True):
-    """What every connection of one party has in common."""
+    """This party, as all its connections show it to others."""
 
     subject: Subject
     tls: Tls
@@ -35,7 +36,7 @@ class LocalParty(msgspec.Struct, frozen=True):
 
 
 class ConnectionEvents(msgspec.Struct, frozen=True):
-    """What a connection tells whoever keeps it; `admit` may raise a LotorError to refuse.
+    """What a connection calls when something happens; `admit` may raise a LotorError to refuse.
 
     In this order: made (TCP is there), admit, established, arrived (any number of times), ended
     (no more frames either way), gone (the socket is closed).
@@ -103,7 +104,7 @@ class Connection(WebSocket):
     def finish(self, error: LotorError) -> None:
         self.error = self.error or error
         self.end()
-        # Later, because whoever is told may be in the middle of a send.
+        # In the next turn, because the caller may be in the middle of a send.
         self._loop.call_soon(self._end_once)
 
     def give_up(self, error: LotorError) -> None:
@@ -154,7 +155,7 @@ class Connection(WebSocket):
         if not self.is_established:
             self._early += len(data)
             if self._early > MAX_GREETING:
-                self.fail(ProtocolError(f"{self.who} sent more than a Hello at first"))
+                self.fail(ProtocolError(f"{self.who} sent more than a Hello at first: {_ODD}"))
                 return
         super().received(data)
 
@@ -175,7 +176,7 @@ class Connection(WebSocket):
             if not isinstance(greeting, Hello):
                 self.finish(refused(greeting, self.who))
             elif self.hello is not None:
-                raise ProtocolError(f"{self.who} said Hello twice: its program is at fault")
+                raise ProtocolError(f"{self.who} said Hello twice: {_ODD}")
             else:
                 self._on_hello(greeting)
         except LotorError as error:
@@ -185,7 +186,7 @@ class Connection(WebSocket):
         if self.is_established:
             self._events.arrived(self, frames)
         else:
-            self.fail(ProtocolError(f"{self.who} sent a frame before its Hello"))
+            self.fail(ProtocolError(f"{self.who} sent a frame before its Hello: {_ODD}"))
 
     def broken(self, error: Exception | None) -> None:
         self.error = self.error or explain(error, self.who)

@@ -61,6 +61,11 @@ def encode_refusal(error: LotorError) -> bytes:
     return _encode(Refusal(type(error).__name__, plain_text(str(error))))
 
 
+_ERRORS: dict[str, type[LotorError]] = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, LotorError)
+}
 # msgspec gives up on very deep nesting with a RecursionError.
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 
@@ -88,9 +93,7 @@ def decode_greeting(data: bytes, who: str, wire: int) -> Hello | Refusal:
 
 def refused(refusal: Refusal, who: str) -> LotorError:
     """The error that a Refusal of `who` stands for."""
-    kind = getattr(errors, refusal.code, None)
-    if not (isinstance(kind, type) and issubclass(kind, LotorError)):
-        kind = TransportError
+    kind = _ERRORS.get(refusal.code, TransportError)
     return kind(f"{who} refused the connection: {plain_text(refusal.text)}")
 
 

@@ -31,7 +31,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     unread: int = 32 * MIB
 
     def __post_init__(self) -> None:
-        for field in self.__struct_fields__:
-            value = getattr(self, field)
+        for field, value in msgspec.structs.asdict(self).items():
             if not (math.isfinite(value) and value > 0):
                 raise ConfigError(f"limit {field} is {value}, but must be a number above 0")

@@ -55,5 +55,5 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 
 def test_a_bare_number_asks_for_quotes() -> None:
-    with pytest.raises(ConfigError, match="7400 is no address: write it in quotes"):
+    with pytest.raises(ConfigError, match="7400 is not an address: write it in quotes"):
         Address.parse(7400)

@@ -141,7 +141,7 @@ def test_nothing_can_be_cut_off(data: st.DataObject) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused(data: bytes) -> None:
-    with pytest.raises(ProtocolError, match="somebody announced a run in a form"):
+    with pytest.raises(ProtocolError, match="a run was announced in a form"):
         cast().read(data, bytes(64))
 
 
@@ -173,13 +173,13 @@ def test_every_certificate_is_checked(seat: str, flaw: str) -> None:
     if flaw == "no":
         assert cast().check(told, trust=trust).members[seat] == wrong  # renewed: the same party
         return
-    with pytest.raises(CertificateError, match=f"run {RUN} has a {seat} who cannot be trusted"):
+    with pytest.raises(CertificateError, match=f"the {seat} of run {RUN} cannot be trusted"):
         cast().check(told, trust=trust)
 
 
 def test_what_is_no_certificate_is_refused() -> None:
     ders = {**cast().announced().certificates, "porto": b"no certificate"}
-    with pytest.raises(CertificateError, match="has a porto who cannot be trusted"):
+    with pytest.raises(CertificateError, match=f"the porto of run {RUN} cannot be trusted"):
         cast().check(cast().announced(certificates=ders))
 
 
@@ -238,7 +238,7 @@ def test_another_version_is_named(changes: dict[str, object]) -> None:
 @given(st.text().filter(lambda run: not set(run) <= set("0123456789abcdef") or len(run) < 2))
 def test_the_name_of_a_run_is_safe_to_print(run: str) -> None:
     told = cast().announced(run=run)
-    with pytest.raises(ProtocolError, match="somebody announced a run in a form"):
+    with pytest.raises(ProtocolError, match="a run was announced in a form"):
         cast().check(told)
 
 

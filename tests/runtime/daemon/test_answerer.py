@@ -135,7 +135,7 @@ def test_a_pull_slower_than_the_tick_is_reported_as_a_leak(
     with caplog.at_level(logging.WARNING, "lotor"):
         answering = asyncio.run(scenario())
     assert answering.late_pulls == ROUNDS // 2
-    assert "can tell that this owner was pulled" in caplog.text
+    assert "can tell that this party was pulled" in caplog.text
     at.disk.close()
 
 

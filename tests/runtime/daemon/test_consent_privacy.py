@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from household import Household
+from daemons import DaemonGroup
 from lotor.protocols.deployment import Plan
 from lotor.runtime.daemon.commands import Approve
 from lotor.runtime.durable.journal import FINISHED, WAITING
@@ -26,16 +26,16 @@ class Accounted(ToyDeployment):
         return replace(super().plan(order), privacy=self._told)
 
 
-def household(folder: Path, told: float, allowed: float) -> Household:
+def make_group(folder: Path, told: float, allowed: float) -> DaemonGroup:
     parties = configs()
     rules = parties["carl"].consent
     assert rules is not None
     parties["carl"] = msgspec.structs.replace(
         parties["carl"], consent=msgspec.structs.replace(rules, privacy_budget=allowed)
     )
-    house = Household(folder, ROLES, parties, {"toy": Accounted(told)})
-    (house.kits["carl"] / "world.py").write_text(PULL)
-    return house
+    group = DaemonGroup(folder, ROLES, parties, {"toy": Accounted(told)})
+    (group.kits["carl"] / "world.py").write_text(PULL)
+    return group
 
 
 @pytest.mark.parametrize(
@@ -43,31 +43,31 @@ def household(folder: Path, told: float, allowed: float) -> Household:
 )
 def test_it_waits_for_approval(tmp_path: Path, told: float, figure: str) -> None:
     async def scenario() -> None:
-        house = household(tmp_path / "f", told, allowed=12.0)
+        group = make_group(tmp_path / "f", told, allowed=12.0)
         try:
-            await house.up()
-            run = house.order("anna", order(3))
-            live = await house.state("carl", run, WAITING)
+            await group.up()
+            run = group.order("anna", order(3))
+            live = await group.state("carl", run, WAITING)
             sentence = f"its arms may tell {figure}, which is above privacy_budget 12.0"
             assert live.note == sentence
-            row = house.nodes["carl"].journal.find(run)
+            row = group.nodes["carl"].journal.find(run)
             assert row is not None
             assert row.note == sentence
-            house.tell("carl", run, Approve())
-            await house.state("anna", run, FINISHED)
+            group.tell("carl", run, Approve())
+            await group.state("anna", run, FINISHED)
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())
 
 
 def test_it_starts_by_itself_within_the_limit(tmp_path: Path) -> None:
     async def scenario() -> None:
-        house = household(tmp_path / "f", told=12.0, allowed=12.0)
+        group = make_group(tmp_path / "f", told=12.0, allowed=12.0)
         try:
-            await house.up()
-            await house.state("anna", house.order("anna", order(3)), FINISHED)
+            await group.up()
+            await group.state("anna", group.order("anna", order(3)), FINISHED)
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())

@@ -105,7 +105,7 @@ def test_declined_runs_are_remembered_up_to_a_number(
                 await graz.say(resigned(made, bad), Join(bad.run, 1, 0, 0, 0, 0))
                 await until(lambda: len(graz.frames) == number + 1)  # noqa: B023
             bad = msgspec.structs.replace(strange, run="ff" * 16)
-            assert "who cannot be trusted" in await graz.refused(resigned(made, bad))
+            assert "cannot be trusted" in await graz.refused(resigned(made, bad))
         assert {frame.state for frame in graz.frames if isinstance(frame, Status)} == {REFUSED}
         made.release()
         await made.finishes(run)

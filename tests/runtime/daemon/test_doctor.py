@@ -381,7 +381,7 @@ def test_a_run_in_doubt(kits: dict[str, Path], journal: Journal) -> None:
         journal.change(run, RUNNING, f"in doubt: decision {run}/0/1")
         assert only(kits["lyon"], "runs").result == "problem"
     changed(kits["lyon"], owner=OwnerTable(pull="hospital:pull", repeatable=True))
-    assert "mend the function" in only(kits["lyon"], "runs").todo
+    assert "correct the function" in only(kits["lyon"], "runs").todo
     journal.change(run, RUNNING, "")
     assert wrong(kits["lyon"]) == {}
 

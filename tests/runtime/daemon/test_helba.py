@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 import lotor
-from household import Lodgers, until
+from daemons import LoopbackDaemons, until
 from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba import learning, uploads
 from lotor.protocols.helba.deployment import HelbaDeployment
@@ -69,19 +69,19 @@ def held(made: ContextsLoopback) -> Iterator[Path]:
         hold.unlink(missing_ok=True)
 
 
-def lodgers(made: ContextsLoopback) -> Lodgers:
-    return Lodgers.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
+def lodgers(made: ContextsLoopback) -> LoopbackDaemons:
+    return LoopbackDaemons.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
 
 
 def ordered(
-    house: Lodgers,
+    group: LoopbackDaemons,
     made: ContextsLoopback,
     options: dict[str, str | int] = OPTIONS,
     budget: int = BUDGET,
 ) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return house.order("user", StartRun("helba", budget, options, members))
+    return group.order("user", StartRun("helba", budget, options, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:
@@ -92,9 +92,9 @@ def went_on(live: LiveRun, t: int) -> bool:
     return live.round > t or live.state != RUNNING
 
 
-async def finishes(house: Lodgers, run: str) -> None:
+async def finishes(group: LoopbackDaemons, run: str) -> None:
     for name in ("user", "server", "key-authority"):
-        live = await house.live(name, run)
+        live = await group.live(name, run)
         await until(lambda live=live: live.state != RUNNING, seconds=120)  # type: ignore[misc]
         assert (live.state, live.note) == (FINISHED, "")
 
@@ -108,19 +108,19 @@ def restarted(made: ContextsLoopback, options: dict[str, str | int]) -> str:
     """A run in which parties go and come back."""
 
     async def scenario() -> str:
-        house = lodgers(made)
+        group = lodgers(made)
         try:
-            await house.up()
-            run = ordered(house, made, options)
+            await group.up()
+            run = ordered(group, made, options)
             for name in ("server", "user", "server"):
-                live = await house.live(name, run)
+                live = await group.live(name, run)
                 await until(partial(went_on, live, live.round))
-                await house.down(name)
-                await house.up(name)
-            await finishes(house, run)
+                await group.down(name)
+                await group.up(name)
+            await finishes(group, run)
             return run
         finally:
-            await house.down()
+            await group.down()
 
     return asyncio.run(scenario())
 
@@ -147,20 +147,20 @@ def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> N
     write_config(path, msgspec.structs.replace(config, limits=limits))
 
     async def scenario() -> str:
-        house = lodgers(made)
+        group = lodgers(made)
         try:
-            await house.up()
-            run = ordered(house, made, {"stages": 2, "noise_bits": 12}, budget=3)
-            live = await house.live("server", run)
+            await group.up()
+            run = ordered(group, made, {"stages": 2, "noise_bits": 12}, budget=3)
+            live = await group.live("server", run)
             await until(partial(went_on, live, 1))
             assert live.host is not None
             assert isinstance(live.host.party, SharedServer)
-            await house.down("server")
-            await house.up("server")
-            await finishes(house, run)
+            await group.down("server")
+            await group.up("server")
+            await finishes(group, run)
             return run
         finally:
-            await house.down()
+            await group.down()
 
     run = asyncio.run(scenario())
     helba = small(stages=2, noise_bits=12)
@@ -182,13 +182,13 @@ def test_so_they_do_with_the_papers_index(
 
 def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsLoopback) -> None:
     async def scenario() -> tuple[bytes, bytes, ServerMemory, dict[str, bytes]]:
-        house = lodgers(made)
+        group = lodgers(made)
         try:
-            await house.up()
-            run = ordered(house, made)
-            live = await house.live("server", run)
+            await group.up()
+            run = ordered(group, made)
+            live = await group.live("server", run)
             await until(lambda: live.round >= 3)
-            await house.down()
+            await group.down()
             path = made.kits["server"] / "state" / "journal.db"
             journal = b"".join(
                 file.read_bytes() for file in path.parent.glob("journal.db*") if file.is_file()
@@ -200,7 +200,7 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
             (secret,) = [data for _, data in stored(made, "user")]
             return journal, secret, memory, files
         finally:
-            await house.down()
+            await group.down()
 
     with held(made):
         journal, secret, memory, files = asyncio.run(scenario())
@@ -220,29 +220,29 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
 
 def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopback) -> None:
     async def scenario(hold: Path) -> None:
-        house = lodgers(made)
+        group = lodgers(made)
         try:
-            await house.up()
-            run = ordered(house, made)
-            live = await house.live("server", run)
+            await group.up()
+            run = ordered(group, made)
+            live = await group.live("server", run)
             await until(lambda: live.round >= 2)
-            await house.down("server")
+            await group.down("server")
             path, data = max(stored(made, "server"), key=lambda item: len(item[1]))
             path.write_bytes(data[:-1])
-            await house.up("server")
-            live = await house.live("server", run)
+            await group.up("server")
+            live = await group.live("server", run)
             await until(lambda: live._standing()[0] == BLOCKED)
             assert (live.state, live.host) == (RUNNING, None)
             assert "see its log" in live.note
-            user = await house.live("user", run)
+            user = await group.live("user", run)
             await until(lambda: user.statuses.known["server"].state == BLOCKED)
-            await house.down("server")
+            await group.down("server")
             path.write_bytes(data)
-            await house.up("server")
+            await group.up("server")
             hold.unlink()
-            await finishes(house, run)
+            await finishes(group, run)
         finally:
-            await house.down()
+            await group.down()
 
     with held(made) as hold:
         asyncio.run(scenario(hold))
@@ -263,24 +263,24 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
     monkeypatch.setattr(Server, "_answer", slowly)
 
     async def scenario() -> None:
-        house = lodgers(made)
+        group = lodgers(made)
         try:
-            await house.up()
-            run = ordered(house, made)
+            await group.up()
+            run = ordered(group, made)
             await until(begun.is_set)
-            live = await house.live("server", run)
+            live = await group.live("server", run)
             ticks = 0
             while ticks < 20:
                 await asyncio.sleep(0)
                 ticks += 1
             assert live.state == RUNNING
-            house.tell("server", run, Stop("enough"))
+            group.tell("server", run, Stop("enough"))
             await until(lambda: live.state == STOPPED)
-            user = await house.live("user", run)
+            user = await group.live("user", run)
             await until(lambda: user.state == STOPPED)
             assert not list(stored(made, "server"))
         finally:
-            await house.down()
+            await group.down()
             goes_on.set()
         thinking = [one for one in threading.enumerate() if one.name == "lotor-step"]
         for thread in thinking:

@@ -58,12 +58,12 @@ HARMLESS: dict[str, tuple[Twist, str]] = {
     ),
     "half a frame": (
         once(message(5), lambda f: [encode(f)[: len(encode(f)) // 2]]),
-        "bytes that are no frame",
+        "bytes that are not a frame",
     ),
-    "noise": (once(message(5), lambda f: [b"\xff" * 100, f]), "bytes that are no frame"),
+    "noise": (once(message(5), lambda f: [b"\xff" * 100, f]), "bytes that are not a frame"),
     "another run": (
         once(message(5), lambda f: [msgspec.structs.replace(f, run="00" * 16)]),
-        "in which controller has nothing to do with it",
+        "in which it is not a peer of controller",
     ),
     "speaks for another": (
         once(message(5), forged_status),

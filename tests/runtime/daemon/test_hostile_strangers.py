@@ -24,8 +24,8 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
     identity = Identity("graz", graz.kit.key.private, {})
     as_porto = Identity("porto", graz.kit.key.private, {})
     other = msgspec.structs.replace(told, run="bb" * 16)
-    not_mine = "in which controller has nothing to do with it"
-    form = "somebody announced a run in a form"
+    not_mine = "in which it is not a peer of controller"
+    form = "a run was announced in a form"
     return {
         "data": (Data(run, 1, 0, 0, b"hello"), not_mine),
         "ack": (Ack(run, 1, 1), not_mine),
@@ -34,10 +34,10 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
         "stop as porto": (statuses.make(as_porto, run, STOPPED, "enough", 1, 0.0), not_mine),
         "unknown run": (Data("00" * 16, 1, 0, 0, b""), not_mine),
         "unknown run's join": (Join("00" * 16, 1, 0, 0, 0, 0), not_mine),
-        "no frame": (b"", "0 bytes that are no frame"),
-        "deep": (b"\x91" * 100_000 + b"\x01", "no frame"),
-        "negative": (encode(Ack(run, -1, 0)), "no frame"),
-        "too large": (encode(Join(run, 1, 2**63, 0, 0, 0)), "no frame"),
+        "no frame": (b"", "0 bytes that are not a frame"),
+        "deep": (b"\x91" * 100_000 + b"\x01", "not a frame"),
+        "negative": (encode(Ack(run, -1, 0)), "not a frame"),
+        "too large": (encode(Join(run, 1, 2**63, 0, 0, 0)), "not a frame"),
         "other contents": (
             Open(run, msgspec.structs.replace(told, created=2.0).to_bytes(), signature),
             "again, with other contents: the first counts",
@@ -162,7 +162,7 @@ def test_what_followed_a_refused_frame_is_forgotten(tmp_path: Path) -> None:
         await graz.say(Ask(""))
         await until(lambda: graz.frames)
         assert graz.net.sessions("controller") == 2
-        assert sum("no frame" in line for line in made.log if "gone" not in line) == 1
+        assert sum("not a frame" in line for line in made.log if "gone" not in line) == 1
 
     play(scene, tmp_path, "controller")
 
@@ -184,7 +184,7 @@ def test_a_member_with_another_key_is_another_party(tmp_path: Path) -> None:
             thief = await made.stranger("lyon")
             join = Join(run, 9, 10**6, 0, 0, 10**6)
             for frame in (Data(run, 1, 0, 0, b""), join, Ack(run, 1, 1)):
-                assert "has nothing to do with it" in await thief.refused(frame)
+                assert "in which it is not a peer of" in await thief.refused(frame)
             await thief.net.close()
         for name, content in old.items():
             (folder / name).write_bytes(content)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import lotor
-from household import Household, until
+from daemons import DaemonGroup, until
 from lotor.core.errors import ConfigError
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon import commands
@@ -104,7 +104,7 @@ TWO = LimitsTable(workers=2)
 
 def town(
     folder: Path, owner: OwnerTable, survey: Survey = SURVEY, *, asks: bool = False
-) -> Household:
+) -> DaemonGroup:
     """A federation for linear runs."""
     hub = Address("127.0.0.1", free_port())
     dials = {"cloud-a": hub}
@@ -119,7 +119,7 @@ def town(
         ),
     }
     roles = {name: ROLES[name] for name in configs}
-    home = Household(folder, roles, configs, DEPLOYMENTS)
+    home = DaemonGroup(folder, roles, configs, DEPLOYMENTS)
     pull = "\ndef pull(decision):\n    return 1.0\n"
     kit(home.kits["lyon"], survey.module() + pull)
     return home
@@ -129,7 +129,7 @@ def order(budget: int = BUDGET) -> commands.StartRun:
     return commands.StartRun("linucb-ds", budget, {"key_bits": 2048}, LINEAR)
 
 
-async def ended(home: Household, run: str, *names: str) -> dict[str, tuple[str, str]]:
+async def ended(home: DaemonGroup, run: str, *names: str) -> dict[str, tuple[str, str]]:
     def over(name: str) -> bool:
         live = home.nodes[name].runs.get(run)
         return live is not None and live.state in (FINISHED, REFUSED, "failed")
@@ -209,7 +209,7 @@ def test_samba_is_refused_in_the_name_of_an_owner_without_a_pull(tmp_path: Path)
             "acme": PartyConfig(peers=dials),
             "lyon": PartyConfig(peers=dials, owner=MODEL, consent=consent),
         }
-        home = Household(tmp_path, {name: ROLES[name] for name in configs}, configs, DEPLOYMENTS)
+        home = DaemonGroup(tmp_path, {name: ROLES[name] for name in configs}, configs, DEPLOYMENTS)
         kit(home.kits["lyon"], SURVEY.module())
         await home.up()
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import lotor
-from household import Lodgers, until
+from daemons import LoopbackDaemons, until
 from lotor.protocols.ppcb.deployment import PPCBDeployment
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config
@@ -40,23 +40,23 @@ def test_daemons_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
     made.prepare()
 
     async def scenario() -> str:
-        house = Lodgers.of(made, {"ppcb": PPCBDeployment()})
+        group = LoopbackDaemons.of(made, {"ppcb": PPCBDeployment()})
         try:
-            await house.up()
+            await group.up()
             listed = read_config(made.kits["receiver"] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            run = house.order("receiver", StartRun("ppcb", BUDGET, {}, members))
+            run = group.order("receiver", StartRun("ppcb", BUDGET, {}, members))
             for name in made.members:
-                live = await house.live(name, run)
+                live = await group.live(name, run)
                 await until(partial(_went_on, live, live.round))
-                await house.down(name)
-                await house.up(name)
-            live = await house.live("receiver", run)
+                await group.down(name)
+                await group.up(name)
+            live = await group.live("receiver", run)
             await until(lambda: live.state != RUNNING, seconds=120)
             assert (live.state, live.note) == (FINISHED, "")
             return run
         finally:
-            await house.down()
+            await group.down()
 
     run = asyncio.run(scenario())
     journals = Journals(made)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from household import Household, Lodgers, until
+from daemons import DaemonGroup, LoopbackDaemons, until
 from lotor.runtime.daemon.commands import Resolve, StartRun
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
@@ -40,13 +40,13 @@ def set_owner(made: ContextualLoopback, name: str, owner: OwnerTable) -> None:
 
 
 @asynccontextmanager
-async def household(made: ContextualLoopback) -> AsyncIterator[Household]:
-    house = Lodgers.of(made, {"split": SplitDeployment()})
+async def make_group(made: ContextualLoopback) -> AsyncIterator[DaemonGroup]:
+    group = LoopbackDaemons.of(made, {"split": SplitDeployment()})
     try:
-        await house.up(*SEATED)
-        yield house
+        await group.up(*SEATED)
+        yield group
     finally:
-        await house.down()
+        await group.down()
 
 
 def order(made: ContextualLoopback, budget: int) -> StartRun:
@@ -71,14 +71,14 @@ def assert_right(made: ContextualLoopback, world: SplitWorld, run: str, budget: 
 def test_the_receiver_starts_a_run_and_learns_the_total(tmp_path: Path) -> None:
     async def scenario() -> None:
         made, world = federation(tmp_path / "f", 12)
-        async with household(made) as house:
-            run = house.order("receiver", order(made, 12))
+        async with make_group(made) as group:
+            run = group.order("receiver", order(made, 12))
             for name in SEATED:
-                await house.state(name, run, FINISHED)
+                await group.state(name, run, FINISHED)
             assert_right(made, world, run, 12)
-            assert house.nodes["owner-2"].resources.offer.features == ARMS - 1
-            assert house.nodes["actor"].resources.offer.arms == ARMS
-            assert house.nodes["actor"].journal.pulled(run) == (12, None)
+            assert group.nodes["owner-2"].resources.offer.features == ARMS - 1
+            assert group.nodes["actor"].resources.offer.arms == ARMS
+            assert group.nodes["actor"].journal.pulled(run) == (12, None)
 
     asyncio.run(scenario())
 
@@ -86,14 +86,14 @@ def test_the_receiver_starts_a_run_and_learns_the_total(tmp_path: Path) -> None:
 def test_each_party_may_come_and_go(tmp_path: Path) -> None:
     async def scenario() -> None:
         made, world = federation(tmp_path / "f", 600)
-        async with household(made) as house:
-            run = house.order("receiver", order(made, 600))
+        async with make_group(made) as group:
+            run = group.order("receiver", order(made, 600))
             for name in SEATED:
-                live = await house.live(name, run)
+                live = await group.live(name, run)
                 await until(partial(_beyond, live, live.round + 10))
-                await house.down(name)
-                await house.up(name)
-            await house.state("receiver", run, FINISHED)
+                await group.down(name)
+                await group.up(name)
+            await group.state("receiver", run, FINISHED)
             assert_right(made, world, run, 600)
 
     asyncio.run(scenario())
@@ -104,9 +104,9 @@ def test_who_lacks_its_function_refuses(tmp_path: Path) -> None:
         made, _ = federation(tmp_path / "f", 3)
         (made.kits["actor"] / "other.py").write_text("def pull(decision): return 1.0")
         set_owner(made, "actor", OwnerTable(pull="other:pull"))
-        async with household(made) as house:
-            run = house.order("receiver", order(made, 3))
-            live = await house.state("receiver", run, REFUSED)
+        async with make_group(made) as group:
+            run = group.order("receiver", order(made, 3))
+            live = await group.state("receiver", run, REFUSED)
             assert "actor: it has no act" in live.note
 
     asyncio.run(scenario())
@@ -144,13 +144,13 @@ def test_a_person_resolves_what_is_in_doubt(
         set_owner(made, name, table)
         # Nobody waits for an act that is never made.
         (made.kits["receiver"] / "register.py").write_text("def pull(decision): return 0.5")
-        async with household(made) as house:
-            run = house.order("receiver", order(made, 1))
-            live = await house.live(name, run)
+        async with make_group(made) as group:
+            run = group.order("receiver", order(made, 1))
+            live = await group.live(name, run)
             await until(lambda: "in doubt" in live.note)
-            house.tell(name, run, verdict(f"{run}/1"))
+            group.tell(name, run, verdict(f"{run}/1"))
             for seat in SEATED:
-                await house.state(seat, run, FINISHED)
-            assert house.nodes["receiver"].journal.output(run) == 0.5
+                await group.state(seat, run, FINISHED)
+            assert group.nodes["receiver"].journal.output(run) == 0.5
 
     asyncio.run(scenario())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from household import Household, until
+from daemons import DaemonGroup, until
 from lotor.core.errors import MissingPartyError
 from lotor.crypto.signing import Identity
 from lotor.protocols.deployment import Deployment, Member, Offer
@@ -21,10 +21,12 @@ from runtime.daemon.test_toy import PULL, ROLES, TOYS, configs, order
 from toy import ToyDeployment
 
 
-def household(folder: Path, wait: float, deployments: Mapping[str, Deployment] = TOYS) -> Household:
-    house = Household(folder, ROLES, configs(wait), deployments)
-    (house.kits["carl"] / "world.py").write_text(PULL)
-    return house
+def make_group(
+    folder: Path, wait: float, deployments: Mapping[str, Deployment] = TOYS
+) -> DaemonGroup:
+    group = DaemonGroup(folder, ROLES, configs(wait), deployments)
+    (group.kits["carl"] / "world.py").write_text(PULL)
+    return group
 
 
 def _knows(node: Node, name: str) -> bool:
@@ -40,16 +42,16 @@ def test_only_others_are_missing(
     monkeypatch.setattr(start_run_module, "ASK_SECONDS", 0.01)
 
     async def scenario() -> None:
-        house = household(tmp_path / "f", wait=0.1)
+        group = make_group(tmp_path / "f", wait=0.1)
         try:
-            await house.up(*there)
-            anna = house.nodes["anna"]
+            await group.up(*there)
+            anna = group.nodes["anna"]
             for name in there[1:]:
                 await until(partial(_knows, anna, name))
             with pytest.raises(MissingPartyError, match=f"^{missing} could not be found within"):
                 await start_run(anna.context, anna.registry, "aa", order(3))
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())
 
@@ -75,16 +77,16 @@ class Listing(ToyDeployment):
 def test_what_peers_say_about_the_opener_does_not_count(tmp_path: Path) -> None:
     async def scenario() -> None:
         listing = Listing()
-        house = household(tmp_path / "f", 60.0, {"toy": listing})
+        group = make_group(tmp_path / "f", 60.0, {"toy": listing})
         try:
-            await house.up()
-            anna, peers = house.nodes["anna"], [house.nodes["bert"], house.nodes["carl"]]
+            await group.up()
+            anna, peers = group.nodes["anna"], [group.nodes["bert"], group.nodes["carl"]]
             for peer in peers:
                 await until(partial(_knows, peer, "anna"))
                 peer.connections.cards["anna"] = Card(anna.kit.certificate.to_der(), Offer(arms=99))
-            await house.state("anna", house.order("anna", order(3)), FINISHED)
+            await group.state("anna", group.order("anna", order(3)), FINISHED)
             assert listing.opener_brings == [anna.resources.offer] != [Offer(arms=99)]
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())

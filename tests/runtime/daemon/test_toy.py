@@ -5,14 +5,16 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from household import Household, until
+from daemons import DaemonGroup, until
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import Address, ConsentRules, LimitsTable, OwnerTable, PartyConfig
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import free_port
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.journal import FAILED, FINISHED, STOPPED
+from lotor.transport import MemoryNetwork, NetworkTransport, PartyTransportFactory
 from toy import ToyDeployment
 
 ROLES = {"anna": "caller", "bert": "doubler", "carl": "adder"}
@@ -52,11 +54,17 @@ def order(budget: int) -> StartRun:
     return StartRun("toy", budget, {}, {"doubler": ["bert"], "adder": ["carl"]})
 
 
-async def toy_house(folder: Path) -> Household:
-    house = Household(folder, ROLES, configs(), TOYS)
-    (house.kits["carl"] / "world.py").write_text(PULL)
-    await house.up()
-    return house
+@pytest.fixture(params=["network", "memory"])
+def transport(request: pytest.FixtureRequest) -> PartyTransportFactory:
+    """What the daemons are connected by: they must not care."""
+    return NetworkTransport if request.param == "network" else MemoryNetwork().join
+
+
+async def toy_group(folder: Path, transport: PartyTransportFactory) -> DaemonGroup:
+    group = DaemonGroup(folder, ROLES, configs(), TOYS, transport=transport)
+    (group.kits["carl"] / "world.py").write_text(PULL)
+    await group.up()
+    return group
 
 
 def _beyond(live: LiveRun, t: int) -> bool:
@@ -74,83 +82,89 @@ def expected(budget: int) -> int:
     return sum(2 * t + 1 for t in range(1, budget + 1))
 
 
-def test_three_other_roles_run_and_two_runs_overlap(tmp_path: Path) -> None:
+def test_three_other_roles_run_and_two_runs_overlap(
+    tmp_path: Path, transport: PartyTransportFactory
+) -> None:
     async def scenario() -> None:
-        house = await toy_house(tmp_path / "f")
+        group = await toy_group(tmp_path / "f", transport)
         try:
-            runs = [house.order("anna", order(budget)) for budget in (40, 60)]
+            runs = [group.order("anna", order(budget)) for budget in (40, 60)]
             for run, budget in zip(runs, (40, 60), strict=True):
-                live = await house.state("anna", run, FINISHED)
+                live = await group.state("anna", run, FINISHED)
                 await until(live.over.is_set)
-                assert house.nodes["anna"].journal.output(run) == expected(budget)
+                assert group.nodes["anna"].journal.output(run) == expected(budget)
                 for name in ROLES:
-                    await house.state(name, run, FINISHED)
+                    await group.state(name, run, FINISHED)
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())
 
 
-def test_a_party_that_comes_back_goes_on(tmp_path: Path) -> None:
+def test_a_party_that_comes_back_goes_on(tmp_path: Path, transport: PartyTransportFactory) -> None:
     async def scenario() -> None:
-        house = await toy_house(tmp_path / "f")
+        group = await toy_group(tmp_path / "f", transport)
         try:
-            run = house.order("anna", order(1000))
+            run = group.order("anna", order(1000))
             for name in ("carl", "bert", "anna"):
-                live = await house.live(name, run)
+                live = await group.live(name, run)
                 await until(partial(_beyond, live, live.round + 20))
-                await house.down(name)
+                await group.down(name)
                 await asyncio.sleep(0.05)
-                await house.up(name)
-            live = await house.state("anna", run, FINISHED)
-            assert house.nodes["anna"].journal.output(run) == expected(1000)
-            assert house.nodes["carl"].journal.pulled(run) == (1000, 1.0)
+                await group.up(name)
+            live = await group.state("anna", run, FINISHED)
+            assert group.nodes["anna"].journal.output(run) == expected(1000)
+            assert group.nodes["carl"].journal.pulled(run) == (1000, 1.0)
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())
 
 
-def test_who_is_missing_is_named_and_after_the_deadline_the_run_ends(tmp_path: Path) -> None:
+def test_who_is_missing_is_named_and_after_the_deadline_the_run_ends(
+    tmp_path: Path, transport: PartyTransportFactory
+) -> None:
     async def scenario() -> None:
-        house = await toy_house(tmp_path / "f")
+        group = await toy_group(tmp_path / "f", transport)
         try:
-            run = house.order("anna", order(10**6))
-            live = await house.live("anna", run)
+            run = group.order("anna", order(10**6))
+            live = await group.live("anna", run)
             await until(lambda: live.round > 5)
-            await house.down("carl")
+            await group.down("carl")
             await until(lambda: "waits for adder, away since" in live.note)
-            other = house.nodes["bert"].runs[run]
+            other = group.nodes["bert"].runs[run]
             for name in ("anna", "bert"):
-                wait_no_longer(house.nodes[name])
+                wait_no_longer(group.nodes[name])
             await until(lambda: live.state == other.state == FAILED)
             assert "adder stayed away for" in live.note
-            await house.up("carl")
-            back = await house.state("carl", run, FAILED)
+            await group.up("carl")
+            back = await group.state("carl", run, FAILED)
             assert "adder stayed away for" in back.note
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())
 
 
-def test_stop_ends_a_run_on_all_sides_also_for_who_was_away(tmp_path: Path) -> None:
+def test_stop_ends_a_run_on_all_sides_also_for_who_was_away(
+    tmp_path: Path, transport: PartyTransportFactory
+) -> None:
     async def scenario() -> None:
-        house = await toy_house(tmp_path / "f")
+        group = await toy_group(tmp_path / "f", transport)
         try:
-            run = house.order("anna", order(10**6))
-            live = await house.live("anna", run)
+            run = group.order("anna", order(10**6))
+            live = await group.live("anna", run)
             await until(lambda: live.round > 5)
-            await house.down("carl")
-            house.tell("bert", run, Stop("lunch"))
+            await group.down("carl")
+            group.tell("bert", run, Stop("lunch"))
             for name in ("anna", "bert"):
-                ended = await house.state(name, run, STOPPED)
+                ended = await group.state(name, run, STOPPED)
                 assert ended.note == "stopped by bert: lunch"
-            await house.down("anna", "bert")
-            await house.up()
-            ended = await house.state("carl", run, STOPPED)
+            await group.down("anna", "bert")
+            await group.up()
+            ended = await group.state("carl", run, STOPPED)
             assert ended.note == "stopped by bert: lunch"
         finally:
-            await house.down()
+            await group.down()
 
     asyncio.run(scenario())

@@ -13,8 +13,8 @@ _PORT = re.compile(r"[0-9]{1,5}")
 class Address(tuple[str, int]):
     """A host and a port, as the network calls take them; 127.0.0.1 where no host is given.
 
-    >>> Address.parse("controller.example.org:7400")
-    Address('controller.example.org', 7400)
+    >>> Address.parse("hub.example.org:7400")
+    Address('hub.example.org', 7400)
     >>> str(Address.parse("[::1]:7400"))
     '[::1]:7400'
     >>> Address.parse(":7400").host
@@ -25,10 +25,11 @@ class Address(tuple[str, int]):
 
     def __new__(cls, host: str, port: int) -> "Address":
         if not 0 <= port <= 65535:
-            raise ConfigError(f"{port} is no port: a port is a whole number from 0 to 65535")
+            raise ConfigError(f"{port} is not a port: a port is a whole number from 0 to 65535")
         if not (_HOST.fullmatch(host) or _is_ipv6(host)):
             raise ConfigError(
-                f"{host!r} is no host: give a name, an IPv4 address, or an IPv6 address in brackets"
+                f"{host!r} is not a host: give a name, an IPv4 address, or an IPv6 address in "
+                "brackets"
             )
         return super().__new__(cls, (host, port))
 
@@ -36,14 +37,14 @@ class Address(tuple[str, int]):
     def parse(cls, text: object) -> "Address":
         """Read "host:port", "[IPv6]:port", ":port" or "port"."""
         if not isinstance(text, str):
-            raise _no_address(text)
+            raise _not_an_address(text)
         host, colon, port = text.rpartition(":")
         if not _PORT.fullmatch(port):
-            raise _no_address(text)
+            raise _not_an_address(text)
         if host.startswith("[") and host.endswith("]") and ":" in host:
             host = host[1:-1]
         elif ":" in host or (colon and host.startswith("[")):
-            raise _no_address(text)
+            raise _not_an_address(text)
         return cls(host or LOOPBACK, int(port))
 
     @property
@@ -61,9 +62,9 @@ class Address(tuple[str, int]):
         return f"Address({self.host!r}, {self.port})"
 
 
-def _no_address(text: object) -> ConfigError:
+def _not_an_address(text: object) -> ConfigError:
     return ConfigError(
-        f'{text!r} is no address: write it in quotes as "host:port", "[IPv6 address]:port", '
+        f'{text!r} is not an address: write it in quotes as "host:port", "[IPv6 address]:port", '
         f'or "port" alone for {LOOPBACK}'
     )
 

@@ -93,7 +93,7 @@ def seated(certificates: Mapping[str, Certificate], key: PartyKey) -> tuple[str,
 
 
 def claimed(signed: bytes, run: str, key: PartyKey) -> Identity | None:
-    """With what to answer an announcement of this run that cannot be accepted, if it has a seat."""
+    """The identity with which to refuse this run; None where this party has no seat in it."""
     try:
         announcement = _read(signed)
         certificates = {
@@ -197,8 +197,8 @@ def _read(signed: bytes) -> Announcement:
     # A run's name is printed and logged: no other text may come in as one.
     if announcement is None or not _RUN.fullmatch(announcement.run):
         raise ProtocolError(
-            "somebody announced a run in a form that is not known here: it was altered, or comes "
-            "from another version"
+            "a run was announced in a form that this version does not know: the announcement was "
+            "altered, or comes from another version of lotor"
         )
     return announcement
 
@@ -209,7 +209,7 @@ def _certified(seat: str, der: bytes, trust: Trust | None, run: str) -> Certific
         if trust is not None:
             trust.check(certificate)
     except LotorError as error:
-        raise CertificateError(f"run {run} has a {seat} who cannot be trusted: {error}") from None
+        raise CertificateError(f"the {seat} of run {run} cannot be trusted: {error}") from None
     return certificate
 
 

@@ -1,4 +1,4 @@
-"""How a daemon answers what a run asks of it: once, on a schedule, or left in doubt."""
+"""How a daemon answers the questions of a run: once each, on a schedule, or in doubt."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -71,7 +71,7 @@ class Answerer:
         return None
 
     async def answer(self, asked: Question) -> bool:
-        """Answer what the host asks; False when that is in doubt and a person must decide."""
+        """Answer the host's question; False when it is in doubt and a person must decide."""
         began = self._clock.now()
         answer: Answer = None
         if asked.decision is not None:
@@ -138,7 +138,7 @@ class Answerer:
         self._tell("")
 
     def _settled(self, effect: Pull | Act | Observe, verdict: Resolve) -> Answer:
-        """What a person says was the answer, if it can be one."""
+        """The answer that a person gives, if it fits the question."""
         if isinstance(effect, Pull) and (verdict.lost or verdict.reward is not None):
             return self._owner.reward_range[0] if verdict.lost else verdict.reward
         if isinstance(effect, Act) and verdict.lost:
@@ -146,7 +146,8 @@ class Answerer:
         if isinstance(effect, Observe) and verdict.features is not None:
             return _fitting(effect, verdict.features)
         raise InputError(
-            f"decision {verdict.decision} cannot be resolved so: give `{_WAYS_OUT[type(effect)]}`"
+            f"decision {verdict.decision} cannot be resolved that way: give "
+            f"`{_WAYS_OUT[type(effect)]}`"
         )
 
     async def _keep_schedule(self, began: float, asked: Question) -> None:
@@ -159,7 +160,7 @@ class Answerer:
             pull = isinstance(asked.effect, Pull)
             self._log.warning(
                 f"{'a pull' if pull else 'an answer'} took {tick - left:.3f} s, longer than the "
-                f"tick of {tick:g} s: whoever sees the network can tell that this owner was "
+                f"tick of {tick:g} s: whoever sees the network can tell that this party was "
                 f"{'pulled' if pull else 'slow'}; set a longer tick",
                 extra={"event": "late-pull", "round": self._host.round},
             )

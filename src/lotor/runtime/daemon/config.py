@@ -67,7 +67,7 @@ def read_config(path: Path) -> PartyConfig:
             "docs/party.md says what is in it"
         ) from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}; mend that place") from None
+        raise ConfigError(f"{path} is not TOML: {error}; correct that place") from None
     try:
         # msgspec does not say which entry of a table with free names is wrong, so these go first.
         _check_entries(raw, "peers", Address)

@@ -174,7 +174,7 @@ class TrialTable(ConfigTable, frozen=True):
 class PartyConfig(ConfigTable, frozen=True):
     """All of party.toml.
 
-    >>> PartyConfig(peers={"cloud-a": Address("controller.example.org", 7400)}).limits.wait
+    >>> PartyConfig(peers={"hub": Address("hub.example.org", 7400)}).limits.wait
     3600.0
     """
 

@@ -1,4 +1,4 @@
-"""What daemons tell each other about runs, besides the runs' own messages."""
+"""The frames by which daemons talk about runs; durable/frames.py has those within a run."""
 
 from typing import TypeAlias
 
@@ -12,14 +12,14 @@ WIRE_VERSION = 1
 
 
 class Open(RunFrame, frozen=True, tag=4):
-    """An announcement, passed on to whoever takes part."""
+    """An announcement, which each party passes on to its peers in the run."""
 
     announcement: bytes
     signature: bytes
 
 
 class Status(RunFrame, frozen=True, tag=5):
-    """What one party says about a run, signed by it and passed on by the others.
+    """How a run stands at one party, signed by it and passed on by the others.
 
     Of two by the same party, the one with the later `time` counts.
     """
@@ -33,7 +33,7 @@ class Status(RunFrame, frozen=True, tag=5):
 
 
 class Ask(RunFrame, frozen=True, tag=6):
-    """Who is there? (`run` is empty.)"""
+    """A request for the receiver's Roster; `run` is empty."""
 
 
 class Card(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -44,7 +44,7 @@ class Card(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
 
 class Roster(RunFrame, frozen=True, tag=7):
-    """The answer to `Ask`: who is connected."""
+    """The answer to `Ask`: the sender's card, and those of its peers that are connected."""
 
     cards: list[Card]
 
@@ -60,8 +60,8 @@ def decode(payload: bytes, sender: str) -> AnyFrame:
         return _decoder.decode(payload)
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            f"{sender} sent {len(payload)} bytes that are no frame: it is not what it says, or "
-            "another version"
+            f"{sender} sent {len(payload)} bytes that are not a frame: it runs another program, or "
+            "another version of lotor; install the same version on both sides"
         ) from None
 
 
@@ -69,4 +69,7 @@ def read_card(data: bytes, sender: str) -> Card:
     try:
         return msgspec.msgpack.decode(data, type=Card)
     except (msgspec.DecodeError, UnicodeError):
-        raise ProtocolError(f"{sender} introduced itself with what is no card") from None
+        raise ProtocolError(
+            f"the Hello of {sender} has a card that cannot be read: it runs another program, or "
+            "another version of lotor; install the same version on both sides"
+        ) from None

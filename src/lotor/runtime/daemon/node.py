@@ -183,7 +183,8 @@ class Node:
             or not self.connections.is_present(live.agreement.members[seat])
         ):
             raise ProtocolError(
-                f"{name} sent a frame of a run in which {self.kit.subject.name} has nothing to do "
-                "with it"
+                f"{name} sent a frame of a run in which it is not a peer of "
+                f"{self.kit.subject.name}: it is out of step, or has another key than when the "
+                "run began"
             )
         return live, seat

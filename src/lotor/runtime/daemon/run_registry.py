@@ -72,12 +72,10 @@ class RunRegistry:
     def explain(self, name: str, run: str) -> None:
         """Tell a peer why a run that is set aside does not go on here."""
         row = self._journal.find(run)
-        identity = (
-            None
-            if row is None
-            else announcement.claimed(row.announcement, run, self._context.kit.key)
-        )
-        if row is None or identity is None:
+        if row is None:
+            return
+        identity = announcement.claimed(row.announcement, run, self._context.kit.key)
+        if identity is None:
             return
         ended = row.state in ENDED
         text = row.note if ended else f"{identity.name} cannot go on with this run: see its log"

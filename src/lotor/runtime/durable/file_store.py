@@ -1,4 +1,4 @@
-"""What a party keeps beside its journal: files, each named by the digest of what is in it."""
+"""The files that a party keeps beside its journal, each named by the digest of its contents."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from lotor.core.errors import JournalError, JournalWriteError
 from lotor.protocols.store import content_name
 
-# No name of a file that was written to its end.
+# A file that was written to its end never has a name that begins so.
 _UNFINISHED = "unfinished-"
 
 
@@ -19,7 +19,7 @@ class FileStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._removed = False
-        # A party that thinks in a thread may still keep something when its run is ended.
+        # A slow party's background step may still keep something when its run has ended.
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -41,9 +41,9 @@ class FileStore:
                 _sync(self._folder)
         except OSError as error:
             raise JournalWriteError(
-                f"nothing can be kept in {self._folder} ({error.strerror or error}): nothing of "
-                "this step was done; free the disk or mend its permissions and start the party "
-                "again"
+                f"no file can be written to {self._folder} ({error.strerror or error}): nothing of "
+                "this step was done; free the disk or correct its permissions, and start the "
+                "party again"
             ) from None
         return name
 
@@ -70,7 +70,7 @@ class FileStore:
                     path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """The run is over, and nothing of it is needed."""
+        """Delete all files: the run is over, and nothing of it is needed."""
         with self._lock:
             self._removed = True
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -94,7 +94,7 @@ class Stores:
 
 
 def _make(folder: Path) -> None:
-    """So that the folder, too, survives a power cut."""
+    """Make a folder that survives a power cut."""
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

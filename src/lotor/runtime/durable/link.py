@@ -78,11 +78,11 @@ class Link:
         return list(self.outbox)
 
     def acknowledge(self, ack: int, commits: int) -> None:
-        """Forget what the peer has durably."""
+        """Forget the messages that the peer has durably."""
         if ack > max(self.sent, self._ceiling):
             raise ProtocolError(
                 f"{self.peer} acknowledges message {ack}, but {self.sent} were sent: it is out of "
-                "step or not what it says"
+                "step, or runs another program"
             )
         self.known = max(self.known, commits)
         if ack > self.acked:
@@ -112,7 +112,7 @@ class Link:
         return False
 
     def _check_flood(self, seq: int, size: int) -> None:
-        """What waits is bounded; a single message may be as long as a frame may be."""
+        """Bound what a peer may send ahead; a single message may be as long as a frame may be."""
         ahead = None
         if seq > self.consumed + MESSAGES_AHEAD:
             ahead = f"{MESSAGES_AHEAD} messages"
@@ -120,8 +120,8 @@ class Link:
             ahead = f"{BYTES_AHEAD} bytes"
         if ahead is not None:
             raise ProtocolError(
-                f"{self.peer} is {ahead} ahead of what was asked for: it is out of step or floods "
-                "this party"
+                f"{self.peer} is {ahead} ahead of this party: it is out of step, or floods this "
+                "party"
             )
 
     def take(self) -> bytes | None:
@@ -134,12 +134,12 @@ class Link:
         return payload
 
     def checkpointed(self) -> None:
-        """What was consumed is durable now."""
+        """Take note that all consumed messages are durable now."""
         for seq in range(self.durable + 1, self.consumed + 1):
             self._recent.pop(seq, None)
         self.durable = self.consumed
 
     @property
     def ack(self) -> int:
-        """What may be told to the peer as durable."""
+        """The last message that the peer may be told is durable here."""
         return self.durable

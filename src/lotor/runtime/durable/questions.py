@@ -69,7 +69,7 @@ class QuestionLog:
         if asked is None:
             raise ProtocolError(
                 f"{self._party} was given an answer, but has no question that waits for one: "
-                "whoever drives it is out of step"
+                "the daemon is out of step; report this"
             )
         decision = asked.decision
         if not self.repeatable:

@@ -9,7 +9,7 @@ from lotor.core.errors import JournalWriteError
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and durable when it is over."""
+    """Do all of the block or nothing; it is durable when the block is over."""
     try:
         database.execute("BEGIN IMMEDIATE")
         yield
@@ -25,5 +25,5 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 def unwritable(error: sqlite3.Error) -> JournalWriteError:
     return JournalWriteError(
         f"the journal could not be written ({error}): nothing of this step was done; free the "
-        "disk or mend its permissions and start the party again"
+        "disk or correct its permissions, and start the party again"
     )

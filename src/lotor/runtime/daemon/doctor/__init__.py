@@ -1,4 +1,4 @@
-"""What is wrong with a party's kit, its journal or its connections; looks, and changes nothing."""
+"""Looks for what is wrong with a party's kit, its journal or its connections; changes nothing."""
 
 from collections.abc import Mapping
 from pathlib import Path

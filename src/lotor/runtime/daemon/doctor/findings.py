@@ -1,4 +1,4 @@
-"""What a check says: how it stands, what was found, what to do."""
+"""The lines of the doctor's report: what was checked, what was found, what to do."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from lotor.runtime.daemon.key_files import OTHERS
 
 Result: TypeAlias = Literal["ok", "warning", "problem"]
 OTHERS_WRITE = 0o022
-AGAIN = "mend that, and ask the doctor again"
+AGAIN = "correct that, and run `lotor doctor` again"
 
 
 class DoctorFinding(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def guarded(check: str, look: Callable[[], Iterable[DoctorFinding]]) -> Iterator
 
 
 def open_to_others(check: str, path: Path, *, private: bool) -> DoctorFinding | None:
-    """What is wrong with who may read or write a file or folder; None if nothing is."""
+    """A problem if others may read or write a file or folder; None if they may not."""
     if os.name != "posix":
         return None
     mode = path.stat().st_mode & 0o777

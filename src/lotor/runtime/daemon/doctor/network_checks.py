@@ -21,7 +21,7 @@ from lotor.transport import Hello, Limits, Tls, probe
 from lotor.transport.handshake import plain_text
 
 CLOCK_NOTICE, CLOCK_LIMIT = 5.0, 60.0
-# Who listens everywhere is asked here.
+# A party that listens at every address of its machine is asked at this one.
 _HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 
@@ -36,7 +36,7 @@ class Caller:
         self._card = encode(Card(certificate.to_der(), Contribution()))
 
     async def ask(self, address: Address) -> tuple[Subject, Hello, float]:
-        """Who is there, its Hello, and how far its clock is ahead of this one."""
+        """The party at this address, its Hello, and how far its clock is ahead of this one."""
         hello = Hello(WIRE_VERSION, JOURNAL_VERSION, VERSION, time.time(), self._card)
         before = time.time()
         subject, theirs = await probe(address, self._tls, hello, self._limits)
@@ -146,7 +146,7 @@ def _version(check: str, version: str) -> DoctorFinding:
 def _clock(check: str, ahead: float) -> DoctorFinding:
     text = f"its clock is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} this one"
     todo = "let both machines take their time from the network (NTP)"
-    # "Not below" so that a clock that is no number is a problem, too.
+    # Written so that a clock that shows "not a number" is a problem, too.
     if not abs(ahead) <= CLOCK_LIMIT:
         return problem(check, text, f"{todo}: dates of certificates and logs depend on it")
     return warning(check, text, todo) if abs(ahead) > CLOCK_NOTICE else ok(check, text)

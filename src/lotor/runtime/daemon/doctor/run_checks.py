@@ -53,7 +53,7 @@ def _about(
             "`--features X,Y`, `--lost` or `--again`",
         )
     elif decision is not None and decision in note:
-        todo = f"mend the function, which is asked again by itself; {stop}"
+        todo = f"correct the function, which is then asked again without your help; {stop}"
         yield problem(CHECK, f"run {run} waits for an answer: {note}", todo)
     elif note:
         yield warning(
@@ -64,7 +64,7 @@ def _about(
     for seat, status in _others(database, run).items():
         if status.state in (MISSING, IN_DOUBT, BLOCKED):
             text = f"run {run} is {status.state} at {seat}: {status.text}"
-            who = "whoever it names" if status.state == MISSING else seat
+            who = "the parties that it names" if status.state == MISSING else seat
             yield warning(CHECK, text, f"ask the operator of {who}; {stop}")
 
 

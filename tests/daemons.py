@@ -16,10 +16,11 @@ from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.serving import open_kit, served
+from lotor.transport import NetworkTransport, PartyTransportFactory
 
 
 @dataclass
-class Household:
+class DaemonGroup:
     """Kits by name, their configurations, and the daemons that are up."""
 
     folder: Path
@@ -27,6 +28,7 @@ class Household:
     configs: Mapping[str, PartyConfig]
     deployments: Mapping[str, Deployment]
     clock: Clock | None = None
+    transport: PartyTransportFactory = NetworkTransport
     kits: dict[str, Path] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     _stacks: dict[str, AsyncExitStack] = field(default_factory=dict)
@@ -41,7 +43,9 @@ class Household:
             stack = self._stacks[name] = AsyncExitStack()
             at = stack.enter_context(open_kit(self.kits[name]))
             assert at.journal.lock()
-            serving = served(at, deployments=self.deployments, clock=self.clock)
+            serving = served(
+                at, deployments=self.deployments, clock=self.clock, transport=self.transport
+            )
             self.nodes[name] = await stack.enter_async_context(serving)
 
     async def down(self, *names: str) -> None:
@@ -70,14 +74,14 @@ class Household:
         return live
 
 
-class Lodgers(Household):
+class LoopbackDaemons(DaemonGroup):
     """Daemons of a federation whose kits were made elsewhere."""
 
     def __post_init__(self) -> None:
         """Nothing is to be made."""
 
     @classmethod
-    def of(cls, made: Loopback, deployments: Mapping[str, Deployment]) -> "Lodgers":
+    def of(cls, made: Loopback, deployments: Mapping[str, Deployment]) -> "LoopbackDaemons":
         return cls(made.folder, made.members, {}, deployments, kits=made.kits)
 
 
