@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from commands import lotor
+
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 FAST = ["--budget", "60", "--k", "3", "--key-bits", "2048", "--seed", "7"]
-
-
-def lotor(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120"}
-    return subprocess.run(  # noqa: S603
-        [*LOTOR, *arguments], capture_output=True, text=True, check=False, env=environment
-    )
 
 
 def test_compare_shows_costs_counts_and_the_measured_leakage() -> None:
@@ -90,6 +85,18 @@ def test_unusable_input_is_one_line_on_stderr(arguments: list[str], complaint: s
     assert done.stderr.startswith("lotor: ")
     assert len(done.stderr.strip().splitlines()) == 1
     assert complaint in done.stderr
+
+
+def test_a_process_of_its_own_says_the_same() -> None:
+    """All others call the entry point within this process."""
+    for arguments in (["run", "samba", "--budget", "5"], ["--version"]):
+        done = subprocess.run([*LOTOR, *arguments], capture_output=True, text=True, check=False)  # noqa: S603
+        here = lotor(*arguments)
+        assert (done.returncode, done.stdout, done.stderr) == (
+            here.returncode,
+            here.stdout,
+            here.stderr,
+        )
 
 
 def test_options_of_samba_mean_nothing_in_plain() -> None:

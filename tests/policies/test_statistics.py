@@ -12,9 +12,17 @@ from lotor.policies import Policy
 MEANS = Path(__file__).parents[2].parent / "shared/data/samba/MovieLens.txt"
 K, BUDGET = 10, 100_000
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not MEANS.exists(), reason=f"no {MEANS.name} of SAMBA's program here"),
+pytestmark = pytest.mark.skipif(
+    not MEANS.exists(), reason=f"no {MEANS.name} of SAMBA's program here"
+)
+KNOWN = [
+    pytest.param(lotor.UCB(), 52257, 152, id="ucb"),
+    pytest.param(lotor.ThompsonSampling(), 52991, 148, id="thompson-sampling"),
+]
+PUBLISHED = [
+    pytest.param(lotor.EpsilonGreedy(0.1), 51069, id="epsilon-greedy"),
+    pytest.param(lotor.EpsilonGreedy("1/log2"), 51862, id="decreasing"),
+    pytest.param(lotor.Softmax(0.06), 49614, id="softmax"),
 ]
 
 
@@ -27,28 +35,35 @@ def mean_reward(policy: Policy, runs: int) -> float:
     )
 
 
-@pytest.mark.parametrize(
-    ("policy", "expected", "deviation", "runs"),
-    [
-        pytest.param(lotor.UCB(), 52257, 152, 8, id="ucb"),
-        pytest.param(lotor.ThompsonSampling(), 52991, 148, 6, id="thompson-sampling"),
-    ],
-)
-def test_rewards_of_independent_runs(
-    policy: Policy, expected: float, deviation: float, runs: int
-) -> None:
+def check_known(policy: Policy, expected: float, deviation: float, runs: int) -> None:
     measured = mean_reward(policy, runs)
     assert abs(measured - expected) < 4 * deviation / sqrt(runs), measured
 
 
-@pytest.mark.parametrize(
-    ("policy", "published"),
-    [
-        pytest.param(lotor.EpsilonGreedy(0.1), 51069, id="epsilon-greedy"),
-        pytest.param(lotor.EpsilonGreedy("1/log2"), 51862, id="decreasing"),
-        pytest.param(lotor.Softmax(0.06), 49614, id="softmax"),
-    ],
-)
-def test_rewards_published_by_the_authors(policy: Policy, published: float) -> None:
-    measured = mean_reward(policy, runs=20)
+def check_published(policy: Policy, published: float, runs: int) -> None:
+    measured = mean_reward(policy, runs)
     assert abs(measured - published) < 0.03 * published, measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "expected", "deviation"), KNOWN)
+def test_reward_of_one_run(policy: Policy, expected: float, deviation: float) -> None:
+    check_known(policy, expected, deviation, runs=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("policy", "expected", "deviation"), KNOWN)
+def test_rewards_of_independent_runs(policy: Policy, expected: float, deviation: float) -> None:
+    check_known(policy, expected, deviation, runs=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "published"), PUBLISHED)
+def test_reward_of_one_run_is_near_the_published_mean(policy: Policy, published: float) -> None:
+    check_published(policy, published, runs=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("policy", "published"), PUBLISHED)
+def test_rewards_published_by_the_authors(policy: Policy, published: float) -> None:
+    check_published(policy, published, runs=10)
