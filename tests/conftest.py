@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lotor.runtime.daemon import loopback
+from lotor.sandbox import federation
 
 # Machines are noisy: a slow example is no failure.
 settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -20,7 +20,7 @@ def _own_ports() -> Iterator[None]:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loopback, "PORTS", loopback.PORTS[worker::workers])
+        patch.setattr(federation, "PORTS", federation.PORTS[worker::workers])
         yield
 
 

@@ -8,7 +8,8 @@ from secrets import token_hex
 from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Environment
-from lotor.protocols.party import Party, Protocol, Run
+from lotor.protocols.party import Party, Run
+from lotor.protocols.protocol import Protocol
 from lotor.protocols.samba import mask
 from lotor.protocols.samba.comp import Comp
 from lotor.protocols.samba.messages import PermutedScores

@@ -4,17 +4,17 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 import lotor
-from lotor.policies import from_text
+from lotor.protocols.samba.paper import SambaPaper, hospitals
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import PartyConfig, read_config, write_config
-from lotor.runtime.daemon.loopback import Loopback
-from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 SEED = 7
@@ -30,7 +30,7 @@ def order(policy: str, budget: int) -> list[str]:
     ]
 
 
-def until(federation: Loopback, true: Callable[[], object]) -> None:
+def until(federation: Federation, true: Callable[[], object]) -> None:
     """Wait until something is so; fails when a party has ended with an error, and after long."""
     end = time.monotonic() + PATIENCE
     while not true():
@@ -41,10 +41,10 @@ def until(federation: Loopback, true: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def assert_like_plain(federation: Loopback, run: str, policy: str, budget: int) -> None:
+def assert_like_plain(federation: Federation, run: str, policy: str, budget: int) -> None:
     """Total and arms of a finished run are those of plain."""
     plain = lotor.run(
-        lotor.Samba(from_text(policy)).plain(),
+        lotor.Samba.configured(policy, {}).plain(),
         lotor.BernoulliArms(list(MEANS.values())),
         budget=budget,
         seed=SEED,
@@ -59,7 +59,7 @@ def assert_like_plain(federation: Loopback, run: str, policy: str, budget: int) 
 class Trial:
     """One run of a federation that is up."""
 
-    federation: Loopback
+    federation: Federation
     policy: str = "ucb"
     budget: int = 120
 
@@ -87,7 +87,7 @@ class Trial:
         assert_like_plain(self.federation, run, self.policy, self.budget)
 
 
-def events(federation: Loopback, name: str, event: str, peer: str) -> int:
+def events(federation: Federation, name: str, event: str, peer: str) -> int:
     """How often a party's log tells this of a peer."""
     found = 0
     for line in federation.log_file(name).read_text().splitlines(keepends=True):
@@ -97,19 +97,19 @@ def events(federation: Loopback, name: str, event: str, peer: str) -> int:
     return found
 
 
-def change(federation: Loopback, name: str, alter: Callable[[PartyConfig], PartyConfig]) -> None:
+def change(federation: Federation, name: str, alter: Callable[[PartyConfig], PartyConfig]) -> None:
     """Edit a party.toml."""
     file = federation.kits[name] / "party.toml"
     write_config(file, alter(read_config(file)))
 
 
-def dial(federation: Loopback, name: str, address: tuple[str, int]) -> None:
+def dial(federation: Federation, name: str, address: tuple[str, int]) -> None:
     """Let a party find the controller elsewhere."""
     peers = {"controller": Address(*address)}
     change(federation, name, lambda config: msgspec.structs.replace(config, peers=peers))
 
 
-def listens(federation: Loopback) -> tuple[str, int]:
+def listens(federation: Federation) -> tuple[str, int]:
     """Where the controller is."""
     address = read_config(federation.kits["controller"] / "party.toml").listen
     assert address is not None
@@ -118,12 +118,17 @@ def listens(federation: Loopback) -> tuple[str, int]:
 
 @contextmanager
 def prepared(
-    folder: Path, budget: int, kind: type[Loopback] = Loopback, hospital: str | None = None
-) -> Iterator[Loopback]:
+    folder: Path, budget: int, kind: type[Federation] = Federation, hospital: str | None = None
+) -> Iterator[Federation]:
     """A federation that is ready to be started; its processes are ended after the block."""
-    federation = kind.bernoulli(folder, MEANS, budget=budget, seed=SEED)
+    cast = hospitals(MEANS, budget=budget, seed=SEED, policy="ucb")
     if hospital is not None:
-        federation.hospital = hospital
+        for name in MEANS:
+            files = {**cast.members[name].files, "hospital.py": hospital}
+            cast = replace(
+                cast, members={**cast.members, name: replace(cast.members[name], files=files)}
+            )
+    federation = kind(folder, SambaPaper(), cast, SEED)
     federation.prepare()
     try:
         yield federation
