@@ -41,7 +41,7 @@ RUNS = (
         "linucb-ds --key-bits 2048 --budget 5 --arms linear:4,2 --slot-bits 96 "
         "--policy linucb:gamma=0.5,R=0.2"
     ),
-    "spectral-ucb-ds --key-bits 2048 --budget 5 --arms linear:4,2 --policy spectral-ucb:C=9",
+    "spectral-ucb-ds --key-bits 2048 --budget 5 --arms linear:14,2 --policy spectral-ucb:C=9",
     "plain --policy linucb --budget 100",
     "plain --policy linucb:S=2,L=3,delta=0.1 --arms linear:6,3 --budget 100",
     (
@@ -53,8 +53,8 @@ RUNS = (
         "--user 2 --dimensions 2 --budget 60"
     ),
     "plain --policy spectral-ucb --budget 60",
-    "plain --policy spectral-ucb:C=99 --arms linear:6,3 --slot-bits 96 --budget 60",
-    "plain --policy spectral-ucb:C=99 --arms movielens-factors-like --k 6 --budget 60",
+    "plain --policy spectral-ucb:C=9 --arms linear:14,2 --slot-bits 96 --budget 5",
+    "plain --policy spectral-ucb:C=99 --arms movielens-factors-like --k 20 --budget 60",
     # Contexts whose features are split.
     "ppcb --arms contexts:4,6 --budget 30",
     (
@@ -83,6 +83,8 @@ RUNS = (
     "plain --policy batched-oful:index=sqrt,C=1,eta=0.1,width=union --arms toy --budget 100",
     "plain --policy batched-oful:touch=flat --arms npz:{folder}/contexts.npz --budget 12",
 )
+# Nodes of a graph: see `Case.exact`.
+INEXACT = "spectral-ucb"
 NEED_DIGITS = ("kmeans:", "--policy linear-epsilon-greedy --budget")
 
 

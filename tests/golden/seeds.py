@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ CASES: Mapping[str, Case] = {
         samba_cases.cases(), linear_cases.cases(), ppcb_cases.cases(), helba_cases.cases()
     )
 }
+LAST_DIGITS = 1e-7
 RECORDED = Path(__file__).with_name("seeds.json")
 
 
@@ -52,7 +54,9 @@ def outcome(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "privacy": numbers} if numbers else found
 
 
-def differences(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> list[str]:
+def differences(
+    found: Mapping[str, Any], recorded: Mapping[str, Any], *, exact: bool = True
+) -> list[str]:
     """What is not as recorded, in words.
 
     >>> recorded = {"arms": [0, 1, 1], "reward": "0x1.0p+0"}
@@ -67,9 +71,9 @@ def differences(found: Mapping[str, Any], recorded: Mapping[str, Any]) -> list[s
         told.append(f"round {t + 1} has arm {arms[t]}, recorded is arm {before[t]}")
     if len(arms) != len(before):
         told.append(f"there are {len(arms)} rounds, recorded are {len(before)}")
-    if found["reward"] != recorded["reward"]:
-        one, other = (f"{float.fromhex(x)!r} ({x})" for x in (found["reward"], recorded["reward"]))
-        told.append(f"the reward is {one}, recorded is {other}")
+    reward, its = (float.fromhex(one["reward"]) for one in (found, recorded))
+    if reward != its and (exact or not isclose(reward, its, rel_tol=LAST_DIGITS)):
+        told.append(f"the reward is {reward!r}, recorded is {its!r}")
     # In plain nobody keeps an account.
     spent = recorded.get("privacy", {}) if "privacy" in found else {}
     told += [
