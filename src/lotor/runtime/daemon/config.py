@@ -15,6 +15,7 @@ import msgspec
 from lotor.core.errors import ConfigError
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config_tables import (
+    CodeTable,
     ConfigTable,
     ConsentRules,
     LimitsTable,
@@ -25,6 +26,7 @@ from lotor.runtime.daemon.config_tables import (
 
 __all__ = [
     "Address",
+    "CodeTable",
     "ConsentRules",
     "LimitsTable",
     "OwnerTable",
@@ -43,6 +45,7 @@ TABLES: Final[Mapping[str, type[ConfigTable]]] = {
     "owner": OwnerTable,
     "consent": ConsentRules,
     "trial": TrialTable,
+    "code": CodeTable,
 }
 _PLAIN_WORDS: Final = {
     " | null`": "`",

@@ -10,6 +10,7 @@ import msgspec
 
 from lotor.core.errors import ConfigError, InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.registry import is_class_name
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies import canonical
 from lotor.runtime.daemon.address import Address
@@ -171,6 +172,20 @@ class TrialTable(ConfigTable, frozen=True):
         _require(self.seed >= 0, "seed", f"a whole number from 0, {self.seed} is not")
 
 
+class CodeTable(ConfigTable, frozen=True):
+    """Policies and protocols of this party's own, which no installed package offers by name."""
+
+    policies: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("policies", "protocols"):
+            for name in getattr(self, key):
+                _require(
+                    is_class_name(name), key, f'written as "package.module:Class", {name!r} is not'
+                )
+
+
 class PartyConfig(ConfigTable, frozen=True):
     """All of party.toml.
 
@@ -186,6 +201,7 @@ class PartyConfig(ConfigTable, frozen=True):
     consent: ConsentRules | None = None
     members: dict[str, tuple[str, ...]] = {}
     trial: TrialTable | None = None
+    code: CodeTable | None = None
 
     def __post_init__(self) -> None:
         _require(

@@ -15,6 +15,9 @@ from typing import TypeAlias, cast
 
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, LotorError, PullError
+from lotor.policies import POLICIES
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.runtime.daemon.config_tables import CodeTable
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import ACT, FEATURES, PULL, failed, question
 
@@ -54,6 +57,17 @@ def load_model(spec: str, kit: Path) -> object:
         raise ConfigError(
             f"owner.model: {spec} failed with {type(error).__name__}: {error}"
         ) from error
+
+
+def allow_code(code: CodeTable, kit: Path) -> None:
+    """Let the policies and protocols that party.toml lists be imported, and nothing else."""
+    for key, names, registry in (
+        ("policies", code.policies, POLICIES),
+        ("protocols", code.protocols, PROTOCOLS),
+    ):
+        for name in names:
+            _named(name, kit, f"code.{key}", "Class")
+            registry.allow(name)
 
 
 def _named(spec: str, kit: Path, key: str, what: str) -> object:

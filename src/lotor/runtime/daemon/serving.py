@@ -12,6 +12,7 @@ from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.node import Node
+from lotor.runtime.daemon.party_functions import allow_code
 from lotor.runtime.durable.journal import ENDED, FINISHED, Journal, RunRow
 from lotor.transport import NetworkTransport, PartyTransportFactory
 
@@ -32,6 +33,8 @@ def open_kit(path: Path) -> Iterator[OpenKit]:
     """Open a kit; several processes may, but one of them drives the party."""
     kit = Kit(path)
     config = read_config(kit.party_toml)
+    if config.code is not None:
+        allow_code(config.code, kit.path)
     journal = Journal(kit.path / config.state, str(kit.subject))
     try:
         yield OpenKit(kit, config, journal)
