@@ -94,8 +94,8 @@ def ordered(
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        ({"owners": {}}, "each feature party brings at least one feature"),
-        ({"owners": {"a": 1, "b": 0}}, "each feature party brings at least one feature"),
+        ({"owners": {}}, "each must bring at least one feature"),
+        ({"owners": {"a": 1, "b": 0}}, "each must bring at least one feature"),
         ({"owners": {"a": 1025}}, "1025 features: ppcb computes with up to 1024"),
         ({"arms": 4097}, "4097 arms: ppcb chooses between 2 and 4096"),
         ({"arms": 1}, "1 arms"),
@@ -122,19 +122,19 @@ def test_there_is_room_for_what_the_paper_did(bits: int, arms: int) -> None:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"arms": 1}, "no run can do: 1 arms"),
-        ({"bits": 30}, "no run can do: 30 bits"),
-        ({"owners": {}}, "no run can do: each feature party"),
-        ({"low": 1.0, "high": 0.0}, "no run can do: reward_range"),
-        ({"low": nan}, "no run can do: reward_range"),
-        ({"policy": "ucb"}, "no run can do"),
-        ({"policy": "linear-epsilon-greedy:ridge=0.5"}, "no run can do: ridge is 0.5"),
-        ({"policy": "linear-epsilon-greedy:epsilon=2"}, "no run can do: epsilon"),
-        ({"privacy_budget": 0.0}, "no run can do: one step tells"),
-        ({"delta": 2.0}, "no run can do: delta"),
-        ({"delay": -1}, "no run can do: a delay of -1"),
-        ({"budget": -5}, "no run can do: a budget of -5"),
-        ({"budget": "many"}, "no terms of this version"),
+        ({"arms": 1}, "cannot be: 1 arms"),
+        ({"bits": 30}, "cannot be: 30 bits"),
+        ({"owners": {}}, "cannot be: a run needs at least one feature party"),
+        ({"low": 1.0, "high": 0.0}, "cannot be: reward_range"),
+        ({"low": nan}, "cannot be: reward_range"),
+        ({"policy": "ucb"}, "cannot be"),
+        ({"policy": "linear-epsilon-greedy:ridge=0.5"}, "cannot be: ridge is 0.5"),
+        ({"policy": "linear-epsilon-greedy:epsilon=2"}, "cannot be: epsilon"),
+        ({"privacy_budget": 0.0}, "cannot be: one step tells"),
+        ({"delta": 2.0}, "cannot be: delta"),
+        ({"delay": -1}, "cannot be: a delay of -1"),
+        ({"budget": -5}, "cannot be: a budget of -5"),
+        ({"budget": "many"}, "this version cannot read"),
     ],
 )
 def test_terms_that_were_ordered_are_checked_by_who_gets_them(
@@ -143,13 +143,15 @@ def test_terms_that_were_ordered_are_checked_by_who_gets_them(
     terms = ordered()
     assert terms_from(terms.to_bytes()) == terms
     altered = msgspec.structs.asdict(terms) | fields
-    with pytest.raises(ProtocolError, match=f"^receiver ordered what .*{complaint}"):
+    with pytest.raises(ProtocolError, match=f"^receiver (ordered|sent) an? .*{complaint}"):
         terms_from(msgspec.msgpack.encode(altered))
 
 
 @pytest.mark.parametrize("junk", [b"", b"junk", b"\x80", b"\xff" * 9])
 def test_junk_is_no_order(junk: bytes) -> None:
-    with pytest.raises(ProtocolError, match=r"^receiver ordered what are no terms of this version"):
+    with pytest.raises(
+        ProtocolError, match=r"^receiver sent an order that this version cannot read"
+    ):
         terms_from(junk)
 
 
@@ -345,6 +347,23 @@ def test_no_message_is_longer_than_stated(arms: int, features: int, delay: int) 
     terms = ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
     for circuit in PPCBCircuits(terms).schedule.circuits:
         assert max(circuit.recipe.correction_bytes, circuit.recipe.opened) < LARGEST_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("arms", "features"), [(20, 195), (154, 68), (158, 67), (1100, 22), (1449, 18)]
+)
+@pytest.mark.parametrize("delay", [0, 1])
+def test_the_largest_messages_fit_a_frame(arms: int, features: int, delay: int) -> None:
+    """What is dealt for both circuits is one message: of all scanned these come nearest to 16 MiB.
+
+    One feature more is refused.
+    """
+    ppcb = lotor.PPCB(bits=16, delay=delay)
+    with pytest.raises(InputError, match="take fewer of either"):
+        ordered(ppcb, arms=arms, owners={"a": features + 1})
+    circuits = PPCBCircuits(ordered(ppcb, arms=arms, owners={"a": features})).schedule.circuits
+    dealt = sum(circuit.recipe.correction_bytes for circuit in circuits)
+    assert dealt < (16 << 20) - (1 << 16)
 
 
 @pytest.mark.parametrize(("arms", "features"), [(4096, 9), (300, 80), (2, 1024)])

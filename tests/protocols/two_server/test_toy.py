@@ -135,6 +135,24 @@ def test_pads_that_hide_nothing_would_be_noticed() -> None:
         assert "Opened" in unbalanced(played_with([[5, 5, 5, 1]] * 60))
 
 
+def test_results_carry_a_mask_that_the_dealer_does_not_know() -> None:
+    """With another key of the servers' own the shares differ, and what is read does not."""
+
+    def told(key: bytes) -> tuple[list[bytes], object]:
+        with fixed_keys(), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(server, "new_key", lambda: key)
+            played = play(parties_of(ROWS))
+        seen = played.recorder.received("reader")
+        return [one.message.shares for one in seen if isinstance(one.message, Leader)], (
+            played.leaders
+        )
+
+    (ours, leaders), (others, same) = told(bytes(32)), told(b"\1" * 32)
+    assert leaders == same == plain(ROWS)
+    assert len(ours) == 2 * len(ROWS)
+    assert sum(one != other for one, other in zip(ours, others, strict=True)) > len(ROWS)
+
+
 def test_each_server_is_given_one_pad_key() -> None:
     seen = played_with(ROWS).recorder.exchanges
     keys = {one.to: one.message.key for one in seen if isinstance(one.message, PadKey)}

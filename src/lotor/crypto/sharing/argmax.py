@@ -1,7 +1,7 @@
 """Where the largest of shared numbers is, as a one-hot vector (the paper's Algorithm 2).
 
-The numbers must be different; whoever wants equal ones decided at random makes room below the last
-bit and adds a secret permutation there, which replaces the paper's second pass.
+The numbers must be different. To decide between equal ones at random a caller makes room below the
+last bit and adds a secret permutation there, which replaces the paper's second pass.
 """
 
 from functools import lru_cache
@@ -86,7 +86,7 @@ def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
 
 
 class Heats(NamedTuple):
-    """The first half of a tournament: the best within each group, and what it has."""
+    """The first half of a tournament: where the best of each group is, and its value."""
 
     best: SharedBits
     winners: Shared

@@ -12,7 +12,7 @@ _SIGN = np.uint64(63)
 
 
 def _own(engine: Engine, x: MaskedWords) -> Words:
-    """A server's share of x, whose public part is the first one's."""
+    """A server's share of x: the first server's includes the public part."""
     return x.share + x.public if engine.first else x.share
 
 

@@ -33,7 +33,7 @@ def _followed(less: Bits) -> list[Bits]:
 
 @dataclass(frozen=True)
 class BorrowTables:
-    """Tables for states of some bits, of which `less` says where a borrow comes from."""
+    """By the state of some bits: whether a borrow comes from them (`less`), and what to deal."""
 
     less: Bits
     rows: Shorts

@@ -32,7 +32,10 @@ HALF: DType = np.dtype(np.uint32)
 SHORT: DType = np.dtype(np.uint16)
 BYTE: DType = np.dtype(np.uint8)
 
-_USED_UP = "the dealer's corrections are used up: no item is ever used twice"
+_USED_UP = (
+    "the dealer's corrections are used up: no item is ever used twice, and this circuit asks for "
+    "more than the recipe that was dealt"
+)
 
 
 class Engine(ABC):
@@ -50,11 +53,11 @@ class Engine(ABC):
 
     @abstractmethod
     def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
-        """Random, the joint work of both servers' pads."""
+        """A random value, which both servers' pads make together."""
 
     @abstractmethod
     def dealt(self, compute: Compute, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:
-        """What the dealer computes from earlier secrets, shared."""
+        """Shares of what the dealer computes from earlier secrets."""
 
     @abstractmethod
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
@@ -62,7 +65,7 @@ class Engine(ABC):
 
     @abstractmethod
     def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:
-        """The same, where only its name is asked for."""
+        """The same, where a circuit needs no share of it but only its number."""
 
     def shared(self, public: Words) -> Shared:
         """A public value as one that is shared."""

@@ -1,4 +1,4 @@
-"""Both servers and the dealer at one table: to try a circuit out, and for tests."""
+"""Both servers and the dealer in one process: to try a circuit out, and for tests."""
 
 import secrets
 from collections.abc import Callable

@@ -69,9 +69,15 @@ class Pads:
 
     def __init__(self, cipher: PadCipher, size: int, *, t: int, attempt: int, circuit: int) -> None:
         if not (0 <= t < 1 << 64 and 0 <= attempt < 1 << 16 and 0 <= circuit < 1 << 16):
-            raise InputError(f"no such place: step {t}, attempt {attempt}, circuit {circuit}")
+            raise InputError(
+                f"no such place: step {t}, attempt {attempt}, circuit {circuit}; steps are below "
+                "2^64, attempts and circuits below 2^16"
+            )
         if size > LONGEST:
-            raise InputError(f"a step cannot use {size} bytes of pads: take fewer arms or features")
+            raise InputError(
+                f"a circuit cannot use {size} bytes of pads, {LONGEST} is the most: compute on "
+                "fewer values, such as fewer arms or features"
+            )
         self._stream = cipher.stream(_NONCE.pack(t, attempt, circuit, 0), size)
         self._position = 0
 
@@ -85,6 +91,9 @@ class Pads:
             # The fastest of numpy's ways to look at bytes without a copy.
             item: Bits = np.ndarray(shape, dtype, self._stream, self._position)
         except TypeError:
-            raise CryptoError("this step's pads are used up: no word is ever used twice") from None
+            raise CryptoError(
+                "this step's pads are used up: no word is ever used twice, and the circuit asks "
+                "for more than its recipe says"
+            ) from None
         self._position += (item.nbytes + 7) & ~7  # `aligned`, without a call
         return item

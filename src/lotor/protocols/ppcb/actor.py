@@ -16,7 +16,7 @@ class PPCBActorMemory(Memory, tag="ppcb/2/actor"):
 
 
 class PPCBActor(Party):
-    """Line 16."""
+    """Puts the servers' shares together and pulls that arm (line 16)."""
 
     def __init__(self, terms: PPCBTerms, *, snapshot: bytes | None = None) -> None:
         self._terms = terms

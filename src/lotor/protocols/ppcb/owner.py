@@ -17,8 +17,8 @@ from lotor.protocols.ppcb.terms import SEATS, SECOND, PPCBTerms
 from lotor.protocols.two_server.checks import check_place, place_of
 from lotor.protocols.two_server.outside import InputSharer
 
-# So many contexts may be shared before the step that they belong to, and so many are asked for in
-# one message.
+# How many contexts may be shared before the step that they belong to, and for how many the second
+# server asks in one message.
 AHEAD, TOGETHER = 4, 2
 
 
@@ -29,7 +29,7 @@ class PPCBOwnerMemory(Memory, tag="ppcb/2/owner"):
 
 
 class PPCBOwner(Party):
-    """Lines 5 and 6."""
+    """Looks its features of each context up (line 5) and shares them (line 6)."""
 
     def __init__(self, name: str, terms: PPCBTerms, *, snapshot: bytes | None = None) -> None:
         self._name = name

@@ -29,7 +29,7 @@ class PPCBReceiverMemory(Memory, tag="ppcb/2/receiver"):
 
 
 class PPCBReceiver(Party):
-    """Line 19."""
+    """Pulls the reward of each step and shares it (line 19)."""
 
     def __init__(self, terms: PPCBTerms, *, share_key: bytes | None = None) -> None:
         self._terms = terms

@@ -35,12 +35,13 @@ MOST_WAITING = 1 << 20
 # Differences of scores are compared exactly below 2^63, in a tournament below 2^62; truncation
 # needs less than 2^62, and has no ranks.
 ROOM = 63
-# No message is longer; a frame of the federation may hold 16 MiB.
+# What the larger part of a message may take. With the smaller part none reaches the 16 MiB that a
+# frame of the federation may hold: a test computes those that come near it.
 LARGEST_MESSAGE = 15 << 20
 
 
 class PPCBTerms(msgspec.Struct, frozen=True):
-    """T, the policy with epsilon, how many features each party brings (in their order), A.
+    """T, A, the policy with epsilon, and how many features each party brings, in their order.
 
     `bits` are those behind the point; `delay` is how many steps a reward is late; a run stops
     before its arms tell more than `privacy_budget` (None: no limit) except with probability
@@ -72,7 +73,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         """The policy that was ordered."""
         policy = from_text(self.policy)
         if not isinstance(policy, LinearEpsilonGreedy):
-            raise InputError(f"{self.policy} is no policy of ppcb: order linear-epsilon-greedy")
+            raise InputError(f"ppcb does not run {self.policy}: order linear-epsilon-greedy")
         return policy
 
     @property
@@ -107,11 +108,11 @@ class PPCBTerms(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> bytes:
-        """By which parties recognise that all have the same terms."""
+        """Equal at two parties only if their terms are equal."""
         return sha256(b"lotor/ppcb terms" + self.to_bytes()).digest()
 
     def check(self) -> None:
-        """Refuse what no run can do, with the reason."""
+        """Refuse terms that no run can keep, with the reason."""
         self._check_size()
         self._check_policy(self.learner)
         self._check_length()
@@ -123,7 +124,9 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         if not 2 <= self.arms <= MOST_ARMS:
             raise InputError(f"{self.arms} arms: ppcb chooses between 2 and {MOST_ARMS}")
         if not self.owners or min(self.owners.values()) < 1:
-            raise InputError("each feature party brings at least one feature, and there is one")
+            raise InputError(
+                "a run needs at least one feature party, and each must bring at least one feature"
+            )
         if self.features > MOST_FEATURES:
             raise InputError(f"{self.features} features: ppcb computes with up to {MOST_FEATURES}")
         if not LEAST_BITS <= self.bits <= MOST_BITS:
@@ -144,13 +147,13 @@ class PPCBTerms(msgspec.Struct, frozen=True):
             raise InputError(f"a budget of {self.budget}: give from 1 to {MAXIMAL_BUDGET} steps")
         if self.steps > MOST_STEPS:
             raise InputError(
-                f"{self.steps} steps: beyond {MOST_STEPS} rounding might add up; order several runs"
+                f"{self.steps} steps: rounding might add up beyond {MOST_STEPS}; order several runs"
             )
         most = min(self.budget, MOST_WAITING // (8 * self.features + self.arms))
         if not 0 <= self.delay <= most:
             raise InputError(
-                f"a delay of {self.delay} steps: give from 0 to {most}, within the budget and what "
-                "the servers can write down of steps whose reward is to come"
+                f"a delay of {self.delay} steps: give from 0 to {most}; the budget limits it, and "
+                "how many unrewarded steps the servers can write down"
             )
 
     def _check_room(self, ridge: float) -> None:
@@ -171,8 +174,11 @@ class PPCBTerms(msgspec.Struct, frozen=True):
             )
 
     def _check_messages(self) -> None:
-        """The longest messages are what is dealt: for each arm some words for each entry of A⁻¹
-        and a table for the reciprocal, and for each pair of arms what comparing takes."""
+        """The dealer's messages are the longest.
+
+        One has for each arm some words for each entry of A⁻¹ and a table for the reciprocal, and
+        for each pair of arms what comparing takes.
+        """
         k, d, entries = self.arms, self.features, self.shape.entries
         pairs = k * k // 2
         if k >= TOURNAMENT:
@@ -196,8 +202,9 @@ def terms_from(data: bytes) -> PPCBTerms:
         terms.check()
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            "receiver ordered what are no terms of this version: let it order with this version"
+            "receiver sent an order that this version cannot read: let the receiver order with the "
+            "version that runs here"
         ) from None
     except InputError as error:
-        raise ProtocolError(f"receiver ordered what no run can do: {error}") from None
+        raise ProtocolError(f"receiver ordered a run that cannot be: {error}") from None
     return terms
