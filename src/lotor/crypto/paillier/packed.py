@@ -24,9 +24,9 @@ class PackedDotProducts:
     """<u_i, theta> + c_i for `count` rows u_i in clear and a theta that stays encrypted.
 
     Row i goes to slot i mod `layout.slots` of ciphertext i // `layout.slots`, which holds the sum
-    of 2^(slot_bits·j)·(<u_j, theta> + c_j) over its slots j. Whoever calls makes sure that
+    of 2^(slot_bits·j)·(<u_j, theta> + c_j) over its slots j. The caller makes sure that
     each <u_i, theta> + c_i lies in [0, 2^slot_bits): what leaves its slot spoils the next one.
-    `rounds` is about how often `compute` will be called: it decides which powers are prepared.
+    `rounds` says about how often `compute` will be called; it decides which powers are prepared.
     """
 
     def __init__(
