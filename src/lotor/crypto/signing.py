@@ -41,8 +41,8 @@ class Identity:
         key = self._peers.get(sender)
         if key is None:
             raise IntegrityError(
-                f"{self.name} has no key to verify signatures of {sender}, which is not among the "
-                "parties that it was set up with"
+                f"{self.name} has no verifying key of {sender}, which is not among the parties "
+                "that it was set up with"
             )
         try:
             key.verify(signature, place("lotor/1", run, purpose, sender, recipient) + data)
