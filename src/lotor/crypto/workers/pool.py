@@ -17,6 +17,10 @@ class Workers:
     """The threads and processes of one party; `Workers(1)` has none and uses the calling thread.
 
     Close it, or use it in a `with`.
+
+    >>> with Workers(2) as workers:
+    ...     workers.map(len, ["one", "eleven"])
+    [3, 6]
     """
 
     def __init__(self, count: int | None = None) -> None:
