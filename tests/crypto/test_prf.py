@@ -64,7 +64,7 @@ def test_words_are_uniform() -> None:
 
 @pytest.mark.parametrize("place", [(256, 0, 0), (-1, 0, 0), (0, 2**48, 0), (0, 0, 256)])
 def test_no_place_outside_the_block(place: tuple[int, int, int]) -> None:
-    with pytest.raises(InputError, match="no such place"):
+    with pytest.raises(InputError, match="lie between 0 and 255"):
         Prf(KEY).blocks(*place)
 
 

@@ -1,4 +1,4 @@
-"""AES-256-GCM for many small messages of one key: random nonces drawn in bulk, and a limit.
+"""AES-256-GCM for many small messages under one key, whose random nonces are drawn in bulk.
 
 A sealed message is nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
 """
@@ -43,11 +43,11 @@ class Aead:
         return {"aes_gcm_encryptions": self.sealed, "aes_gcm_decryptions": self.opened}
 
     def seal(self, plaintexts: Sequence[bytes], bound: bytes) -> bytes:
-        """Encrypt each plaintext under a nonce of its own, bound to its place; concatenated."""
+        """Encrypt each plaintext under its own nonce; `open` must be given the same `bound`."""
         if self.sealed + len(plaintexts) > MESSAGE_LIMIT:
             raise CryptoError(
                 "this AES-GCM key has sealed 2^32 messages, the most that random nonces allow: "
-                "split the budget into several runs, each has a key of its own"
+                "split the budget into several runs; each run has its own key"
             )
         self.sealed += len(plaintexts)
         nonces = cutter(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
@@ -60,7 +60,7 @@ class Aead:
         if len(sealed) % step:
             raise IntegrityError(
                 f"sealed messages of {step} bytes each cannot add up to {len(sealed)} bytes: "
-                "the message was cut or comes from another version"
+                "the message was cut, or another version of lotor made it"
             )
         parts = cutter(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
         try:

@@ -34,7 +34,7 @@ def derive_key(secret: bytes, purpose: str) -> bytes:
 class Prf:
     """A keyed function from places (label, t, l) to one 128-bit block for each index.
 
-    Who asks round after round lets it compute `ahead` rounds in one call.
+    For a caller that asks round after round, it computes `ahead` rounds in one call.
 
     >>> one, all_three = Prf(bytes(32), [2]), Prf(bytes(32), [0, 1, 2])
     >>> bool(one.words(0, t=7, l=1)[0] == all_three.words(0, t=7, l=1)[2])
@@ -73,7 +73,10 @@ class Prf:
     def _window(self, label: int, t: int, l: int) -> bytes:
         """The blocks of rounds t, t + 1, … in one call."""
         if not (0 <= label < 256 and 0 <= l < 256 and 0 <= t < (1 << _T_BITS) - self._ahead):
-            raise InputError(f"no such place: label {label}, round {t}, iteration {l}")
+            raise InputError(
+                f"label {label}, round {t}, iteration {l}: a label and an iteration lie between 0 "
+                f"and 255, and a round below 2^{_T_BITS}"
+            )
         self._places.fill((label << 56) | (l << _T_BITS) | t)
         if self._ahead > 1:
             self._places += self._rounds

@@ -31,7 +31,9 @@ class SealingKey:
                 else X25519PrivateKey.from_private_bytes(private)
             )
         except ValueError:
-            raise FormatError("these bytes are no X25519 private key: were they cut?") from None
+            raise FormatError(
+                "these bytes are not an X25519 private key, which has 32: they were cut or extended"
+            ) from None
         self.public = self._private.public_key().public_bytes_raw()
 
     def __repr__(self) -> str:
@@ -57,4 +59,6 @@ def seal(plaintext: bytes, public: bytes, bound: bytes) -> bytes:
     try:
         return _SUITE.encrypt(plaintext, X25519PublicKey.from_public_bytes(public), info=bound)
     except ValueError:  # a point of low order has no secret to share
-        raise FormatError("this X25519 public key is no key: let its owner make another") from None
+        raise FormatError(
+            "this X25519 public key is not usable: its owner must make another"
+        ) from None

@@ -40,7 +40,10 @@ class Identity:
         self.verifications += 1
         key = self._peers.get(sender)
         if key is None:
-            raise IntegrityError(f"{self.name} knows no verifying key of {sender}")
+            raise IntegrityError(
+                f"{self.name} has no verifying key of {sender}, which is not among the parties "
+                "that it was set up with"
+            )
         try:
             key.verify(signature, place("lotor/1", run, purpose, sender, recipient) + data)
         except InvalidSignature:

@@ -56,6 +56,20 @@ def test_a_stray_print_is_not_an_answer() -> None:
         assert processes.ask([b"print"], nothing)[1] == [b"20"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no command lines to read here")
+def test_a_setup_is_not_on_the_command_line() -> None:
+    with WorkerProcesses(Adder, [b"123456789"]) as processes:
+        command = Path(f"/proc/{pids(processes, 1)[0]}/cmdline").read_bytes()
+    assert Adder.__name__.encode() in command
+    assert b"123456789" not in command
+
+
+def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    with pytest.raises(CryptoError, match="cannot be started"):
+        WorkerProcesses(Adder, [b"1"])
+
+
 def test_no_processes_at_all() -> None:
     with WorkerProcesses(Adder, []) as processes:
         assert processes.ask([], lambda: 42) == (42, [])

@@ -1,4 +1,4 @@
-"""The authority of a federation: it signs requests and takes certificates back."""
+"""The authority of a federation: it signs requests and revokes certificates."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -60,7 +60,7 @@ class CertificateAuthority:
         if parsed.public_key() != private.private.public_key():
             raise KeyMismatchError(
                 f"the private key is not the one of the authority {name}: the two files "
-                "belong to different authorities"
+                "belong to different authorities; take both from the same one"
             )
         return cls(parsed, name, private)
 
@@ -83,7 +83,7 @@ class CertificateAuthority:
     def sign(
         self, request_pem: bytes, days: int = 365, *, now: datetime | None = None
     ) -> Certificate:
-        """Certify the role and name of a request; nothing else of it is taken over."""
+        """Certify the role and name of a request; nothing else of the request is taken over."""
         request, now = Request.from_pem(request_pem), moment(now)
         until = _until(now, days)
         if until > self.not_after:
@@ -112,7 +112,7 @@ class CertificateAuthority:
     def revocations(
         self, revoked: Mapping[int, datetime], days: int = 30, *, now: datetime | None = None
     ) -> bytes:
-        """The signed list of serial numbers taken back, and since when (PEM)."""
+        """The signed list of revoked serial numbers, each with its date (PEM)."""
         now = moment(now)
         key_id = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.private.public_key())
         builder = (

@@ -1,4 +1,4 @@
-"""A party's certificate, read with suspicion."""
+"""A party's certificate, checked while it is read."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ USES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
 
 class Certificate:
-    """A well-formed certificate of one party; whether to believe it is for `Trust` to say."""
+    """A well-formed certificate of one party; `Trust` decides whether to believe it."""
 
     def __init__(self, certificate: x509.Certificate) -> None:
         with parsing("certificate"):

@@ -51,8 +51,7 @@ def fingerprint(der: bytes) -> str:
     >>> fingerprint(b"")[:19]
     'e3b0 c442 98fc 1c14'
     """
-    digits = hashlib.sha256(der).hexdigest()
-    return " ".join(digits[i : i + 4] for i in range(0, 64, 4))
+    return hashlib.sha256(der).digest().hex(" ", 2)
 
 
 def moment(now: datetime | None) -> datetime:

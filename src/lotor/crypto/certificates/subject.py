@@ -40,7 +40,7 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def uri(self) -> str:
-        """The one thing in a certificate that says who somebody is."""
+        """How a certificate names its party; nothing else in it counts."""
         return f"{SCHEME}{self.role}/{self.name}"
 
     @classmethod
@@ -53,7 +53,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def subject_of(source: x509.Certificate | x509.CertificateSigningRequest) -> Subject:
-    """The party that a certificate or request speaks of; CertificateError if that is unclear."""
+    """The party that a certificate or request names; CertificateError if that is unclear."""
     try:
         names = source.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

@@ -1,4 +1,4 @@
-"""What makes a party believe a certificate: its federation's authority, and what it took back."""
+"""Which certificates a party believes: those that its authority signed and did not revoke."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from lotor.crypto.certificates.subject import Subject, check_word
 
 
 def read_authority(pem: bytes) -> tuple[x509.Certificate, str]:
-    """An authority's own certificate and its name; CertificateError if it is none."""
+    """An authority's own certificate and its name; CertificateError if it is not one."""
     with parsing("authority's certificate"):
         certificate = x509.load_pem_x509_certificate(pem)
         ed25519_of(certificate)
@@ -42,7 +42,7 @@ def _issued(issuer: x509.Certificate, certificate: x509.Certificate) -> bool:
 
 
 class Revocations:
-    """A revocation list. It counts only after `check_signed_by`, which `Trust` does."""
+    """A revocation list. It counts only after `check_signed_by`, which `Trust` calls."""
 
     def __init__(self, crl: x509.CertificateRevocationList) -> None:
         with parsing("revocation list"):
@@ -69,7 +69,7 @@ class Revocations:
     def check_signed_by(self, authority: x509.Certificate, name: str) -> None:
         """Raise CertificateError unless this authority made the list."""
         with parsing("revocation list"):
-            # The key of an authority is an Ed25519 key: `read_authority` saw to that.
+            # The key of an authority is an Ed25519 key: `read_authority` has checked that.
             genuine = self._crl.issuer == authority.subject and self._crl.is_signature_valid(
                 authority.public_key()  # type: ignore[arg-type]
             )
@@ -110,7 +110,7 @@ class Trust:
 
     @property
     def revocations_stale(self) -> bool:
-        """Whether a newer revocation list should exist by now; it still counts."""
+        """Whether a newer revocation list should exist by now; this one still counts."""
         return self.revocations is not None and self.revocations.stale()
 
     def signed(self, certificate: Certificate) -> bool:
@@ -118,9 +118,9 @@ class Trust:
         return _issued(self._certificate, certificate.x509)
 
     def check(self, certificate: Certificate, now: datetime | None = None) -> Subject:
-        """Say whose certificate this is; CertificateError, with the reason, if not to be believed.
+        """The party that it certifies; CertificateError says why if it is not to be believed.
 
-        That the other side holds its key is for TLS or a signature to show.
+        Only TLS or a signature shows that the other side also holds the key.
         """
         now, who = moment(now), str(certificate.subject)
         if not self.signed(certificate):

@@ -1,7 +1,7 @@
 """The adjugate of a small symmetric matrix by cofactors, whole or entry by entry.
 
-Entries are sums of products of minors of size 2, each of which several entries need. By which rows
-an entry is expanded is chosen so that few minors are needed at all: 39 of 55 for size 5.
+Entries are sums of products of minors of size 2, each of which several entries need. The rows by
+which an entry is expanded are chosen so that few minors are needed: 39 of 55 for size 5.
 """
 
 import itertools
@@ -16,7 +16,7 @@ ADJUGATE_LEVELS: Final = {2: 0, 3: 1, 4: 2, 5: 2}
 """The sizes whose adjugate is known, and the levels it takes."""
 
 Minor: TypeAlias = tuple[Place, Place]
-"""Two rows and two columns; the matrix is symmetric, so that they may change places."""
+"""Two rows and two columns, which may be exchanged because the matrix is symmetric."""
 
 # Neighbours in this order share a pair of rows.
 _ORDER: Final = {2: (0, 1), 3: (0, 1, 2), 4: (0, 1, 2, 3), 5: (0, 3, 1, 4, 2)}
@@ -55,7 +55,7 @@ def _minor(v: SymmetricMatrix[Number], which: Minor, sign: int) -> Number:
 
 
 def minors_for(size: int, places: Iterable[Place]) -> list[Minor]:
-    """Those that these entries of an adjugate need."""
+    """The minors that these entries of an adjugate need."""
     if size < 4:
         return []
     terms = itertools.chain.from_iterable(_terms(size, place) for place in places)

@@ -2,8 +2,8 @@
 
 Arm k wins if it wins against each of the others. Slot (j, r, k) holds the comparison of arm k
 with its j-th opponent in repetition r; opponents are the outermost index of a period that fills
-the ciphertext, so that rotations go around and every slot ends with a whole product: none holds
-a part of one that would tell more than the winner.
+the ciphertext, so that rotations go around and every slot ends with a whole product. A slot with a
+part of a product would tell more than the winner.
 """
 
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ class PairLayout:
 
     @staticmethod
     def smallest_period(arms: int) -> int:
-        """The least that holds the comparisons of so many arms."""
+        """The smallest period that holds the comparisons of so many arms."""
         return (1 << (arms - 2).bit_length()) * (1 << (arms - 1).bit_length())
 
     @property
     def opponents(self) -> int:
-        """Comparisons per arm, rounded up to a power of two; those beyond are always won."""
+        """Comparisons per arm, rounded up to a power of two; the added ones are always won."""
         return 1 << (self.arms - 2).bit_length()
 
     @property
@@ -114,7 +114,7 @@ def levels_of_argmax(layout: PairLayout, comparison: SignPolynomial) -> int:
 def winners(
     differences: Number, layout: PairLayout, comparison: SignPolynomial, slots: int
 ) -> Number:
-    """b for each arm in its slot, from differences that `comparison.factor` was put on."""
+    """b for each arm in its slot, from differences that were multiplied by `comparison.factor`."""
     if comparison.height != 0.5:
         raise InputError("the comparison must end at ±1/2: take a sign_polynomial of height 0.5")
     if slots % layout.period:

@@ -41,7 +41,6 @@ class SealCiphertext(SealReadable, Protocol):
     scale: float
 
     def coeff_modulus_size(self) -> int: ...
-    def poly_modulus_degree(self) -> int: ...
     def size(self) -> int: ...
     def is_ntt_form(self) -> bool: ...
     def is_transparent(self) -> bool: ...
@@ -190,6 +189,14 @@ class _Refusals(AbstractContextManager[None]):
 
 
 refusals: Final = _Refusals()
+
+
+def result_of(operation: Callable[..., None], *inputs: object) -> SealCiphertext:
+    """The ciphertext that an operation of SEAL writes to its last parameter."""
+    out = seal().Ciphertext()
+    with refusals:
+        operation(*inputs, out)
+    return out
 
 
 def saved(item: SealWritable) -> bytes:

@@ -1,8 +1,8 @@
-"""Any smooth function of a public range, as a Chebyshev series in as few levels as possible.
+"""Any smooth function on a public range, as a Chebyshev series in as few levels as possible.
 
-Degree up to 2^k - 1 takes k levels: the series is divided by the polynomials T of degrees that
-are powers of two again and again, and what is left is summed with public factors straight at the
-level and scale where it is needed.
+Degree up to 2^k - 1 takes k levels: the series is divided again and again by
+polynomials T whose degrees are powers of two, and what is left is summed with public factors, right
+at the level and scale where it is needed.
 
 Reference: M. Paterson and L. Stockmeyer, SIAM J. Comput. 2, 1973; in Chebyshev form: H. Chen,
 I. Chillotti and Y. Song, EUROCRYPT 2019.
@@ -70,7 +70,7 @@ def fit(
 ) -> ChebyshevSeries:
     """The series of this degree with the smallest largest distance to a continuous function."""
     if not low < high or degree < 1:
-        raise InputError(f"low={low}, high={high}, degree={degree}: an empty range or degree")
+        raise InputError(f"low={low}, high={high}, degree={degree}: take low < high and degree > 0")
     # Even in the angle the points are dense at both ends, where such functions bend most.
     u = -np.cos(np.linspace(0, pi, _GRID))
     target = function((low + high) / 2 + (high - low) / 2 * u)
@@ -84,7 +84,7 @@ def fit(
 
 
 def trimmed(c: Array) -> Array:
-    """Without what is negligible at the end."""
+    """The coefficients without the negligible ones at the end."""
     return np.asarray(chebyshev.chebtrim(c, _NEGLIGIBLE), dtype=np.float64)
 
 
@@ -150,7 +150,7 @@ class _Evaluation:
             return self._evaluator.weighted_sum(
                 [(float(quotient[0]), power)], level=level, scale=scale
             )
-        # What makes the product land on the scale that is asked for.
+        # The scale of the one factor that brings the product to the scale asked for.
         before = scale * self._evaluator.parameters.dropped_prime(level - 1) / power.scale
         return self._evaluator.multiply(self.series(quotient, level - 1, before), power)
 

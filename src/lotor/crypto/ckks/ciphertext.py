@@ -1,4 +1,4 @@
-"""An encrypted vector: bytes in, bytes out, and nothing to compute with."""
+"""An encrypted vector, as an object and as bytes; `Evaluator` computes with it."""
 
 import math
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Ciphertext:
         raise TypeError("a Ciphertext is not pickled or copied: use to_bytes and from_bytes")
 
     def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
-        """Its frame. What leaves a server must have been flooded before: see `flood`."""
+        """Serialise. A server floods what leaves it before: see `flood`."""
         return ciphertext_frame(
             self.parameters, self.key, saved(self.seal), self.level, self.scale, mac_key
         )
@@ -77,7 +77,7 @@ class Ciphertext:
             raise FormatError("this CKKS ciphertext has an impossible scale: ask for it again")
 
     def check_key(self, key: str) -> None:
-        """Refuse to be used with another key than one's own."""
+        """Raise KeyMismatchError unless it is under this key."""
         if self.key != key:
             raise KeyMismatchError(
                 f"the ciphertext is under key {self.key} and {key} is needed: it comes from "

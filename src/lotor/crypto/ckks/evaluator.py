@@ -13,17 +13,17 @@ from typing import Final
 import numpy as np
 
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks.binding import SealCiphertext, refusals, seal
+from lotor.crypto.ckks.binding import SealCiphertext, refusals, result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Values
 from lotor.crypto.ckks.keys import EvaluationKeys
 
-# SEAL compares scales to the last bits of a double; what differs by less is rounding.
+# Scales that differ by less differ by rounding only, but SEAL compares every bit.
 _SAME_SCALE: Final = 1e-12
 
 
 class Evaluator:
-    """A server's arithmetic. `counts` holds how often it did what at which level."""
+    """A server's arithmetic. `counts` holds the number of operations by name and level."""
 
     def __init__(self, keys: EvaluationKeys) -> None:
         self.keys = keys
@@ -36,7 +36,7 @@ class Evaluator:
         return f"<Evaluator under key {self.keys.fingerprint}>"
 
     def totals(self) -> dict[str, int]:
-        """How often it did what, over all levels."""
+        """The number of operations by name, over all levels."""
         totals: Counter[str] = Counter()
         for (operation, _), count in self.counts.items():
             totals[operation] += count
@@ -59,28 +59,20 @@ class Evaluator:
     def add(self, a: Ciphertext, b: Ciphertext) -> Ciphertext:
         """The sum; it costs a level only where both are at one level with different scales."""
         a, b = self._alike(self._own(a), self._own(b))
-        return self._counted("add", a.level, self._sum(a.seal, b.seal))
+        return self._counted("add", a.level, result_of(self._seal.add, a.seal, b.seal))
 
     def subtract(self, a: Ciphertext, b: Ciphertext) -> Ciphertext:
         """The difference, see `add`."""
         a, b = self._alike(self._own(a), self._own(b))
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.sub(a.seal, b.seal, out)
-        return self._counted("add", a.level, out)
+        return self._counted("add", a.level, result_of(self._seal.sub, a.seal, b.seal))
 
     def negate(self, a: Ciphertext) -> Ciphertext:
-        out = seal().Ciphertext()
-        self._seal.negate(self._own(a).seal, out)
-        return self._wrapped(out)
+        return self._wrapped(result_of(self._seal.negate, self._own(a).seal))
 
     def add_plain(self, a: Ciphertext, values: Values) -> Ciphertext:
         """Add public values."""
         plain = self.context.encode(values, self._own(a).level, a.scale)
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.add_plain(a.seal, plain, out)
-        return self._counted("add_plain", a.level, out)
+        return self._counted("add_plain", a.level, result_of(self._seal.add_plain, a.seal, plain))
 
     def multiply(self, a: Ciphertext, b: Ciphertext) -> Ciphertext:
         """The product, relinearised and rescaled: one level below the lower of the two."""
@@ -135,15 +127,11 @@ class Evaluator:
         return matched
 
     def _product(self, a: Ciphertext, b: Ciphertext, level: int) -> SealCiphertext:
-        out = seal().Ciphertext()
-        left = self._lowered(a, level)
-        with refusals:
-            if a is b:
-                self._seal.square(left, out)
-            else:
-                self._seal.multiply(left, self._lowered(b, level), out)
         self.counts["square" if a is b else "multiply", level] += 1
-        return out
+        left = self._lowered(a, level)
+        if a is b:
+            return result_of(self._seal.square, left)
+        return result_of(self._seal.multiply, left, self._lowered(b, level))
 
     def _reduced(self, product: SealCiphertext, level: int) -> Ciphertext:
         with refusals:
@@ -152,9 +140,7 @@ class Evaluator:
         return self._rescaled(product, level)
 
     def _rescaled(self, product: SealCiphertext, level: int) -> Ciphertext:
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.rescale_to_next(product, out)
+        out = result_of(self._seal.rescale_to_next, product)
         self.counts["rescale", level] += 1
         own = self.parameters.scales[level + 1]
         if _close(out.scale, own):
@@ -196,7 +182,7 @@ class Evaluator:
                 self.counts["add", level - 1] += 1
         if total is None:
             raise InputError(
-                "a product with public zeros only is no secret: leave it out, or add a number"
+                "a product with public zeros only is not secret: leave it out, or add a constant"
             )
         result = self._rescaled(total, level - 1)
         result.seal.scale = scale
@@ -206,9 +192,7 @@ class Evaluator:
         self, a: Ciphertext, values: Values, level: int, goal: float
     ) -> SealCiphertext:
         plain = self.context.encode(values, level, goal / a.scale)
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.multiply_plain(self._lowered(a, level), plain, out)
+        out = result_of(self._seal.multiply_plain, self._lowered(a, level), plain)
         out.scale = goal
         self.counts["multiply_plain", level] += 1
         return out
@@ -230,9 +214,7 @@ class Evaluator:
         self._own(a)
         if not step:
             return a
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.rotate_vector(a.seal, step, self.keys.rotation[step], out)
+        out = result_of(self._seal.rotate_vector, a.seal, step, self.keys.rotation[step])
         return self._counted("rotate", a.level, out)
 
     def sum_slots(self, a: Ciphertext, count: int, stride: int = 1) -> Ciphertext:
@@ -255,26 +237,16 @@ class Evaluator:
         own = self.parameters.scales[level]
         return self.align(a, level, own), self.align(b, level, own)
 
-    def _sum(self, a: SealCiphertext, b: SealCiphertext) -> SealCiphertext:
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.add(a, b, out)
-        return out
-
     def _relabelled(self, a: Ciphertext, scale: float) -> Ciphertext:
-        copy = seal().Ciphertext()
         # To its own level: SEAL's interface has no other way to copy.
-        self._seal.mod_switch_to(a.seal, self.context.ids[a.level], copy)
+        copy = result_of(self._seal.mod_switch_to, a.seal, self.context.ids[a.level])
         copy.scale = scale
         return self._wrapped(copy)
 
     def _lowered(self, a: Ciphertext, level: int) -> SealCiphertext:
         if a.level == level:
             return a.seal
-        out = seal().Ciphertext()
-        with refusals:
-            self._seal.mod_switch_to(a.seal, self.context.ids[level], out)
-        return out
+        return result_of(self._seal.mod_switch_to, a.seal, self.context.ids[level])
 
     def _counted(self, operation: str, level: int, result: SealCiphertext) -> Ciphertext:
         self.counts[operation, level] += 1

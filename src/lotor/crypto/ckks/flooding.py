@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import InputError
-from lotor.crypto.ckks.binding import refusals, seal
+from lotor.crypto.ckks.binding import result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.keys import PublicKey
 
@@ -27,10 +27,8 @@ def flood(ciphertext: Ciphertext, public: PublicKey, sigma: float) -> Ciphertext
     context, level, scale = ciphertext.context, ciphertext.level, ciphertext.scale
     zero = public.encrypt_zero(level, scale)
     noise = context.encode(sigma * complex_normal(context.parameters.slots), level, scale)
-    masked, out = seal().Ciphertext(), seal().Ciphertext()
-    with refusals:
-        context.evaluator.add(ciphertext.seal, zero.seal, masked)
-        context.evaluator.add_plain(masked, noise, out)
+    masked = result_of(context.evaluator.add, ciphertext.seal, zero.seal)
+    out = result_of(context.evaluator.add_plain, masked, noise)
     return Ciphertext(context, ciphertext.key, out)
 
 

@@ -19,6 +19,7 @@ from lotor.crypto.ckks.binding import (
     SealPlaintext,
     load,
     refusals,
+    result_of,
     saved,
     seal,
 )
@@ -53,26 +54,19 @@ class PublicKey:
     def encrypt(self, values: Values, level: int = 0, scale: float | None = None) -> Ciphertext:
         """Encrypt at a level; at that level's own scale unless another is given."""
         plain = self.context.encode(values, level, scale)
-        out = seal().Ciphertext()
-        with refusals:
-            self._encryptor.encrypt(plain, out)
+        out = result_of(self._encryptor.encrypt, plain)
         return Ciphertext(self.context, self.fingerprint, out)
 
     def encrypt_zero(self, level: int, scale: float) -> Ciphertext:
         """Zero in every slot and coefficient, fresh each time."""
         self.context.check_level(level)
-        out = seal().Ciphertext()
-        with refusals:
-            self._encryptor.encrypt_zero(self.context.ids[level], out)
+        out = result_of(self._encryptor.encrypt_zero, self.context.ids[level])
         out.scale = scale
         return Ciphertext(self.context, self.fingerprint, out)
 
     def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
-        parts = (self._payload,)
-        frame = CKKSFrame(
-            FrameKind.PUBLIC_KEY, self.parameters.fingerprint, self.fingerprint, parts
-        )
-        return frame.to_bytes(mac_key)
+        names = (self.parameters.fingerprint, self.fingerprint)
+        return CKKSFrame(FrameKind.PUBLIC_KEY, *names, (self._payload,)).to_bytes(mac_key)
 
     @classmethod
     def from_bytes(
@@ -154,7 +148,7 @@ class SecretKey:
         *,
         mac_key: bytes | None = None,
     ) -> bytes:
-        """A ciphertext in half the bytes: its random half is a seed. Sent, not computed with."""
+        """A ciphertext to send, in half the bytes, because a seed stands for its random half."""
         plain = self.context.encode(values, level, scale)
         with refusals:
             payload = saved(self._encryptor.encrypt_symmetric(plain))
@@ -165,9 +159,7 @@ class SecretKey:
     def encrypt(self, values: Values, level: int = 0, scale: float | None = None) -> Ciphertext:
         """Encrypt with the secret key, which has less noise than with the public one."""
         plain = self.context.encode(values, level, scale)
-        out = seal().Ciphertext()
-        with refusals:
-            self._encryptor.encrypt_symmetric(plain, out)
+        out = result_of(self._encryptor.encrypt_symmetric, plain)
         return Ciphertext(self.context, self.fingerprint, out)
 
     def decrypt(self, ciphertext: Ciphertext) -> NDArray[np.float64]:
@@ -192,19 +184,17 @@ class SecretKey:
         slots, degree = self.parameters.slots, self.parameters.degree
         steps = sorted({step % slots for step in rotations} - {0})
         parts = [msgspec.msgpack.encode(steps), saved(generator.create_relin_keys())]
-        # One by one, since SEAL holds twice of what it writes. Its interface takes Galois elements
-        # here, although it calls them steps.
+        # One by one, since SEAL holds twice as much as it writes. Its interface takes Galois
+        # elements here, although it calls them steps.
         parts += [saved(generator.create_galois_keys([pow(3, step, 2 * degree)])) for step in steps]
         names = (self.parameters.fingerprint, self.fingerprint)
         return CKKSFrame(FrameKind.EVALUATION_KEYS, *names, tuple(parts)).to_bytes(mac_key)
 
     def to_bytes(self, *, mac_key: bytes | None = None) -> bytes:
-        """The secret itself: keep it in a private file, or seal it for whom it is meant."""
+        """The secret itself: keep it in a private file, or seal it for its recipient."""
         parts = (self.public._payload, saved(self._key))
-        frame = CKKSFrame(
-            FrameKind.SECRET_KEY, self.parameters.fingerprint, self.fingerprint, parts
-        )
-        return frame.to_bytes(mac_key)
+        names = (self.parameters.fingerprint, self.fingerprint)
+        return CKKSFrame(FrameKind.SECRET_KEY, *names, parts).to_bytes(mac_key)
 
     @classmethod
     def from_bytes(
@@ -226,7 +216,7 @@ class SecretKey:
 
 
 class EvaluationKeys:
-    """What a server multiplies and rotates with; it reads nothing with it."""
+    """The keys with which a server multiplies and rotates; they decrypt nothing."""
 
     def __init__(
         self,
@@ -258,7 +248,9 @@ class EvaluationKeys:
         except (msgspec.MsgspecError, IndexError):
             steps = (-1,)
         if any(not 0 < step < parameters.slots for step in steps):
-            raise FormatError("these CKKS evaluation keys name impossible rotations: ask again")
+            raise FormatError(
+                "these CKKS evaluation keys name impossible rotations: ask for them again"
+            )
         _, first, *others = _parts(frame, 2 + len(steps))
         relinearisation = _loaded(seal().RelinKeys(), first, context)
         rotation = {

@@ -1,4 +1,4 @@
-"""Parameter sets: the ring, the primes, the levels, and what they are good for.
+"""Parameter sets: the ring, the primes, the levels, and how secure they are.
 
 A ciphertext starts at level 0 and goes one level down with each product; the last level is
 `levels`. Its modulus is the product of the first prime and one prime per level that is left. The
@@ -83,7 +83,7 @@ class Parameters:
         if self.security not in SECURITY_LEVELS:
             raise InputError(f"security={self.security}: choose 128, 192 or 256")
         if self.levels < 1:
-            raise InputError(f"levels={self.levels}: at least one product must be possible")
+            raise InputError(f"levels={self.levels}: take at least 1, or no product is possible")
         for bits in (self.scale_bits, self.first_bits, self.special_bits):
             if not _SMALLEST_BITS <= bits <= _LARGEST_BITS:
                 raise InputError(

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks.binding import SealCiphertext, SealPlaintext, refusals, seal
+from lotor.crypto.ckks.binding import SealCiphertext, SealPlaintext, result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Context
 from lotor.crypto.ckks.keys import PublicKey, SecretKey
@@ -63,11 +63,11 @@ class Mask:
 def add_mask(
     ciphertext: Ciphertext, public: PublicKey, bound: float, bits: int = SMALLEST_MASK_BITS
 ) -> tuple[Ciphertext, Mask]:
-    """Hide values of at most `bound` under a fresh mask 2^bits times as large, and remember it."""
+    """Hide values of at most `bound` under a fresh mask 2^bits times as large, and return both."""
     if bits < SMALLEST_MASK_BITS or not (math.isfinite(bound) and bound > 0):
         raise InputError(
-            f"bits={bits}, bound={bound}: a mask has at least {SMALLEST_MASK_BITS} bits more than "
-            "a positive bound"
+            f"bits={bits}, bound={bound}: a mask needs a positive bound and at least "
+            f"{SMALLEST_MASK_BITS} bits more than it"
         )
     ciphertext.check_key(public.fingerprint)
     context, level, scale = ciphertext.context, ciphertext.level, ciphertext.scale
@@ -75,9 +75,8 @@ def add_mask(
     _check_room(ciphertext, width)
     slots = context.parameters.slots
     mask = Mask(secrets.token_bytes(MASK_KEY_BYTES), width, scale, slots)
-    total = seal().Ciphertext()
-    with refusals:
-        context.evaluator.add(ciphertext.seal, public.encrypt_zero(level, scale).seal, total)
+    zero = public.encrypt_zero(level, scale)
+    total = result_of(context.evaluator.add, ciphertext.seal, zero.seal)
     for part in mask.parts:
         total = _plus(context, total, context.encode(part, level, scale))
     return Ciphertext(context, ciphertext.key, total), mask
@@ -121,10 +120,7 @@ def _check_room(ciphertext: Ciphertext, width: float) -> None:
 
 
 def _plus(context: Context, a: SealCiphertext, plain: SealPlaintext) -> SealCiphertext:
-    out = seal().Ciphertext()
-    with refusals:
-        context.evaluator.add_plain(a, plain, out)
-    return out
+    return result_of(context.evaluator.add_plain, a, plain)
 
 
 def _uniform(stream: bytes, width: float) -> Slots:

@@ -71,14 +71,14 @@ class SignPolynomial:
         return self.height * float(np.prod([p.coefficients[0] for p in self.polynomials]))
 
     def evaluate(self, x: Number) -> Number:
-        """On ciphertexts or arrays, of values that `factor` was put on."""
+        """On ciphertexts or arrays, of values already multiplied by `factor`."""
         require_levels(x, self.levels)
         for stage in self.stages:
             x = stage.evaluate(x)
         return x
 
     def plain(self, x: Array) -> Array:
-        """What `evaluate` computes, in clear; `factor` is put on here."""
+        """What `evaluate` computes, in clear; it multiplies by `factor` first."""
         return self.evaluate(np.asarray(x, dtype=np.float64) * self.factor)
 
     def error(self, gap: float) -> float:
@@ -94,8 +94,8 @@ class SignPolynomial:
         """The smallest gap, to a thousandth of it, that is decided up to this error."""
         if self.error(1.0) > error:
             raise InputError(
-                f"error={error}: this composition never comes as close to a sign, only up to "
-                f"{self.error(1.0):.2g}; take more stages"
+                f"error={error}: this composition comes no closer to a sign than "
+                f"{self.error(1.0):.2g}: take more stages"
             )
         low, high = 2.0**-60, 1.0
         while high > low * 1.001:

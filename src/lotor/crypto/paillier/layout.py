@@ -60,7 +60,7 @@ class PackedLayout:
         return FINGERPRINT_BYTES + self.ciphertexts * CIPHERTEXT.width(self.key_bits)
 
     def ranges(self) -> list[tuple[int, int]]:
-        """From which number to which each plaintext holds."""
+        """The first number of each plaintext, and the one after its last."""
         starts = range(0, self.count, self.slots)
         return [(start, min(start + self.slots, self.count)) for start in starts]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.paillier.encoding import CIPHERTEXT
 from lotor.crypto.paillier.layout import PackedLayout
-from lotor.crypto.paillier.powers import TABLE_BYTES, Method, PowerPlan, choose_plan, signed_digits
+from lotor.crypto.paillier.powers import TABLE_BYTES, PowerPlan, choose_plan, signed_digits
 from lotor.crypto.paillier.public import Ciphertext, RandomiserSource
 from lotor.crypto.paillier.randomisers import EXTRA_BITS
 from lotor.crypto.workers import Workers
@@ -24,9 +24,9 @@ class PackedDotProducts:
     """<u_i, theta> + c_i for `count` rows u_i in clear and a theta that stays encrypted.
 
     Row i goes to slot i mod `layout.slots` of ciphertext i // `layout.slots`, which holds the sum
-    of 2^(slot_bits·j)·(<u_j, theta> + c_j) over its slots j. Whoever calls makes sure that
+    of 2^(slot_bits·j)·(<u_j, theta> + c_j) over its slots j. The caller makes sure that
     each <u_i, theta> + c_i lies in [0, 2^slot_bits): what leaves its slot spoils the next one.
-    `rounds` is about how often `compute` will be called: it decides which powers are prepared.
+    `rounds` says about how often `compute` will be called; it decides which powers are prepared.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class PackedDotProducts:
             self.public_key.n_squared,
             table_bytes // len(self._cuts),
         )
-        first, *others = self._parts(theta)
-        self._processes = workers.start(DotProductJob, others)
-        self._own: DotProductJob | None = DotProductJob.from_bytes(first)
+        first, *others = self._setups(theta)
+        self._processes = workers.start(DotProductJob, [msgspec.msgpack.encode(s) for s in others])
+        self._own: DotProductJob | None = DotProductJob(first)
         self._processes.wait()
         self.setup_seconds = time.thread_time() - before[0] + workers.cpu_seconds - before[1]
 
@@ -73,18 +73,14 @@ class PackedDotProducts:
         cuts = [pairs * share // shares for share in range(shares + 1)]
         return list(pairwise(cuts))
 
-    def _parts(self, theta: Sequence[Ciphertext]) -> list[bytes]:
-        key, plan = self.public_key, self.plan
-        width = CIPHERTEXT.width(key.bits)
+    def _setups(self, theta: Sequence[Ciphertext]) -> "list[_DotProductSetup]":
+        width = CIPHERTEXT.width(self.public_key.bits)
         values = [ciphertext._value.to_bytes(width, "big") for ciphertext in theta]
-        modulus = key.n_squared.to_bytes(width, "big")
-        parts = [
-            _Part(
-                modulus, values, self.layout.slot_bits, cut, plan.method, plan.window, plan.digits
-            )
+        modulus = self.public_key.n_squared.to_bytes(width, "big")
+        return [
+            _DotProductSetup(modulus, values, self.layout.slot_bits, cut, self.plan)
             for cut in self._cuts
         ]
-        return [msgspec.msgpack.encode(part) for part in parts]
 
     def compute(
         self,
@@ -156,14 +152,12 @@ class PackedDotProducts:
         return pairs * self.u_bits // 8 + self.layout.ciphertexts * (exponent // 8 + 3)
 
 
-class _Part(msgspec.Struct, frozen=True, array_like=True):
+class _DotProductSetup(msgspec.Struct, frozen=True, array_like=True):
     modulus: bytes
     theta: list[bytes]
     slot_bits: int
     cut: tuple[int, int]
-    method: Method
-    window: int
-    digits: int
+    plan: PowerPlan
 
     def bases(self) -> Iterator[mpz]:
         """theta_j^(2^(slot_bits·slot)) for each pair of slot and j within the cut."""
@@ -184,15 +178,14 @@ class _Part(msgspec.Struct, frozen=True, array_like=True):
 class DotProductJob:
     """The part of the inner products that one worker computes: some slots, some coordinates."""
 
-    def __init__(self, part: _Part) -> None:
-        self._width = len(part.modulus)
-        modulus = mpz.from_bytes(part.modulus, "big")
-        plan = PowerPlan(part.method, part.window, part.digits)
-        self._powers = plan.build(part.bases(), modulus)
+    def __init__(self, setup: _DotProductSetup) -> None:
+        self._width = len(setup.modulus)
+        modulus = mpz.from_bytes(setup.modulus, "big")
+        self._powers = setup.plan.build(setup.bases(), modulus)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "DotProductJob":
-        return cls(msgspec.msgpack.decode(data, type=_Part))
+        return cls(msgspec.msgpack.decode(data, type=_DotProductSetup))
 
     def answer(self, request: bytes) -> bytes:
         """One product of powers for each ciphertext."""

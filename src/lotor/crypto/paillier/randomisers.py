@@ -10,7 +10,6 @@ import threading
 import time
 import weakref
 from collections import deque
-from types import TracebackType
 from typing import NoReturn, Self
 
 from gmpy2 import mpz, powmod
@@ -37,8 +36,8 @@ _alive: "weakref.WeakSet[Randomisers]" = weakref.WeakSet()
 class Randomisers:
     """A source of randomisers under one key; each is handed out once, to whichever thread asks.
 
-    `uses` is about how many will be needed: it decides what is prepared. With `depth`, a thread
-    keeps up to so many ready until `uses` were made; what is needed beyond is made when asked for.
+    `uses` says about how many will be needed; it decides what is prepared. With `depth`, a thread
+    keeps up to so many ready until `uses` were made; any further ones are made when asked for.
     They live in this process's memory only: a forked child drops them, and nothing can write them
     down.
     """
@@ -144,12 +143,7 @@ class Randomisers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     def _forget(self) -> None:

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Self, TypeVar
 
 from lotor.core.errors import InputError
@@ -18,6 +17,10 @@ class Workers:
     """The threads and processes of one party; `Workers(1)` has none and uses the calling thread.
 
     Close it, or use it in a `with`.
+
+    >>> with Workers(2) as workers:
+    ...     workers.map(len, ["one", "eleven"])
+    [3, 6]
     """
 
     def __init__(self, count: int | None = None) -> None:
@@ -79,12 +82,7 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
 
