@@ -7,7 +7,7 @@ from lotor.core.errors import CertificateError, LotorError, TransportError
 
 _RENEW = "renew it with `lotor keys renew` and have it signed again"
 
-# What OpenSSL found wrong with the certificate that the other side showed (X509_V_ERR_…).
+# OpenSSL's complaints about the certificate of the other side, by number (X509_V_ERR_…).
 _THEIRS = {
     9: "is not yet valid: compare the clocks of both machines",
     10: "has expired: its party must " + _RENEW,
@@ -18,7 +18,7 @@ _FOREIGN = (
     "there, or the certificate comes from another authority (compare with `lotor keys show`)"
 )
 
-# What the other side found wrong with ours, as the name of a TLS alert says it.
+# The other side's complaints about our certificate, by the name of the TLS alert.
 _OURS = {
     "UNKNOWN_CA": "it does not know the authority that signed it: both sides must have the same "
     "authority (compare with `lotor keys show`)",

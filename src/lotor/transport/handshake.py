@@ -1,4 +1,4 @@
-"""What two parties tell each other before the first frame: Hello, or why not (Refusal)."""
+"""The first words on a connection: a Hello from each side, or a Refusal that says why not."""
 
 import unicodedata
 from typing import Annotated
@@ -15,7 +15,7 @@ MAX_GREETING = 128 * 1024
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True, tag="hello"):
-    """Who speaks which version, what its clock says, and a card for the layer above."""
+    """The sender's versions, the time on its clock, and a card for the layer above."""
 
     wire: int
     journal: int

@@ -1,4 +1,4 @@
-"""What a network transport allows one peer to use up."""
+"""How much time and memory a network transport lets one peer use."""
 
 import math
 

@@ -109,7 +109,7 @@ class WebSocket(TlsStream):
             self._flush_websocket()
 
     def set_timer(self, wait: float, then: Callable[[], None]) -> None:
-        """Call `then` after `wait` seconds, and not what was set before."""
+        """Call `then` after `wait` seconds; it replaces what was set before."""
         self.stop_timer()
         self._timer = self._loop.call_later(wait, then)
 

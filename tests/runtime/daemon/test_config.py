@@ -159,7 +159,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[members]\nowner = 'lyon'", "members.owner: expected a list"),
         ("[members]\nowner = ['lyon', 1]", "members.owner[1]: expected text"),
         ("[members]\nowner = []", "members.owner: must be one name or more"),
-        ("[members]\nowner = ['lyon']\ncomp = ['lyon']", "members: must be each name once, lyon"),
+        ("[members]\nowner = ['lyon']\ncomp = ['lyon']", "members: lyon may be listed once only"),
         ("[trial]\nseed = -1", "trial.seed: must be a whole number from 0"),
         ("[trial]\nseed = 1.5", "trial.seed: expected a whole number"),
         ("= 7", "is not TOML"),

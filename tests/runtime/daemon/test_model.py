@@ -235,5 +235,5 @@ def test_stated_arms_are_those_of_the_model(tmp_path: Path) -> None:
     (tmp_path / "3").mkdir()
     (tmp_path / "4").mkdir()
     asyncio.run(scene(3))
-    with pytest.raises(ConfigError, match=r"owner\.arms is 4, which its model has not"):
+    with pytest.raises(ConfigError, match=r"owner\.arms is 4, but the model has 3 arms"):
         asyncio.run(scene(4))

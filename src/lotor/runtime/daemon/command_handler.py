@@ -82,7 +82,7 @@ class CommandHandler:
         """Carry out a command; False when it is too early."""
         if isinstance(command, commands.Approve) and live.state == WAITING:
             live.log.info("approved", extra={"event": "approved"})
-            live.begin()
+            self._registry.approve(live)
         elif isinstance(command, commands.Refuse) and live.state == WAITING:
             me = self._context.kit.subject.name
             live.end(REFUSED, f"refused by {me}: {command.reason}")

@@ -1,4 +1,4 @@
-"""What an operator asks of a run: written to the journal by one process, done by the daemon."""
+"""The commands of a party's operator: written to the journal by one process, done by another."""
 
 from typing import TypeAlias
 
@@ -37,9 +37,9 @@ class Stop(Command, frozen=True):
 
 
 class Resolve(Command, frozen=True):
-    """What became of a question in doubt: its answer, or that there is none and never will be.
+    """Settle a question in doubt: with its answer, or as lost, where there will never be one.
 
-    With neither, it was never asked, so it is asked (again).
+    With neither, the question was never asked, so it is asked (again).
     """
 
     decision: str

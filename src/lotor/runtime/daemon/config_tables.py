@@ -108,7 +108,7 @@ class OwnerTable(ConfigTable, frozen=True):
         )
 
     def _check_fit(self) -> None:
-        """Each key needs what it is about."""
+        """Refuse a key that is about something which the table does not have."""
         has_functions = any(self.functions.values())
         if not has_functions and self.model is None:
             raise ConfigError(
@@ -210,7 +210,9 @@ class PartyConfig(ConfigTable, frozen=True):
         _require_names("peers", self.peers)
         for name, address in self.peers.items():
             _require(
-                address.port != 0, f"peers.{name}", "the port where it listens, which 0 never is"
+                address.port != 0,
+                f"peers.{name}",
+                "the port where it listens, and nobody listens at 0",
             )
         _require_names("members", self.members)
         for role, names in self.members.items():
@@ -218,7 +220,8 @@ class PartyConfig(ConfigTable, frozen=True):
             _require_names(f"members.{role}", names)
         everybody = [name for names in self.members.values() for name in names]
         twice = sorted({name for name in everybody if everybody.count(name) > 1})
-        _require(not twice, "members", f"each name once, {', '.join(twice)} is there again")
+        if twice:
+            raise ConfigError(f"members: {', '.join(twice)} may be listed once only")
 
     def state_folder(self, kit: Path) -> Path:
         """Where the journal of the party with this kit is."""
@@ -242,7 +245,7 @@ def _require_policy(policy: str) -> None:
     _require(
         policy != "" and policy.isprintable(),
         "policies",
-        f'policies such as "ucb" or "softmax:tau=0.02", {policy!r} is none',
+        f'policies such as "ucb" or "softmax:tau=0.02", not {policy!r}',
     )
     try:
         canonical(policy)

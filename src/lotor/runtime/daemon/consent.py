@@ -1,4 +1,4 @@
-"""Which runs a party starts by itself, and what it has against any other."""
+"""Which runs a party starts by itself, and its objections to any other."""
 
 from math import isfinite
 
@@ -15,7 +15,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
     `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
-    None where it does not account what its arms tell.
+    None where the protocol does not account for what its arms tell.
     """
 
     run: str
@@ -28,7 +28,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
-    """What speaks against starting a run unasked, one sentence each; nothing if it may start.
+    """The objections to starting a run unasked, a sentence each; none if it may start.
 
     `spent` is the sum of the budgets of the runs that were accepted so far.
 
@@ -62,7 +62,7 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> l
             f"total_budget {rules.total_budget}"
         )
     allowed, told = rules.privacy_budget, request.privacy
-    # In this form what is not a number is too much, too.
+    # Written so that a value that is not a number is too much, too.
     if allowed is not None and told is not None and not told <= allowed:
         amount = f"up to {told}" if isfinite(told) else "everything (no bound, inf)"
         found.append(f"its arms may tell {amount}, which is above privacy_budget {allowed}")
@@ -91,7 +91,7 @@ def _canonical(policy: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """What came from outside, in one short line."""
+    """Text from outside, in one short line."""
     return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 

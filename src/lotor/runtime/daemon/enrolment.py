@@ -55,7 +55,7 @@ def _write_request(kit: Path, subject: Subject) -> Request:
 
 
 def install_certificate(kit: Path, file: Path) -> Kit:
-    """Put what the authority signed into the kit that asked for it."""
+    """Put the certificate that the authority signed into the kit that asked for it."""
     key = read_key(kit)
     pem = read_file(file, "it should be what `lotor keys sign` wrote")
     with naming(file):
@@ -115,4 +115,4 @@ def _known_revocations(path: Path) -> Revocations | None:
     try:
         return Revocations.from_pem(path.read_bytes())
     except (FileNotFoundError, CryptoError):
-        return None  # a damaged list is what a new one is installed for
+        return None  # a damaged list is to be replaced

@@ -22,8 +22,8 @@ from lotor.runtime.daemon.run_peers import RunPeers
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, StatusExchange
 from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
-from lotor.runtime.durable.host import Host, first_snapshot
-from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, REFUSED, RUNNING, WAITING
+from lotor.runtime.durable.host import Host
+from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, WAITING
 from lotor.runtime.durable.questions import Question
 
 NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
@@ -54,7 +54,7 @@ class LiveRun:
 
     @property
     def open(self) -> bool:
-        """Whether there is anything left to be said about it to a peer that comes back."""
+        """Whether there is anything left to tell a peer that comes back."""
         return self.state in (RUNNING, WAITING) or self.host is not None
 
     @property
@@ -64,17 +64,6 @@ class LiveRun:
     def new_party(self) -> Party:
         place = self._context.assignment(self.agreement, self._store)
         return self.agreement.form.party(place)
-
-    def begin(self) -> None:
-        """Start a run that waited for approval."""
-        try:
-            snapshot = first_snapshot(self.new_party())
-        except InputError as error:
-            self.end(REFUSED, f"{self.seat}: {error}")
-            return
-        self._journal.begin(self.run, snapshot, repeatable=self._context.resources.repeatable)
-        self.state, self.note = RUNNING, ""
-        self.resume()
 
     def resume(self) -> None:
         """Go on from the journal, and tell all peers that are connected."""
@@ -143,7 +132,7 @@ class LiveRun:
             self.host.parted(seat)
 
     def heard(self, status: Status, sender: str) -> None:
-        """What some party says about the run."""
+        """A party's status, which may have come by way of others."""
         news = self.statuses.hear(status, sender)
         if status.seat == self.seat:
             return
@@ -282,7 +271,7 @@ class LiveRun:
             self.statuses.say(state, text, self.round)
 
     def _own_note(self) -> str:
-        """What only this party's operator is to read: others would learn who was pulled."""
+        """A note for this party's operator alone: it would tell others which party was pulled."""
         if self.state == WAITING:
             return self.note
         return self._answerer.trouble if self._answerer is not None else ""

@@ -1,9 +1,9 @@
-"""What a party writes about itself: lines for people, or JSON for programs.
+"""A party's log: lines for people, or JSON for programs.
 
     log = RunLog(logging.getLogger("lotor.runtime"), run="3f2a")
     log.warning("waits for %s", "porto", extra={"event": "waiting", "round": 7, "peer": "porto"})
 
-Nothing that is bytes is ever shown, line breaks are escaped so that nobody can forge a line, and
+Bytes are never shown, line breaks are escaped so that nobody can forge a line, and
 of an exception only type and message are written.
 """
 

@@ -136,7 +136,7 @@ class FunctionCaller:
     """Calls one function, which may be slow, without holding up the event loop.
 
     A plain function is always called in one and the same thread, so it need not be thread-safe;
-    what is awaitable is awaited in the loop.
+    an awaitable is awaited in the loop.
     """
 
     def __init__(self, function: OwnFunction, check: AnswerCheck, key: str = PULL) -> None:
@@ -161,7 +161,7 @@ class FunctionCaller:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            # What the function itself waited for was cancelled.
+            # The function waited for something that was cancelled.
             raise failed(decision, error, self._key) from error
         except LotorError as error:
             # Such a message holds no secret and says what to do; the party may ask again later.
@@ -182,7 +182,7 @@ class FunctionCaller:
         return await answer if isawaitable(answer) else answer
 
     def close(self) -> None:
-        """End the thread; a pull that is under way is not waited for."""
+        """End the thread without waiting for a call that is under way."""
         self._closed = True
         if self._worker is not None:
             self._worker.close()

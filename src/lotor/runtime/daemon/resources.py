@@ -85,7 +85,7 @@ class PartyResources:
         return Contribution(arms, *owner.reward_range, owner.dimensions or 0)
 
     def _counted_arms(self, owner: OwnerTable) -> int:
-        """How many arms a party has that does not say so in party.toml."""
+        """The number of arms where party.toml does not state it."""
         if isinstance(self.data, ArmsModel) and not owner.asked_for_arms:
             return self.data.k
         return 1 if owner.asked_for_arms or self.data is not None else 0
@@ -117,4 +117,4 @@ def so_many_features(count: int) -> AnswerCheck:
 
 
 def nothing(decision: Decision, answer: object) -> None:
-    """Whatever the function returns, the reward of what it did goes to another party."""
+    """Ignore what the function returns: another party is asked for the reward."""

@@ -176,6 +176,18 @@ class RunRegistry:
         else:
             live.resume()
 
+    def approve(self, live: LiveRun) -> None:
+        """Start a run that waited for approval."""
+        try:
+            snapshot = first_snapshot(live.new_party())
+        except InputError as error:
+            live.end(REFUSED, f"{live.seat}: {error}")
+            return
+        repeatable = self._context.resources.repeatable
+        self._journal.begin(live.run, snapshot, repeatable=repeatable)
+        live.state, live.note = RUNNING, ""
+        live.resume()
+
     def add(self, live: LiveRun, snapshot: bytes | None) -> None:
         """Write a new run down and keep it."""
         agreement, now = live.agreement, time.time()

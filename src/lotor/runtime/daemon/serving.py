@@ -116,7 +116,7 @@ async def follow(
 
 
 async def _wait_for_peers(node: Node | None, run: str, seconds: float) -> None:
-    """Give peers the time to hear how it ended."""
+    """Wait a little until peers have heard how the run ended."""
     if node is None or run not in node.runs:
         return
     live = node.runs[run]

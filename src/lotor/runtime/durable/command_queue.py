@@ -1,4 +1,4 @@
-"""What a party's operator asks of its daemon: written to the journal by another process.
+"""The commands of a party's operator to its daemon, written to the journal by another process.
 
 A command that asks for a run under a new id starts that run; all others are about a known run.
 """

@@ -1,10 +1,10 @@
-"""What passes between two hosts of one run: numbered messages and what is known of them."""
+"""The frames between two hosts of one run: numbered messages, and acknowledgements."""
 
 from typing import Annotated, TypeAlias
 
 import msgspec
 
-# What the journal can hold.
+# SQLite holds no larger integer.
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -40,7 +40,7 @@ class Data(RunFrame, frozen=True, tag=2):
 
 
 class Ack(RunFrame, frozen=True, tag=3):
-    """What is durable at the sender, where no message goes that way."""
+    """An acknowledgement on its own, where no message goes that way."""
 
     ack: Count
     commits: Count

@@ -1,8 +1,8 @@
 """Drives one party of one run so that being dropped at any moment costs nothing.
 
-A host always begins from a journaled snapshot and re-creates what came after it: peers send again
-what was not acknowledged, and the journal has what the world has answered. docs/resume.md has the
-rules and what breaks without each.
+A host always begins from a journaled snapshot and repeats what came after it: peers send again the
+messages that were not acknowledged, and the journal has the world's answers. docs/resume.md has
+the rules, and says what breaks without each.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,7 +37,7 @@ ACKNOWLEDGED_TOGETHER = 8
 
 
 def first_snapshot(party: Party) -> bytes:
-    """What a new party writes down before it does anything."""
+    """The snapshot that a new party writes down before it does anything."""
     steps = party.steps()
     effect = next(steps)
     steps.close()
@@ -84,7 +84,7 @@ class Host:
             self.party = rebuild(saved.snapshot)
             self._steps = self.party.steps()
             self._slow = self.party.slow
-            # The first is the checkpoint that it was restored from.
+            # A party's first effect is the checkpoint that it was restored from.
             self._effect: Effect | None = None if self._slow else next(self._steps)
             if self._slow:
                 self._step(None)
@@ -110,7 +110,7 @@ class Host:
         return self.finished and not any(link.outbox for link in self.links.values())
 
     def join_to(self, peer: str) -> Join:
-        """What this side says first on a new connection."""
+        """The first frame to a peer on a new connection."""
         link, record = self.links[peer], self._record
         link.told = link.ack
         return Join(
@@ -118,7 +118,7 @@ class Host:
         )
 
     def joined(self, peer: str, join: Join) -> None:
-        """A peer's first word on a new connection: send it all that it does not have durably."""
+        """A peer's first frame on a new connection: send it all that it does not have durably."""
         for seq, payload in self.links[peer].join(join, self._record.commits):
             self._send_data(self.links[peer], seq, payload)
 
@@ -204,7 +204,7 @@ class Host:
     def _link(self, peer: str) -> Link:
         link = self.links.get(peer)
         if link is None:
-            raise ProtocolError(f"{self._name} talks to {peer}, whom it has no link to in this run")
+            raise ProtocolError(f"{self._name} talks to {peer}, but has no link to it in this run")
         return link
 
     def _post(self, to: str, message: Message) -> None:
@@ -221,13 +221,13 @@ class Host:
         self._send(link.peer, Data(self._run, seq, link.ack, self._record.commits, payload))
 
     def _acknowledge(self) -> None:
-        """Tell peers what has become durable, where no message did."""
+        """Acknowledge to peers what has become durable, where no message has done so."""
         if not self._owes_acks:
             return
         self._owes_acks = False
         for link in self.links.values():
             owed = link.ack - link.told
-            # It may wait to hear it where it has repeated itself, or where no message will come.
+            # A peer may wait for this where it has repeated itself, or where no message will come.
             waits = self.finished or link.told == 0
             if link.joined and owed >= (1 if waits else ACKNOWLEDGED_TOGETHER):
                 link.told = link.ack

@@ -216,7 +216,7 @@ class Journal:
         return found[0]
 
     def output(self, run: str) -> object:
-        """What the party returned in a finished run."""
+        """The party's own output in a finished run."""
         row = self._database.execute(
             "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL", (run,)
         ).fetchone()
@@ -294,7 +294,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _meta(database: sqlite3.Connection) -> dict[str, str]:
-    """Who wrote a journal, and for whom; empty in a new one."""
+    """The versions that a journal was written by, and its party; empty in a new journal."""
     if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
         return {}
     return dict(database.execute("SELECT key, value FROM meta").fetchall())

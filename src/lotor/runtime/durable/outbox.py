@@ -1,7 +1,7 @@
 """The messages of a run that peers have not acknowledged, on disk.
 
 All that a checkpoint adds for one peer is one row, which is written once and deleted once its
-last message is acknowledged: many small rows would cost more than what is in them.
+last message is acknowledged: many small rows would cost more than the messages themselves.
 """
 
 import sqlite3
@@ -26,7 +26,7 @@ _decode = msgspec.msgpack.Decoder(list[bytes]).decode
 
 
 def load(database: sqlite3.Connection, run: str, links: dict[str, Link]) -> None:
-    """Hand each link what its peer has not acknowledged."""
+    """Give each link the messages that its peer has not acknowledged."""
     rows = database.execute(
         "SELECT peer, last, messages FROM outbox WHERE run = ? ORDER BY peer, last", (run,)
     )

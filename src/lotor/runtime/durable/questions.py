@@ -1,4 +1,4 @@
-"""What a party asks of the world, numbered, with every answer written down before it is used.
+"""The questions of a party to the world, numbered; each answer is written down before its use.
 
 docs/resume.md has the rules. A pull is the most frequent question, hence the journal's names.
 """
@@ -12,7 +12,7 @@ from lotor.runtime.durable.record import Answer, PullRecord, RunRecord, SavedRun
 
 @dataclass(slots=True)
 class Question:
-    """What the world is to answer; `again` when it may have been asked before a restart."""
+    """A question to the world; `again` when it may have been asked before a restart."""
 
     number: int
     effect: Pull | Act | Observe

@@ -1,4 +1,4 @@
-"""What a host writes down of one run: checkpoints, links and answers, each change in one commit."""
+"""One run's part of the journal: checkpoints, links and answers, each change in one commit."""
 
 import sqlite3
 import struct
@@ -71,7 +71,7 @@ def _answer(reward: float | None, features: bytes | None) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class PullRecord:
-    """What the world was asked, as the journal has it, and its answer.
+    """A question to the world, as the journal has it, and its answer.
 
     `decision` is None in a round that pulled nothing here.
     """
@@ -105,23 +105,23 @@ class RunRecord:
         self.run = run
         self.incarnation = 0
         self._checkpoints = self._synced = 0
-        # The counters of each link as they were last written: what has not changed is left alone.
+        # The counters of each link as they were last written; unchanged ones are not written again.
         self._written: dict[str, tuple[int, int, int, int]] = {}
 
     @property
     def commits(self) -> int:
         """How often the run was written: peers recognise a journal that has gone back by it.
 
-        Only what is sure to survive a power cut counts; and no restarts: an old journal could
-        catch up by them.
+        Only writes that are sure to survive a power cut count. Restarts do not: by restarting
+        often enough, an old journal could catch up.
         """
         return self._checkpoints + self._synced
 
     def create(self, snapshot: bytes, *, repeatable: bool = False) -> None:
         """Write a new run down; part of the caller's transaction.
 
-        Whether pulls can be asked again is fixed for the run: what was not written down under
-        one rule would be pulled twice, or missed, under the other.
+        Whether pulls can be asked again is fixed for the run: a pull that was not written down
+        under one rule would be repeated, or missed, under the other.
         """
         self._database.execute(
             "INSERT INTO progress (run, snapshot, repeatable) VALUES (?, ?, ?)",
@@ -231,7 +231,7 @@ class RunRecord:
         outbox.save(self._database, self.run, link, after=after)
 
     def intend(self, number: int, decision: Decision | None) -> None:
-        """What is about to be asked; a round without a pull writes as much."""
+        """Write down what is about to be asked; a round without a pull writes as much."""
         self._write(
             "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, NULL, 1)",
             (self.run, number, decision.id if decision else None),
@@ -239,7 +239,7 @@ class RunRecord:
         self._synced += 1
 
     def answer(self, number: int, answer: Answer) -> None:
-        """What the world answered to what was intended."""
+        """Write down the answer to a question whose intent was written down."""
         self._write(
             "UPDATE pulls SET answered = 1, reward = ?, features = ?, synced = 2 "
             "WHERE run = ? AND number = ?",
@@ -248,7 +248,7 @@ class RunRecord:
         self._synced += 1
 
     def note(self, number: int, decision: Decision | None, answer: Answer) -> None:
-        """An answer that the world would give again: it survives a crash, but maybe no power cut.
+        """Write down an answer that the world would give again; a power cut may lose it.
 
         Without waiting for the disk (WAL with synchronous=NORMAL); the next checkpoint does.
         """
@@ -259,7 +259,7 @@ class RunRecord:
             self._database.execute("PRAGMA synchronous = FULL")
 
     def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
-        """An answer without an intent that must never become another one: no power cut loses it."""
+        """Write down, for good, an answer without an intent that must never become another one."""
         self._insert(number, decision, answer, synced=1)
         self._synced += 1
 
@@ -272,7 +272,7 @@ class RunRecord:
         )
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
-        """One statement is a transaction of its own, and cheaper than one that is spelled out."""
+        """Execute one statement: a transaction of its own, cheaper than BEGIN and COMMIT."""
         try:
             self._database.execute(statement, values)
         except sqlite3.Error as error:
