@@ -16,6 +16,7 @@ def lotor(*arguments: str) -> CompletedProcess[str]:
     out, err = StringIO(), StringIO()
     with (
         mock.patch.object(sys, "argv", ["lotor", *arguments]),
+        mock.patch.object(sys, "path", list(sys.path)),  # an owner's module is found beside its kit
         mock.patch.dict(os.environ, COLUMNS="120"),
         warnings.catch_warnings(),
         redirect_stdout(out),

@@ -5,7 +5,7 @@ import sqlite3
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Protocol
 
 import lotor
@@ -225,10 +225,15 @@ class Simulation:
             host.advance()
 
 
+@cache
+def _samba(policy: Policy, owners: int) -> lotor.Samba:
+    """A policy is checked when this is made, and tests make the same ones hundreds of times."""
+    return lotor.Samba(policy, insecure_key_bits=128, owners=owners)
+
+
 def samba_sites(policy: Policy, k: int, budget: int, *, seed: int, owners: int) -> dict[str, Site]:
     """The machines of a SAMBA run with decision draws from a seed."""
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=owners)
-    parties = samba.parties(Run("aa", k, budget, RewardScale(), seed))
+    parties = _samba(policy, owners).parties(Run("aa", k, budget, RewardScale(), seed))
     others = [name for name in parties if name != "controller"]
     return {
         name: Site(

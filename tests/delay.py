@@ -2,8 +2,8 @@
 
 Each direction takes `delay` seconds. Now and then (`stalls` of all chunks) a direction stands
 still for `stall` seconds, as when a packet is lost and sent again. While it is shut, connections
-are cut and new ones refused. Run as a script it obeys standard input ("shut", "open"), and ends
-with it.
+are cut and new ones refused. Run as a script it obeys standard input ("shut", "open"), says when
+it refuses the first connection after each "shut", and ends with its input.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import random
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -73,7 +74,9 @@ class Proxy:
     target: Address
     weather: Weather
     open: set[Direction] = field(default_factory=set)
+    refused: Callable[[], None] = lambda: None
     _is_shut: bool = False
+    _has_refused: bool = False
     _chance: random.Random = field(default_factory=lambda: random.Random(7))
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -83,7 +86,10 @@ class Proxy:
         return self.weather.delay + (self.weather.stall if stalled else 0.0)
 
     def shut(self) -> None:
-        self._is_shut = True
+        self._is_shut, self._has_refused = True, False
+        self._abort_all()
+
+    def _abort_all(self) -> None:
         for direction in tuple(self.open):
             if direction.transport is not None:
                 direction.transport.abort()
@@ -94,7 +100,10 @@ class Proxy:
     def made(self, side: Direction) -> None:
         self.open.add(side)
         if self._is_shut:
-            self.shut()
+            self._abort_all()
+            if not self._has_refused:
+                self._has_refused = True
+                self.refused()
         elif side.other is None and side.transport is not None:
             # Nothing is read before it can be passed on.
             side.transport.pause_reading()
@@ -124,9 +133,13 @@ async def serve(proxy: Proxy) -> None:
     def obey() -> None:
         commands[sys.stdin.readline()]()
 
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    proxy.refused = lambda: say("refused")
     server = await loop.create_server(lambda: Direction(proxy), "127.0.0.1", 0)
-    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
-    sys.stdout.flush()
+    say(str(server.sockets[0].getsockname()[1]))
     loop.add_reader(sys.stdin, obey)
     await over.wait()
     loop.remove_reader(sys.stdin)
@@ -162,6 +175,11 @@ class FarAway:
 
     def shut(self) -> None:
         self._say("shut")
+
+    def refuses(self) -> None:
+        """Wait until it has refused a connection since it was shut; call once after each time."""
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "refused\n"
 
     def open(self) -> None:
         self._say("open")

@@ -60,4 +60,5 @@ def test_nothing_passes_while_it_is_shut() -> None:
                 assert is_closed(caller)
             with socket.create_connection(proxy.address) as late:
                 assert is_closed(late)
+            proxy.refuses()
         answering.join()

@@ -29,10 +29,13 @@ class Trial:
     seed: int = 7
 
 
-TRIALS = [Trial("linucb-ds", "linear:10,4"), Trial("spectral-ucb-ds", "graph:8")]
+TRIALS = [
+    pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=6), marks=pytest.mark.slow),
+    pytest.param(Trial("linucb-ds", "linear:10,4"), marks=pytest.mark.long),
+    pytest.param(Trial("spectral-ucb-ds", "graph:8"), marks=pytest.mark.long),
+]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):

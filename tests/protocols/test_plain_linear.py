@@ -101,26 +101,32 @@ def differing(
     return count
 
 
+# Floats may tie where the integers do not, at most once in many instances.
+COUNTS = [(30, 0), pytest.param(200, 1, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(("count", "ties"), COUNTS)
 @pytest.mark.parametrize(
     "policy",
     [lotor.LinUCB(), lotor.LinUCB(S="log t", gamma=0.01, delta=0.001, R=0.01)],
     ids=["defaults", "paper"],
 )
-def test_linucb_equals_the_textbook(policy: lotor.LinUCB) -> None:
+def test_linucb_equals_the_textbook(policy: lotor.LinUCB, count: int, ties: int) -> None:
     generator = np.random.default_rng(11)
-    instances = [some_arms(generator) for _ in range(200)]
-    assert differing(policy, instances, budget=60) <= 1
+    instances = [some_arms(generator) for _ in range(count)]
+    assert differing(policy, instances, budget=60) <= ties
 
 
+@pytest.mark.parametrize(("count", "ties"), COUNTS)
 @pytest.mark.parametrize(
     "policy",
     [lotor.SpectralUCB(C=20.0), lotor.SpectralUCB(C="log t", delta=0.001, R=0.01)],
     ids=["bound", "paper"],
 )
-def test_spectral_ucb_equals_the_textbook(policy: lotor.SpectralUCB) -> None:
+def test_spectral_ucb_equals_the_textbook(policy: lotor.SpectralUCB, count: int, ties: int) -> None:
     generator = np.random.default_rng(12)
-    instances: list[lotor.LinearArms] = [some_graph(generator) for _ in range(200)]
-    assert differing(policy, instances, budget=40) <= 1
+    instances: list[lotor.LinearArms] = [some_graph(generator) for _ in range(count)]
+    assert differing(policy, instances, budget=40) <= ties
 
 
 @settings(max_examples=30)

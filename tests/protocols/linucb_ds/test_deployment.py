@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 
 import msgspec
 import pytest
@@ -52,9 +53,9 @@ def rebuilder(party: Party, arms: lotor.LinearArms) -> Rebuild:
     return rebuild
 
 
-def sites_of(name: str) -> dict[str, Site]:
+def sites_of(name: str, budget: int = BUDGET) -> dict[str, Site]:
     protocol, arms = CASES[name]
-    parties = protocol.parties(Run("aa", arms.k, BUDGET, RewardScale(-9, 9), SEED, arms, 2))
+    parties = protocol.parties(Run("aa", arms.k, budget, RewardScale(-9, 9), SEED, arms, 2))
     others = [seat for seat in parties if seat != "principal"]
     return {
         seat: Site(
@@ -67,50 +68,65 @@ def sites_of(name: str) -> dict[str, Site]:
     }
 
 
-def arms_pulled(disk: sqlite3.Connection) -> list[int]:
+def arms_pulled(disk: sqlite3.Connection, budget: int) -> list[int]:
     rows = disk.execute("SELECT decision FROM pulls ORDER BY number").fetchall()
     decisions = [decision.split("/") for (decision,) in rows]
-    assert [int(t) for _, _, t in decisions] == list(range(1, BUDGET + 1))
+    assert [int(t) for _, _, t in decisions] == list(range(1, budget + 1))
     return [int(arm) for _, arm, _ in decisions]
 
 
-def survives(name: str, fate: Fate, *, seed: int = 0, cuts: float = 0.0) -> None:
-    """Run to the end and hold total and arms against plain."""
+@cache
+def plain_run(name: str, budget: int) -> lotor.Result:
     protocol, arms = CASES[name]
-    sites = sites_of(name)
+    return lotor.run(protocol.plain(), arms, budget=budget, seed=SEED)
+
+
+def survives(
+    name: str, fate: Fate, *, seed: int = 0, cuts: float = 0.0, budget: int = BUDGET
+) -> None:
+    """Run to the end and hold total and arms against plain."""
+    sites = sites_of(name, budget)
     Simulation(sites, World([0.5], seed=0), fate, seed=seed, cuts=cuts).run()
-    plain = lotor.run(protocol.plain(), arms, budget=BUDGET, seed=SEED)
+    plain = plain_run(name, budget)
     customer = sites["customer"].host
     assert customer is not None
     assert customer.output == plain.reward
-    assert arms_pulled(sites["principal"].disk) == plain.arms
+    assert arms_pulled(sites["principal"].disk, budget) == plain.arms
     for site in sites.values():
         site.disk.close()
 
 
 @pytest.mark.parametrize(("rounds", "often"), [(1, 0.02), (5, 0.015)])
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 10), marks=pytest.mark.long)], ids=["some", "more"]
+)
 def test_many_crashes_cuts_and_duplicates(
-    name: str, rounds: int, often: float, monkeypatch: pytest.MonkeyPatch
+    name: str, rounds: int, often: float, seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
     crashes = 0
-    for seed in range(10):
+    for seed in seeds:
         fate = Fate(seed, probability=often)
         survives(name, fate, seed=seed, cuts=0.01)
         crashes += fate.crashes
-    assert crashes > 20
+    assert crashes > 2 * len(seeds)
 
 
 @pytest.mark.slow
-def test_a_crash_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 4)
+@pytest.mark.parametrize(
+    ("budget", "checkpoint"), [(6, 2), pytest.param(BUDGET, 4, marks=pytest.mark.long)]
+)
+def test_a_crash_at_each_step(
+    budget: int, checkpoint: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", checkpoint)
     fate = Fate()
-    survives("linucb-ds", fate)
-    assert fate.steps > 200
+    survives("linucb-ds", fate, budget=budget)
+    assert fate.steps > 14 * budget
     for at in range(1, fate.steps + 1):
         crash = Fate(at=at)
-        survives("linucb-ds", crash)
+        survives("linucb-ds", crash, budget=budget)
         assert crash.crashes == 1
 
 

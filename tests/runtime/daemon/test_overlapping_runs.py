@@ -31,7 +31,7 @@ async def pull(decision):
         await asyncio.sleep(0.01)
     return answers.setdefault(decision.id, OUTCOMES[len(answers)])
 '''
-BUDGETS = {"ucb": 150, "thompson-sampling": 120, "epsilon-greedy": 60}
+BUDGETS = {"ucb": 60, "thompson-sampling": 50, "epsilon-greedy": 20}
 
 
 @contextmanager

@@ -87,7 +87,8 @@ def test_an_old_journal_is_refused_and_the_newest_goes_on(
             newest = await copied(made, name, tmp_path / "newest")
             calls = made.calls("lyon"), made.calls("porto")
             put(made, name, old if backup else None)
-            for _ in range(6):  # to start it again and again does not help
+            # To start it again and again does not help: it writes each time, and never catches up.
+            for _ in range(6 if repeatable else 2):
                 await made.start(name)
                 await blocked(made, run, name, peers)
                 await made.stop(name)

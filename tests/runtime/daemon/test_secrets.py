@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import sqlite3
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from commands import lotor as command
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
@@ -47,7 +47,7 @@ from scanning import Secret, contents, forms_of, forms_of_number, forms_of_rewar
 pytestmark = pytest.mark.slow
 OWNERS = ("lyon", "porto", "graz")
 SERVERS = {"controller": ControllerMemory, "comp": CompMemory, "customer": CustomerMemory}
-BUDGET = 64
+BUDGET = 24
 PATIENCE = 120
 IS_LINUX = sys.platform == "linux"
 # A run stands still in its fifth round for as long as somebody looks at it.
@@ -114,8 +114,9 @@ class Watched:
             time.sleep(0.02)
 
     def command(self, *arguments: str) -> bytes:
-        command = self.federation.command(*arguments)
-        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603
+        done = command(*arguments)
+        assert done.returncode == 0
+        return done.stdout.encode()
 
     def waits(self, name: str) -> bool:
         return any(state == WAITING for (state,) in self.ask(name, "SELECT state FROM runs"))
@@ -171,16 +172,12 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
         for name, kit in federation.kits.items():
             shown = watched.command("runs", "show", watched.run, "--kit", str(kit), "--json")
             watched.places[f"show of {name}"] = shown
-            watched.places[f"doctor of {name}"] = _doctor(federation, kit)
+            found = command("doctor", "--kit", str(kit), "--json").stdout
+            watched.places[f"doctor of {name}"] = found.encode()
     finally:
         federation.close()
     watched.look("closed")
     return watched
-
-
-def _doctor(federation: Loopback, kit: Path) -> bytes:
-    command = federation.command("doctor", "--kit", str(kit), "--json")
-    return subprocess.run(command, capture_output=True, check=False).stdout  # noqa: S603
 
 
 @pytest.fixture(scope="module")
