@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow chaos check bench clean
+.PHONY: setup demo test test-slow chaos mutants check bench clean
 
 setup: $(READY)
 
@@ -33,6 +33,12 @@ CHAOS ?=
 
 chaos: $(READY)
 	@PYTHONPATH=tests $(BIN)/python -m chaos $(CHAOS)
+
+# make mutants MUTANTS='--only consent', or --list
+MUTANTS ?=
+
+mutants: $(READY)
+	@PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS)
 
 check: $(READY)
 	$(BIN)/ruff check .
