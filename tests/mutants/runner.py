@@ -21,8 +21,8 @@ from mutants.fault import Fault, Selection, UnusableFaultError, mutated, sources
 
 WORKERS = 2
 # A fault may let a test wait for ever: so long, and so many times longer than without the fault.
-LEAST_SECONDS, TIMES_LONGER = 60.0, 5.0
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+LEAST_SECONDS, TIMES_LONGER = 20.0, 5.0
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
 _PASSED, _TESTS_FAILED = 0, 1
 T = TypeVar("T")
 R = TypeVar("R")
