@@ -5,7 +5,7 @@ READY := .venv/.ready
 DOCS_READY := .venv/.docs-ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable
 
-.PHONY: setup demo test test-slow chaos check bench docs dist clean
+.PHONY: setup demo test test-slow chaos mutants check bench docs dist clean
 
 setup: $(READY)
 
@@ -35,6 +35,12 @@ CHAOS ?=
 
 chaos: $(READY)
 	@PYTHONPATH=tests $(BIN)/python -m chaos $(CHAOS)
+
+# make mutants MUTANTS='--only consent', or --list
+MUTANTS ?=
+
+mutants: $(READY)
+	@PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS)
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -365,11 +365,13 @@ def _by_hand(
     alternative: x509.SubjectAlternativeName | None = None,
     uses: tuple[x509.ObjectIdentifier, ...] | None = BOTH,
     ca: bool = False,
+    signs: bool = False,
 ) -> bytes:
+    """`ca` is what it says to be; `signs` is whether its key may sign certificates."""
     signer = PartyKey.from_pem(authority.key_pem()).private
     issuer = x509.load_pem_x509_certificate(authority.certificate_pem)
     usage = issuer.extensions.get_extension_for_class(x509.KeyUsage).value
-    if not ca:
+    if not signs:
         signed = authority.sign(PartyKey.new().request(LYON))
         usage = signed.x509.extensions.get_extension_for_class(x509.KeyUsage).value
     builder = (
@@ -397,7 +399,9 @@ def test_certificates_that_are_not_a_partys_are_refused(authority: CertificateAu
     )
     client_only = (ExtendedKeyUsageOID.CLIENT_AUTH,)
     cases = {
-        "of an authority": _by_hand(authority, ca=True),
+        "of an authority": _by_hand(authority, ca=True, signs=True),
+        "not of a party": _by_hand(authority, ca=True),
+        "an authority, not": _by_hand(authority, signs=True),
         "contradicts itself.*porto": _by_hand(authority, name=_common("porto")),
         "contradicts itself": _by_hand(authority, name=_common("lyon", "porto")),
         "holds 2": _by_hand(authority, alternative=_uris("lotor:owner/lyon", "lotor:comp/lyon")),

@@ -292,6 +292,9 @@ def test_flooding_is_fresh_and_keeps_level_and_scale() -> None:
     one, other = (flood(x, KIT.secret.public, 1e-3) for _ in range(2))
     assert (one.level, one.scale, one.key) == (x.level, x.scale, x.key)
     assert one.to_bytes() != other.to_bytes()
+    for left, right in ((one, x), (one, other)):
+        # SEAL refuses a difference of two ciphertexts that have their randomness in common.
+        Encrypted(KIT.server, left) - Encrypted(KIT.server, right)
 
 
 @pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan, math.inf])

@@ -56,6 +56,14 @@ def test_the_mask_fills_every_complex_slot_and_is_new_each_time() -> None:
         assert abs(np.corrcoef(part[0], part[1])[0, 1]) < 0.3
 
 
+def test_a_masked_ciphertext_has_randomness_of_its_own() -> None:
+    ciphertext = PUBLIC.encrypt(VALUES, 2)
+    one, other = (add_mask(ciphertext, PUBLIC, 3.0)[0] for _ in range(2))
+    for left, right in ((one, ciphertext), (one, other)):
+        # SEAL refuses a difference of two ciphertexts that have their randomness in common.
+        Encrypted(KIT.server, left) - Encrypted(KIT.server, right)
+
+
 def test_the_low_digits_are_hidden_as_well() -> None:
     """What is left beyond the double that the key holder decodes is noise, not the values."""
     masked, mask = add_mask(PUBLIC.encrypt(VALUES, 2), PUBLIC, 3.0)

@@ -83,6 +83,13 @@ def test_parameters_count_as_numbers(tau: float, other: float) -> None:
     assert objections(rules, msgspec.structs.replace(request, policy=f"softmax:tau={other!r}"), 0)
 
 
+def test_a_rule_allows_no_policy_whose_name_is_longer() -> None:
+    rules = ConsentRules(customers=("*",), policies=("rsoful",), least_budget=1, total_budget=10)
+    wish = Wish("run", "acme", "helba", "rsoful:C=2", 10)
+    assert objections(rules, wish, 0) == []
+    assert objections(rules, msgspec.structs.replace(wish, policy="rsofultr:C=2"), 0)
+
+
 def test_linear_policies_are_compared_by_their_numbers_too() -> None:
     rules = ConsentRules(
         customers=("*",), policies=("linucb:R=0.20",), least_budget=1, total_budget=10

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lotor.core.effects import Decision
 from lotor.core.errors import InputError, JournalError, JournalWriteError, VersionError
 from lotor.core.version import VERSION
-from lotor.runtime.durable.journal import RUNNING, STOPPED, WAITING, Journal, RunRow
+from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED, WAITING, Journal, RunRow
 
 PARTY = "lyon (owner)"
 
@@ -51,6 +53,19 @@ def test_it_is_private_and_durable(journal: Journal) -> None:
     assert journal.database.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
+def test_a_copy_that_is_put_back_becomes_private(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    Journal(folder, PARTY).close()
+    folder.chmod(0o755)
+    (folder / "journal.db").chmod(0o644)
+    again = Journal(folder, PARTY)
+    try:
+        assert stat.S_IMODE(again.path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    finally:
+        again.close()
+
+
 def test_runs_are_found_by_the_beginning_of_their_id(journal: Journal) -> None:
     for number, run in enumerate(("abc", "abd", "b")):
         journal.add(row(run, created=number), b"snapshot")
@@ -75,6 +90,21 @@ def test_a_run_is_there_with_its_snapshot_or_not_at_all(journal: Journal) -> Non
     with pytest.raises(JournalWriteError):
         journal.add(row("aa"), b"other")
     assert contents(journal) == before
+
+
+def test_whole_budgets_are_spent_until_a_run_ends_early(journal: Journal) -> None:
+    for run, state, budget in (
+        ("aa", RUNNING, 5),
+        ("bb", FINISHED, 70),
+        ("cc", WAITING, 1100),
+        ("dd", STOPPED, 13000),
+    ):
+        journal.add(msgspec.structs.replace(row(run, state), budget=budget), b"snapshot")
+    stopped = journal.record("dd")
+    stopped.note(1, Decision.named("dd", 1, 0), 0.5)
+    stopped.note(2, None, None)  # pulled elsewhere
+    stopped.intend(3, Decision.named("dd", 3, 0))  # and not answered
+    assert journal.spent() == 5 + 70 + 1
 
 
 @settings(max_examples=15)

@@ -1,0 +1,128 @@
+"""Faults in shared computation, CKKS and the privacy accountant."""
+
+from mutants.fault import Fault
+
+FAULTS = [
+    Fault(
+        "both circuits of a step have the same pads",
+        "pads",
+        "_NONCE.pack(t, attempt, circuit, 0)",
+        "_NONCE.pack(t, attempt, 0, 0)",
+        ("test_pads.py",),
+    ),
+    Fault(
+        "a word of a pad is used twice",
+        "one-use rules",
+        "self._position += (item.nbytes + 7) & ~7",
+        "self._position += (item.nbytes + 7) & 0",
+        ("test_pads.py",),
+    ),
+    Fault(
+        "a truncated number is wrong where its mask wraps around",
+        "sharing circuits",
+        "wraps = (np.uint64(1) - (c >> _SIGN)) << np.uint64(64 - bits)",
+        "wraps = np.zeros_like(c)",
+        ("sharing/test_arithmetic.py",),
+    ),
+    Fault(
+        "the sign bit takes part in a borrow",
+        "sharing circuits",
+        "not_c = ~c | _TOP",
+        "not_c = ~c",
+        ("sharing/test_comparison.py",),
+    ),
+    Fault(
+        "a mask hides the high digits only",
+        "masks",
+        "_PARTS: Final = (1.0, 2.0**-13, 2.0**-26, 2.0**-39)",
+        "_PARTS: Final = (1.0,)",
+        ("ckks/test_refresh.py",),
+    ),
+    Fault(
+        "a mask is hardly larger than what it hides",
+        "masks",
+        "width = bound * 2.0**bits",
+        "width = bound * 2.0**4",
+        ("ckks/test_refresh.py",),
+    ),
+    Fault(
+        "noise covers real parts only",
+        "masks",
+        "radius * np.exp(2j * np.pi * uniform[1])",
+        "radius * np.cos(2 * np.pi * uniform[1])",
+        ("ckks/test_evaluator.py",),
+        "flooding or noise",
+    ),
+    Fault(
+        "flooding keeps the randomness of the ciphertext",
+        "masks",
+        "context.evaluator.add(ciphertext.seal, zero.seal, masked)\n"
+        "        context.evaluator.add_plain(masked, noise, out)",
+        "context.evaluator.add_plain(ciphertext.seal, noise, out)",
+        ("ckks/test_evaluator.py",),
+        "flooding or noise",
+    ),
+    Fault(
+        "a mask keeps the randomness of the ciphertext",
+        "masks",
+        "context.evaluator.add(ciphertext.seal, public.encrypt_zero(level, scale).seal, total)",
+        "total = ciphertext.seal",
+        ("ckks/test_refresh.py",),
+    ),
+    Fault(
+        "the check of a frame is not looked at",
+        "ckks circuits",
+        "or not hmac.compare_digest(",
+        "or None and not hmac.compare_digest(",
+        ("ckks/test_framing.py",),
+    ),
+    Fault(
+        "another key's ciphertext is decrypted to noise",
+        "ckks circuits",
+        "ciphertext.check_key(self.fingerprint)",
+        "pass",
+        ("ckks/test_framing.py",),
+    ),
+    Fault(
+        "a public key passes under another fingerprint",
+        "ckks circuits",
+        "if _fingerprint(parameters, payload) != frame.key:",
+        "if not frame.key:",
+        ("ckks/test_framing.py",),
+    ),
+    Fault(
+        "a modulus that can be broken passes as secure",
+        "ckks circuits",
+        "16384: {128: 438,",
+        "16384: {128: 538,",
+        ("ckks/test_parameters.py",),
+    ),
+    Fault(
+        "slots without an opponent halve the result",
+        "ckks circuits",
+        "offsets[self.arms - 1 :] = 1.0",
+        "offsets[self.arms - 1 :] = 0.5",
+        ("ckks/test_argmax.py",),
+    ),
+    Fault(
+        "a smaller delta costs nothing",
+        "privacy accountant",
+        "(log(delta) + np.log1p(EXCESS)) / EXCESS",
+        "np.log1p(EXCESS) / EXCESS",
+        ("test_accountant.py",),
+    ),
+    Fault(
+        "one step more than the privacy budget allows",
+        "privacy accountant",
+        "                exceeds = middle\n        return fits",
+        "                exceeds = middle\n        return exceeds",
+        ("test_accountant.py",),
+    ),
+    Fault(
+        "a run goes on when its privacy is spent",
+        "privacy accountant",
+        "return self.accountant.allowed(self.budget, self.privacy_budget)",
+        "return self.budget",
+        ("test_privacy_stop.py",),
+    ),
+]

@@ -1,0 +1,79 @@
+"""The faults fit today's source; the runner knows which a test notices, and which none does."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mutants.fault import Fault, UnusableFaultError, mutated, sources_of
+from mutants.runner import applied, check_selection, try_fault
+from mutants.table import FAULTS
+
+ROOT = Path(__file__).parents[2]
+
+SUM_FOR_DIFFERENCE = Fault("a sum for a difference", "numbers", "a + b", "a - b", ("test_sum.py",))
+
+
+def test_every_fault_fits_the_source_and_names_tests() -> None:
+    sources, misfits = sources_of(ROOT), []
+    for fault in FAULTS:
+        try:
+            mutated(fault, sources)
+            fault.selection.files(ROOT)
+        except UnusableFaultError as error:
+            misfits.append(str(error))
+    assert not misfits, "\n\n".join(misfits)
+
+
+def test_no_two_faults_have_one_name_or_are_the_same() -> None:
+    assert len({fault.id for fault in FAULTS}) == len(FAULTS)
+    assert len({(fault.find, fault.replace) for fault in FAULTS}) == len(FAULTS)
+    assert all(fault.find != fault.replace for fault in FAULTS)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "src" / "sums.py").write_text("def add(a, b):\n    return a + b\n")
+    (tmp_path / "tests" / "test_sum.py").write_text(
+        "from sums import add\n\ndef test_sum():\n    assert add(2, 3) == 5\n"
+    )
+    (tmp_path / "tests" / "test_weak.py").write_text(
+        "from sums import add\n\ndef test_weak():\n    assert add(3, 0) == 3\n"
+    )
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['long']\n")
+    return tmp_path
+
+
+def test_a_fault_is_caught_where_a_test_notices_it_only(tree: Path) -> None:
+    before = (tree / "src" / "sums.py").read_text()
+    outcome = try_fault(tree, SUM_FOR_DIFFERENCE, 1.0)
+    assert outcome.caught_by == "tests/test_sum.py::test_sum"
+    assert try_fault(tree, replace(SUM_FOR_DIFFERENCE, tests=("test_weak.py",)), 1.0).survived
+    assert (tree / "src" / "sums.py").read_text() == before
+
+
+def test_tests_that_fail_anyway_are_refused(tree: Path) -> None:
+    with applied(SUM_FOR_DIFFERENCE, tree), pytest.raises(UnusableFaultError, match="without any"):
+        check_selection(tree, SUM_FOR_DIFFERENCE.selection)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (replace(SUM_FOR_DIFFERENCE, find="a * b"), "occurs 0 times"),
+        (replace(SUM_FOR_DIFFERENCE, find="a"), "occurs 3 times"),
+        (replace(SUM_FOR_DIFFERENCE, replace="a +"), "no Python"),
+        (replace(SUM_FOR_DIFFERENCE, tests=("test_gone.py",)), "test_gone.py"),
+    ],
+)
+def test_unusable_faults_are_refused(tree: Path, fault: Fault, words: str) -> None:
+    with pytest.raises(UnusableFaultError, match=words):
+        try_fault(tree, fault, 1.0)
+
+
+def test_a_fault_that_breaks_every_import_is_refused(tree: Path) -> None:
+    broken = replace(SUM_FOR_DIFFERENCE, find="def add", replace="def subtract")
+    with pytest.raises(UnusableFaultError, match="cannot even run"):
+        try_fault(tree, broken, 1.0)
