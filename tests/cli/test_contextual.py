@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from lotor.cli.contextual_options import contexts_from
+from lotor.cli.demo_contextual import FIRMS
+from lotor.cli.start_options import order_options
 from typer.testing import CliRunner
 
 import lotor
 from cli.killing import killed_demo
 from lotor.cli import contextual_options
-from lotor.cli.contextual_options import contexts_from
-from lotor.cli.demo_contextual import FIRMS
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
 from lotor.privacy import Accountant
 

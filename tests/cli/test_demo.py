@@ -10,15 +10,15 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from lotor.cli.demo_trials import HOSPITALS, TRIALS
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED
 from rich.console import Console
 from typer.testing import CliRunner
 
 from lotor.cli.demo_run import DemoRun, Outcome
-from lotor.cli.demo_trials import HOSPITALS, TRIALS
 from lotor.cli.demo_view import DemoView, Scene
 from lotor.cli.main import app
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 PARTIES = {"controller", "comp", "customer", "lyon", "porto"}

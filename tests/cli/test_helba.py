@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lotor.cli.helba_options import helba_from, linear_contexts_from
+from lotor.cli.show_helba import show_judged
 from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
 
 import lotor
-from lotor.cli.helba_options import helba_from, linear_contexts_from
 from lotor.cli.main import app
 from lotor.cli.progress import TimeLeft
-from lotor.cli.show_helba import show_judged
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import BatchedOFUL

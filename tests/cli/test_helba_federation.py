@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from lotor.cli.start_options import order_options
+from lotor.protocols.helba.deployment import SEATS
+from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
 from typer.testing import CliRunner
 
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.deployment import SEATS
-from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
 
 LOTOR = [sys.executable, "-P", "-c", "from lotor.cli import main; main()"]
 

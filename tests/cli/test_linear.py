@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lotor.cli.linear_options import LINEAR, made_up
+from lotor.cli.start_options import order_options
 from typer.testing import CliRunner
 
 import lotor
 from cli.killing import LOTOR, killed_demo
-from lotor.cli.linear_options import LINEAR, made_up
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
 from lotor.policies.linear import LINEAR_CATALOGUE
 

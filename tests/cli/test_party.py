@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lotor.runtime.daemon.loopback import Loopback
 
 import lotor
 from commands import lotor as command
 from lotor.policies import from_text
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.loopback import Loopback
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 START = ("start", "samba", "--key-bits", "2048", "--budget", "60", "--json")

@@ -104,7 +104,7 @@ class SpectralUCBDS(LinUCBDS):
     """The same for arms on a graph, whose rewards are smooth on it (the paper's Section 6)."""
 
     name: ClassVar[str] = "spectral-ucb-ds"
-    summary: ClassVar[str] = "the same for arms on a graph"
+    summary: ClassVar[str] = "arms on a graph, at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = GraphSource
     forms: ClassVar[Mapping[str, str]] = {
         "paper": "lotor.protocols.linucb_ds.paper:SpectralUCBDSPaper"
