@@ -154,7 +154,7 @@ def test_show_never_shows_a_key_and_names_what_it_cannot_read(lyon: Path) -> Non
 
 def test_a_role_that_no_protocol_has_is_refused() -> None:
     arguments = ["request", "--role", "onwer", "--name", "lyon"]
-    with pytest.raises(InputError, match="role 'onwer': choose one of .*owner"):
+    with pytest.raises(InputError, match=r"role 'onwer': choose one of .*owner"):
         keys(*arguments)
     assert not Path("lyon").exists()
 

@@ -64,7 +64,7 @@ class LinUCBDS(SecureProtocol):
         if not isinstance(self.policy, self.kind):
             raise InputError(
                 f"{type(self).__name__} takes a policy such as {self.kind.__name__}(), not "
-                f"{self.policy!r}"
+                f"{self.policy!r}: `lotor policies` lists those that fit"
             )
         if self.slot_bits not in SLOT_BITS:
             raise InputError(f"slot_bits is 64 or 96, not {self.slot_bits!r}")
