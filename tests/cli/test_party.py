@@ -192,7 +192,7 @@ def test_a_run_can_be_stopped_by_anybody_in_it(town: Town) -> None:
         (("--policy", "nope"), "no policy is called"),
         (("--policy", "reinforcement-comparison"), "arm score locality"),
         (("--budget", "2"), "no run can do"),
-        (("--owners", "lyon,lyon"), "named twice"),
+        (("--owners", "lyon,lyon"), "lyon is the name of two seats"),
         (("--owners", "comp"), "comp"),
     ],
 )
