@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lotor.protocols.finding import Finding
 from lotor.protocols.helba import leakage as helba
+from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
 
 PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")

@@ -79,7 +79,7 @@ def compare(windows: str, every: int, budget: int, request: pytest.FixtureReques
     assert kinds == [type(seen.message) for seen in smooth.recorder.exchanges]
 
 
-class Noting:
+class Noting(Party):
     """Keeps the snapshots of a party, with what it did and was handed after each."""
 
     def __init__(self, party: Party, snapshots: list[bytes]) -> None:

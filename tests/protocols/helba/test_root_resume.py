@@ -40,7 +40,7 @@ def test_restarted_equals_uninterrupted(
     assert messages.Refreshed in kinds
 
 
-class Filming:
+class Filming(Party):
     """Notes for each of a server's checkpoints the snapshot, and what it sent and got after it."""
 
     def __init__(self, party: Party) -> None:
