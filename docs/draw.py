@@ -90,11 +90,9 @@ def note(axes: Axes, x: float, y: float, text: str, *, align: str = "left") -> N
     axes.text(x, y, text, ha=align, va="center", color=INK, fontsize=8.5)
 
 
-def save(axes: Axes, name: str) -> None:
+def save(name: str) -> None:
     HERE.mkdir(exist_ok=True)
-    figure = axes.get_figure()
-    assert figure is not None
-    figure.savefig(HERE / f"{name}.svg", metadata={"Date": None})
+    plt.gcf().savefig(HERE / f"{name}.svg", metadata={"Date": None})
     plt.close("all")
 
 
@@ -140,7 +138,7 @@ def layers() -> None:
         "A layer imports those below it, never one above or beside it.",
         align="center",
     )
-    save(axes, "layers")
+    save("layers")
 
 
 def samba_round() -> None:
@@ -186,7 +184,7 @@ def samba_round() -> None:
         "before each round.",
         align="center",
     )
-    save(axes, "samba-round")
+    save("samba-round")
 
 
 def message() -> None:
@@ -231,10 +229,10 @@ def message() -> None:
         axes,
         450,
         444,
-        "B acknowledges what was consumed before its last checkpoint; until then A can send it again.",
+        "B acknowledges what it consumed before its last checkpoint; until then A sends it again.",
         align="center",
     )
-    save(axes, "message")
+    save("message")
 
 
 def crash() -> None:
@@ -253,9 +251,7 @@ def crash() -> None:
         axes.plot([x, x], [92, 120], color=LINE, linewidth=1)
     axes.plot([760, 760], [40, 150], color="#b3261e", linewidth=2)
     note(axes, 768, 50, "kill -9")
-    arrow(
-        axes, (760, 175), (70, 175), "the party is built again from its last checkpoint", above=10
-    )
+    arrow(axes, (760, 175), (70, 175), "it is built again from its last checkpoint", above=10)
     for x, text in (
         (70, "read from\nthe journal"),
         (230, "their senders\nsend them again"),
@@ -272,7 +268,7 @@ def crash() -> None:
         "answers give the same run.",
         align="center",
     )
-    save(axes, "crash")
+    save("crash")
 
 
 def main() -> None:
