@@ -8,12 +8,13 @@ from itertools import groupby
 from pathlib import Path
 from random import Random
 
-import lotor
-from lotor.environments import Outcomes
-from lotor.policies import from_text
 from lotor.runtime.daemon.crashes import Crashes
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.loopback_journals import Journals, Standing
+
+import lotor
+from lotor.environments import Outcomes
+from lotor.policies import from_text
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 POLICIES = (

@@ -8,12 +8,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-
-import lotor
 from lotor.cli.linear_options import LINEAR, made_up
 from lotor.runtime.daemon.crashes import Crashes
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.loopback_model import MEMBERS, ModelLoopback
+
+import lotor
 
 LOOK, PATIENCE, ATTEMPTS = 0.01, 200.0, 5
 

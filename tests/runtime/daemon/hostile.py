@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lotor.core.errors import LotorError
 from lotor.protocols.deployment import Offer
+
+from lotor.core.errors import LotorError
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode
 from lotor.runtime.daemon.kit import Kit

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Member, Offer
 
 from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject, Trust
 from lotor.crypto.signing import Identity
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Member, Offer
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lotor.protocols.deployment import Plan
 
 from daemons import DaemonGroup
-from lotor.protocols.deployment import Plan
 from lotor.runtime.daemon.commands import Approve
 from lotor.runtime.durable.journal import FINISHED, WAITING
 from runtime.daemon.test_toy import PULL, ROLES, configs, order

@@ -3,7 +3,6 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from lotor.runtime.daemon.crashes import LATEST, Crashes
 from lotor.runtime.daemon.loopback import Loopback
 

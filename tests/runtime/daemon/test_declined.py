@@ -4,10 +4,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-
-from lotor.core.version import VERSION
 from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.protocols.samba.deployment import SambaDeployment
+
+from lotor.core.version import VERSION
 from lotor.runtime.daemon import run_registry
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.frames import Join

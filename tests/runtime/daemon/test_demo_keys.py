@@ -2,10 +2,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from lotor.runtime.daemon.demo_keys import demo_federation
 
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Subject
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.kit import Kit
 
 MEMBERS = {"customer": "customer", "cloud-a": "controller", "cloud-b": "comp", "lyon": "owner"}

@@ -16,6 +16,8 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from lotor.runtime.daemon.demo_keys import demo_federation
+from lotor.runtime.daemon.loopback import free_port
 
 from lotor.core.errors import ConfigError
 from lotor.core.version import VERSION
@@ -29,12 +31,10 @@ from lotor.runtime.daemon.config import (
     read_config,
     write_config,
 )
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.doctor import DoctorFinding, examine
 from lotor.runtime.daemon.doctor.findings import guarded, refused
 from lotor.runtime.daemon.frames import WIRE_VERSION, Status
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.loopback import free_port
 from lotor.runtime.durable.journal import JOURNAL_VERSION, RUNNING, WAITING, Journal, RunRow
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
 from transport.parties import without_host

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lotor.protocols.helba.deployment import HelbaDeployment
+from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
+from lotor.runtime.daemon.loopback_journals import Journals
 
 import lotor
 from daemons import LoopbackDaemons, until
 from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
 from lotor.protocols.helba import learning, uploads
-from lotor.protocols.helba.deployment import HelbaDeployment
 from lotor.protocols.helba.server import Server, ServerMemory
 from lotor.protocols.helba.shared_server import SharedServer
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
-from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
 from protocols.helba.stage import DEGREE, paper, small, some_contexts

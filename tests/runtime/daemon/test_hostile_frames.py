@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lotor.protocols.deployment import Offer
 
 from lotor.core.errors import LotorError
-from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, decode, encode
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import msgspec
+from lotor.protocols.deployment import Offer
 
 from lotor.crypto.certificates import Certificate, PartyKey
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Offer
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, encode
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from lotor.runtime.daemon.demo_keys import demo_federation
 
 from lotor.core.errors import CertificateError, ConfigError
 from lotor.crypto.certificates import CertificateAuthority, PartyKey, Subject
 from lotor.runtime.daemon.authority import AuthorityFolder
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.kit import Kit
 
 

@@ -10,6 +10,9 @@ from urllib.parse import quote
 import msgspec
 import numpy as np
 import pytest
+from lotor.protocols.plain_linear import linear_layout
+from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.runtime.daemon.loopback_model import ModelLoopback, Survey
 
 from lotor.crypto.paillier import PrivateKey
 from lotor.environments import LinearArms
@@ -17,10 +20,7 @@ from lotor.policies.linear import LinUCB
 from lotor.protocols.linucb_ds.comp import CompMemory
 from lotor.protocols.linucb_ds.customer import CustomerMemory
 from lotor.protocols.linucb_ds.principal import MASK, PrincipalMemory
-from lotor.protocols.plain_linear import linear_layout
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.loopback_journals import Journals
-from lotor.runtime.daemon.loopback_model import ModelLoopback, Survey
 from scanning import (
     Secret,
     contents,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-
-from lotor.core.effects import Decision
 from lotor.runtime.daemon.loopback import PORTS, Loopback, free_port
 from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED, FINISHED, STARTING, Watch
+
+from lotor.core.effects import Decision
 from lotor.runtime.durable import journal
 from lotor.runtime.durable.journal import Journal, RunRow
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.runtime.daemon.loopback import CONSENT, free_port
+from lotor.runtime.daemon.loopback_model import Survey
 
 import lotor
 from daemons import DaemonGroup, until
 from lotor.core.errors import ConfigError
-from lotor.protocols.catalogue import DEPLOYMENTS
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config import Address, LimitsTable, OwnerTable, PartyConfig, TrialTable
-from lotor.runtime.daemon.loopback import CONSENT, free_port
-from lotor.runtime.daemon.loopback_model import Survey
 from lotor.runtime.daemon.party_functions import load_model
 from lotor.runtime.durable.journal import FINISHED, REFUSED, WAITING
 

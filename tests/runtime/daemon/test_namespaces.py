@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lotor.runtime.daemon.loopback import Loopback
 
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config_tables import LimitsTable
-from lotor.runtime.daemon.loopback import Loopback
 from trials import Trial, change, dial, events, prepared, until
 
 NETWORK = "10.203.77"

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.loopback_journals import Journals
+
 from trials import PATIENCE, assert_like_plain, order, prepared, until
 
 # Every run sees the hospital's outcomes from the first one on, as plain does.

@@ -5,15 +5,15 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from lotor.protocols.ppcb.deployment import PPCBDeployment
+from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
+from lotor.runtime.daemon.loopback_journals import Journals
 
 import lotor
 from daemons import LoopbackDaemons, until
-from lotor.protocols.ppcb.deployment import PPCBDeployment
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
-from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.durable.journal import FINISHED, RUNNING
 
 BUDGET, SEED, DIMENSIONS = 24, 7, (2, 3)

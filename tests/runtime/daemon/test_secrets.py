@@ -15,14 +15,15 @@ from urllib.parse import quote
 import msgspec
 import numpy as np
 import pytest
+from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.protocols.deployment import Offer, Place
+from lotor.runtime.daemon.loopback import HOSPITAL, Loopback
 
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.paillier import PrivateKey
 from lotor.policies import UCB
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Offer, Place
 from lotor.protocols.samba.comp import CompMemory
 from lotor.protocols.samba.controller import ControllerMemory
 from lotor.protocols.samba.customer import CustomerMemory
@@ -32,7 +33,6 @@ from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.kit import read_key
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import HOSPITAL, Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.daemon.resources import reward_in

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from lotor.protocols.deployment import Deployment, Member, Offer
 
 from daemons import DaemonGroup, until
 from lotor.core.errors import MissingPartyError
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Deployment, Member, Offer
 from lotor.protocols.party import Party
 from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.frames import Card
