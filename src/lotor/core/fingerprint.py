@@ -5,6 +5,7 @@ Parties of a run compare them, so that nobody computes with other code under the
 
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ class CodeFingerprint(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.distribution} {self.version or '(not installed)'} ({self.digest[:12]})"
 
 
+@cache
 def fingerprint_of(kind: type) -> CodeFingerprint:
     """Of the package that defines a class.
 
@@ -32,23 +34,43 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
     >>> fingerprint_of(LotorError).distribution
     'lotor'
     """
-    return _of_package(kind.__module__.partition(".")[0])
+    return _of_package(_package(kind.__module__))
+
+
+def _package(module: str) -> str:
+    """The outermost package of a module with code of its own: namespaces belong to nobody."""
+    parts = module.split(".")
+    names = (".".join(parts[:count]) for count in range(1, len(parts)))
+    return next((name for name in names if _spec(name).has_location), module)
+
+
+def _spec(name: str) -> ModuleSpec:
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise InputError(f"the code of {name} cannot be found: is it a file or a package?")
+    return spec
 
 
 @cache
 def _of_package(package: str) -> CodeFingerprint:
-    names = packages_distributions().get(package, [])
-    distribution = names[0] if names else package
+    names = set(packages_distributions().get(package.partition(".")[0], ()))
+    # Several distributions may share a namespace.
+    if len(names) != 1:
+        return CodeFingerprint(package, "", _digest(package))
+    (distribution,) = names
     try:
-        released = version(distribution) if names else ""
+        released = version(distribution)
     except PackageNotFoundError:
         released = ""
     return CodeFingerprint(distribution, released, _digest(package))
 
 
 def _digest(package: str) -> str:
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
+    spec = _spec(package)
+    if spec.origin is None or not spec.has_location:
         raise InputError(f"the code of {package} cannot be found: is it a file or a package?")
     origin = Path(spec.origin)
     if not spec.submodule_search_locations:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lotor import Samba
 from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
+from lotor.core.fingerprint import fingerprint_of
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject, Trust
 from lotor.crypto.signing import Identity
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Member, Offer
+from lotor.protocols.form import Contribution, Member
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
 
@@ -59,8 +61,10 @@ class Cast:
         told = Announcement(
             run=RUN,
             protocol="samba",
-            wire=DEPLOYMENTS["samba"].wire,
+            form="paper",
+            wire=Samba.form_called("paper").wire,
             version=VERSION,
+            code=(fingerprint_of(Samba),),
             created=1.0,
             certificates={
                 seat: one.to_der() for seat, one in {**self.certificates, **(instead or {})}.items()
@@ -83,7 +87,7 @@ class Cast:
         return announcement.check(
             signed,
             signature,
-            deployments=DEPLOYMENTS,
+            protocols=PROTOCOLS,
             trust=trust or self.trust,
             key=self.keys["lyon"],
         )
@@ -97,9 +101,11 @@ def cast() -> Cast:
         made.certificates[name] = made.certify(name, role, made.keys[name])
     members: dict[str, list[Member]] = {}
     for name, role in ROLES.items():
-        members.setdefault(role, []).append(Member(name, Offer(1)))
+        members.setdefault(role, []).append(Member(name, Contribution(1)))
     identity = Identity("customer", made.keys["customer"].private, {})
-    made.order, _ = DEPLOYMENTS["samba"].open(RUN, members, 24, {"key_bits": 2048}, identity)
+    made.order, _ = Samba.form_called("paper").open(
+        Samba(key_bits=2048), RUN, members, 24, identity
+    )
     return made
 
 
@@ -109,7 +115,7 @@ def test_everybody_finds_its_own_seat(name: str) -> None:
     table = announcement.check(
         told.to_bytes(),
         cast().sign(told),
-        deployments=DEPLOYMENTS,
+        protocols=PROTOCOLS,
         trust=cast().trust,
         key=cast().keys[name],
     )
@@ -188,7 +194,7 @@ def test_a_run_goes_on_although_a_certificate_has_expired_since() -> None:
     table = announcement.check(
         told.to_bytes(),
         cast().sign(told),
-        deployments=DEPLOYMENTS,
+        protocols=PROTOCOLS,
         trust=None,
         key=cast().keys["lyon"],
     )
@@ -229,7 +235,10 @@ def test_who_has_no_seat_stays_out() -> None:
         cast().check(told)
 
 
-@pytest.mark.parametrize("changes", [{"protocol": "ppcb"}, {"wire": "samba/2"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"protocol": "ppcb"}, {"protocol": "unheard-of"}, {"form": "unheard-of"}, {"wire": "samba/2"}],
+)
 def test_another_version_is_named(changes: dict[str, object]) -> None:
     with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 here"):
         cast().check(cast().announced(version="9.8.7", **changes))

@@ -6,8 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lotor.core.fixed_point import MAXIMAL_BUDGET
-from lotor.policies import Softmax
-from lotor.policies.catalogue import to_text
+from lotor.policies import Softmax, to_text
 from lotor.runtime.daemon.config_tables import ConsentRules
 from lotor.runtime.daemon.consent import RunRequest, objections
 
