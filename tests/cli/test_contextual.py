@@ -8,13 +8,11 @@ from typer.testing import CliRunner
 
 import lotor
 from cli.killing import killed_demo
-from lotor.cli import contextual_options
-from lotor.cli.contextual_options import contexts_from
-from lotor.cli.demo_contextual import FIRMS
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
+from lotor.environments.sources import ContextSource, contexts
 from lotor.privacy import Accountant
+from lotor.protocols.ppcb.demo import FIRMS
 
 SMALL = ["--arms", "contexts:4,6", "--budget", "30", "--seed", "7"]
 SEATS = {"server-0", "server-1", "dealer", "actor", "receiver"}
@@ -70,6 +68,7 @@ def test_options_reach_the_protocol() -> None:
         "owners": 3,
         "delay": 2,
         "delta": "1e-06",
+        "form": "dealt",
     }
     assert {"owner-1", "owner-2", "owner-3"} <= set(document["parties"])
 
@@ -96,7 +95,7 @@ def test_differences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     another = lotor.LinearEpsilonGreedy(epsilon=1.0)
     monkeypatch.setattr(lotor.PPCB, "plain", lambda self: lotor.PPCB(another, owners=1))
     shown = output("run", "ppcb", *SMALL, "--compare", code=1)
-    assert " of 30 decisions differ from plain's, the first at step" in shown
+    assert " of 30 decisions differ from plain's, the first in round" in shown
     assert "NO: " in shown
     report = json.loads(output("run", "ppcb", *SMALL, "--compare", "--json", code=1))
     assert report["same"] is False
@@ -104,12 +103,13 @@ def test_differences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
-    digits, clusters = contexts_from(None, budget=5), contexts_from("kmeans:7", budget=5)
+    digits, clusters, made_up = (
+        ContextSource().environment(text, 5) for text in ("digits", "kmeans:7", "contexts:3,4")
+    )
     assert (digits.k, digits.d, digits.rounds) == (10, 20, 1797)
     assert (clusters.k, clusters.d, clusters.drawn) == (7, 20, True)
-    made_up = contexts_from("contexts:3,4", budget=5)
     assert (made_up.k, made_up.d, made_up.rounds) == (3, 4, 5)
-    monkeypatch.setattr(contextual_options, "find_spec", lambda name: None)
+    monkeypatch.setattr(contexts, "find_spec", lambda name: None)
     done = CliRunner().invoke(app, ["run", *PLAIN, "--budget", "5", "--json"])
     assert json.loads(done.stdout)["k"] == 10
     assert done.stderr.startswith("lotor: without scikit-learn")
@@ -119,12 +119,15 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["ppcb", "--policy", "ucb"], "no contextual policy is called 'ucb'"),
-        (["ppcb", "--policy", "linear-epsilon-greedy:epsilon=0.2"], "give one of them"),
-        (["ppcb", "--key-bits", "2048"], "--key-bits belongs to samba and the linear protocols"),
-        (["ppcb", "--owners", "2"], "--owners belongs to samba"),
+        (["ppcb", "--policy", "ucb"], "PPCB takes LinearEpsilonGreedy() as its policy"),
+        (["ppcb", "--policy", "linear-epsilon-greedy:epsilon=0.2"], "both give epsilon: give one"),
+        (
+            ["ppcb", "--key-bits", "2048"],
+            "linucb-ds`, `lotor run samba` and `lotor run spectral-ucb-ds`",
+        ),
+        (["ppcb", "--owners", "2"], "--owners belongs to `lotor run samba`"),
         (["ppcb", "--workers", "2"], "--workers belongs to"),
-        (["ppcb", "--k", "3"], "--k belongs to arms without contexts"),
+        (["ppcb", "--k", "3"], "--k belongs to `lotor run linucb-ds`, `lotor run samba`"),
         (["ppcb", "--threshold", "3"], "--threshold belongs to"),
         (["ppcb", "--sha256", "0"], "--sha256 belongs to files"),
         (["ppcb", "--arms", "movielens-like"], "no source of contexts"),
@@ -143,10 +146,10 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         (["ppcb", "--budget", "0"], "budget of 0"),
         ([*PLAIN, "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
         ([*PLAIN, "--parties", "2"], "--parties belongs to"),
-        ([*PLAIN, "--delta", "0.1"], "--delta belongs to --privacy-budget"),
-        ([*PLAIN, "--slot-bits", "64"], "--slot-bits belongs to"),
+        ([*PLAIN, "--delta", "0.1"], "--delta goes with --privacy-budget"),
+        ([*PLAIN, "--slot-bits", "64"], "for the policies of `lotor run linucb-ds`"),
         ([*PLAIN, "--arms", "0.9,0.1"], "no source of contexts"),
-        (["plain", "--delay", "2"], "--delay belongs to `lotor run ppcb`"),
+        (["plain", "--delay", "2"], "--policy ucb: it is for the policies of `lotor run ppcb`"),
         (["samba", "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
         (["linucb-ds", "--privacy-budget", "2"], "--privacy-budget belongs to `lotor run ppcb`"),
     ],
@@ -166,40 +169,52 @@ def test_policies_list_it() -> None:
 
 
 def test_help_names_the_defaults_that_depend_on_the_protocol() -> None:
-    shown = output("run", "--help")
-    for text in ("(1e-6)", "(3072)", "no limit", "--privacy-budget"):
+    shown = output("run", "ppcb", "--help")
+    for text in ("(1e-6)", "no limit", "--privacy-budget"):
         assert text in shown
-    assert "[members] of party.toml" in output("start", "--help")
+    assert "(3072)" in output("run", "samba", "--help")
+    assert "[members] of party.toml" in output("start", "ppcb", "--help")
 
 
 def test_what_start_orders() -> None:
-    assert order_options("ppcb") == {"policy": "linear-epsilon-greedy:epsilon=0.1,ridge=1.0"}
-    given = order_options(
-        "ppcb", epsilon=0.3, bits=18, delay=1, privacy_budget=100.0, delta=1e-5, key_bits=None
-    )
+    default = lotor.PPCB.configured(None, {}).order_options()
+    assert default == {
+        "policy": "linear-epsilon-greedy:epsilon=0.1,ridge=1.0",
+        "bits": 20,
+        "delay": 0,
+        "delta": "1e-06",
+        "form": "dealt",
+    }
+    options = {"epsilon": 0.3, "bits": 18, "delay": 1, "privacy_budget": 100.0, "delta": 1e-5}
+    given = lotor.PPCB.configured(None, options).order_options()
     assert given == {
         "policy": "linear-epsilon-greedy:epsilon=0.3,ridge=1.0",
         "bits": 18,
         "delay": 1,
         "privacy_budget": "100.0",
         "delta": "1e-05",
+        "form": "dealt",
     }
 
 
 @pytest.mark.parametrize(
     ("protocol", "options", "complaint"),
     [
-        ("ppcb", {"key_bits": 2048}, "--key-bits belongs to samba"),
-        ("ppcb", {"selection": "bits"}, "--selection belongs to `lotor start samba`"),
-        ("ppcb", {"policy": "ucb"}, "no contextual policy"),
-        ("ppcb", {"bits": 3}, "bits is 3"),
-        ("samba", {"epsilon": 0.1}, "--epsilon belongs to `lotor start ppcb`"),
-        ("linucb-ds", {"delta": 0.1, "delay": 2}, "--delay, --delta belong to `lotor start ppcb`"),
+        ("ppcb", ["--key-bits", "2048"], "--key-bits belongs to .*`lotor start samba`"),
+        ("ppcb", ["--selection", "bits"], "--selection belongs to `lotor start samba`"),
+        ("ppcb", ["--policy", "ucb"], "takes LinearEpsilonGreedy"),
+        ("ppcb", ["--bits", "3"], "3 bits"),
+        ("samba", ["--epsilon", "0.1"], "--epsilon belongs to `lotor start ppcb`"),
+        ("linucb-ds", ["--delta", "0.1"], "--delta belongs to `lotor start ppcb`"),
+        ("linucb-ds", ["--delay", "2"], "--delay belongs to `lotor start ppcb`"),
     ],
 )
-def test_what_start_refuses(protocol: str, options: dict[str, str], complaint: str) -> None:
+def test_what_start_refuses(
+    tmp_path: Path, protocol: str, options: list[str], complaint: str
+) -> None:
+    order = ["start", protocol, "--kit", str(tmp_path), "--budget", "9", *options]
     with pytest.raises(InputError, match=complaint):
-        order_options(protocol, **options)  # type: ignore[arg-type]
+        CliRunner().invoke(app, order, catch_exceptions=False)
 
 
 def test_trial_keys(tmp_path: Path) -> None:
@@ -209,7 +224,7 @@ def test_trial_keys(tmp_path: Path) -> None:
 
 def test_the_demo_has_no_hospitals_to_count() -> None:
     done = CliRunner().invoke(app, ["demo", "--protocol", "ppcb", "--hospitals", "3"])
-    assert "--hospitals belongs" in str(done.exception)
+    assert "three firms: give no number of hospitals" in str(done.exception)
 
 
 @pytest.mark.long

@@ -13,12 +13,13 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from lotor.cli.demo_run import DemoRun, Outcome
-from lotor.cli.demo_trials import HOSPITALS, TRIALS
+import lotor
+from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, Scene
 from lotor.cli.main import app
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.samba.paper import HOSPITALS, hospitals
+from lotor.sandbox.watch import AWAY, CONNECTED
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
 PARTIES = {"controller", "comp", "customer", "lyon", "porto"}
@@ -65,8 +66,18 @@ def until(process: subprocess.Popen[str], word: str) -> None:
     raise AssertionError(f"the demo never said {word!r}")
 
 
-def test_every_protocol_that_daemons_run_has_a_demo() -> None:
-    assert set(TRIALS) == set(DEPLOYMENTS)
+@pytest.mark.parametrize(
+    ("protocol", "form"), [(name, form) for name, kind in PROTOCOLS.items() for form in kind.forms]
+)
+def test_every_form_has_a_demo_whose_parties_fill_all_seats(protocol: str, form: str) -> None:
+    chosen = PROTOCOLS[protocol].configured(None, {"form": form})
+    form_chosen = chosen.in_form()
+    cast = form_chosen.cast(chosen, 10, 7, None)
+    roles = [member.role for member in cast.members.values()]
+    assert set(roles) == {role.name for role in form_chosen.roles}
+    for role in form_chosen.roles:
+        assert not role.seats or roles.count(role.name) == len(role.seats)
+    assert set(cast.pullers) <= set(cast.members)
 
 
 @pytest.mark.slow
@@ -174,7 +185,7 @@ def test_a_party_that_dies_by_itself_is_reported_with_its_log(tmp_path: Path) ->
         (["--budget", "2"], "budget of 2"),
         (["--policy", "nope"], "no policy is called 'nope'"),
         (["--policy", "reinforcement-comparison"], "arm score locality"),
-        (["--protocol", "nope"], "no protocol is called 'nope': choose one of samba"),
+        (["--protocol", "nope"], "no protocol is called 'nope': choose one of helba"),
         (["--hospitals", "21"], "20"),
         (["--seed", "-1"], "--seed"),
     ],
@@ -196,10 +207,11 @@ def test_unusable_input_starts_nothing(
 def test_a_difference_from_plain_is_exit_code_1(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, object], code: int, style: list[str]
 ) -> None:
-    plain = TRIALS["samba"]("ucb", 300, 7, 3).plain(lambda done, budget: None)
-    right = Outcome("run", plain.reward, plain.arms, seconds=1.0, kills=0, parties={})
+    three = hospitals(dict(list(HOSPITALS.items())[:3]), budget=300, seed=7, policy="ucb")
+    plain = lotor.run(lotor.Samba().plain(), three.environment, budget=300, seed=7)
+    right = DemoOutcome("run", plain.reward, plain.arms, seconds=1.0, kills=0, parties={})
 
-    def pretend(self: DemoRun, *, kill: bool) -> Outcome:
+    def pretend(self: DemoRun, *, kill: bool) -> DemoOutcome:
         return replace(right, **wrong)  # type: ignore[arg-type]
 
     monkeypatch.setattr(DemoRun, "run", pretend)

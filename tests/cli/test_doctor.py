@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 from lotor.cli.main import app
 from lotor.core.errors import ConfigError
 from lotor.runtime.daemon.config import Address, PartyConfig, write_config
-from lotor.runtime.daemon.demo_keys import demo_federation
+from lotor.sandbox.kits import make_kits
 
 
 def doctor(kit: Path, *options: str) -> Result:
@@ -17,7 +17,7 @@ def doctor(kit: Path, *options: str) -> Result:
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Path:
-    kit = demo_federation(tmp_path, {"cloud": "controller"})["cloud"]
+    kit = make_kits(tmp_path, {"cloud": "controller"})["cloud"]
     shutil.copy(tmp_path / "authority" / "revoked.pem", kit)
     write_config(kit / "party.toml", PartyConfig(listen=Address("127.0.0.1", 0)))
     return kit

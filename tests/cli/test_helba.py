@@ -1,24 +1,23 @@
 """HELBA on the command line."""
 
-import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
 
 import lotor
-from lotor.cli.helba_options import helba_from, linear_contexts_from
+from lotor.cli import simulate
 from lotor.cli.main import app
 from lotor.cli.progress import TimeLeft
-from lotor.cli.show_helba import show_judged
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning
+from lotor.environments.sources import ArmContextSource
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.judging import Judged
+from lotor.protocols.helba.report import verdict
 
 TEACHING = ["--insecure-degree", "1024"]
 SMALL = [*TEACHING, "--budget", "3", "--seed", "1"]
@@ -65,11 +64,11 @@ def test_compare_as_json() -> None:
 
 
 def test_a_plan_computes_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lotor, "run", None)
+    monkeypatch.setattr(simulate, "run", None)
     options = [*TEACHING, "--arms", "contexts:5,5", "--budget", "130", "--rms-length", "3.7"]
-    plan = json.loads(output("run", "helba", *options, "--plan", "--json"))
+    plan = json.loads(output("plan", "helba", *options, "--json"))
     assert (plan["levels"], plan["prime_bits"], plan["updates"]) == (18, 42, 130)
-    assert "of 42 bits" in output("run", "helba", *options, "--plan")
+    assert "of 42 bits" in output("plan", "helba", *options)
 
 
 def test_the_papers_index() -> None:
@@ -94,19 +93,21 @@ def test_options_reach_the_protocol() -> None:
         "mean_bound": "1.5",
         "rms_length": "5.0",
         "insecure_degree": 1024,
+        "form": "paper",
     }
 
 
 def test_what_builds_the_protocol() -> None:
-    assert helba_from(None) == lotor.Helba()
-    assert helba_from("batched-oful:L=4", eta=0.2).policy == BatchedOFUL(L=4, eta=0.2)
+    assert lotor.Helba.configured(None, {}) == lotor.Helba()
+    chosen = lotor.Helba.configured("batched-oful:L=4", {"eta": 0.2})
+    assert chosen.policy == BatchedOFUL(L=4, eta=0.2)
     with pytest.warns(InsecureParametersWarning):
-        helba_from(None, insecure_degree=1024)
+        lotor.Helba.configured(None, {"insecure_degree": 1024})
 
 
 def test_without_an_option_the_budget_is_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lotor, "run", None)
-    assert "130 rounds" in output("run", "helba", *TEACHING, "--plan")
+    monkeypatch.setattr(simulate, "run", None)
+    assert "130 rounds" in output("plan", "helba", *TEACHING)
 
 
 def test_policies_alone_run_in_plain() -> None:
@@ -122,15 +123,16 @@ def test_policies_list_them() -> None:
 
 
 def test_sources_of_contexts(tmp_path: Path) -> None:
-    toy = linear_contexts_from(None, budget=7)
+    source = ArmContextSource()
+    toy = source.environment(source.default_text(), 7)
     assert (toy.k, toy.d, toy.rounds) == (2, 2, 7)
-    assert np.array_equal(linear_contexts_from("toy:0", budget=7).contexts, toy.contexts)
-    assert not np.array_equal(linear_contexts_from("toy:1", budget=7).contexts, toy.contexts)
-    made_up = linear_contexts_from("contexts:3,4", budget=5)
+    assert np.array_equal(source.environment("toy:0", 7).contexts, toy.contexts)
+    assert not np.array_equal(source.environment("toy:1", 7).contexts, toy.contexts)
+    made_up = source.environment("contexts:3,4", 5)
     assert (made_up.k, made_up.d, made_up.rounds) == (3, 4, 5)
     path = tmp_path / "made.npz"
     np.savez(path, contexts=made_up.contexts, theta=made_up.theta)
-    read = linear_contexts_from(f"npz:{path}", budget=5, noise_sd=0.25)
+    read = ArmContextSource(noise_sd=0.25).environment(f"npz:{path}", 5)
     assert np.array_equal(read.contexts, made_up.contexts)
     assert read.noise_sd == 0.25
 
@@ -138,17 +140,17 @@ def test_sources_of_contexts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["helba", "--policy", "oful"], "helba computes batched-oful"),
-        (["helba", "--policy", "ucb"], "no optimistic policy is called 'ucb'"),
+        (["helba", "--policy", "oful"], "Helba takes BatchedOFUL() as its policy"),
+        (["helba", "--policy", "ucb"], "Helba takes BatchedOFUL() as its policy, not UCB"),
         (["helba", "--policy", "batched-oful:eta=1", "--eta", "2"], "both give eta"),
         (["helba", "--arms", "digits"], "no source of contexts of each arm"),
         (["helba", "--arms", "contexts:4"], "no source of contexts of each arm"),
         (["helba", "--arms", "npz:absent"], "cannot read absent"),
         (["helba", "--arms", "toy", "--noise-sd", "1"], "--noise-sd belongs to files"),
         (["helba", "--sha256", "0"], "--sha256 belongs to files"),
-        (["helba", "--k", "3"], "--k belongs to arms without contexts"),
-        (["helba", "--key-bits", "2048"], "--key-bits belongs to other protocols"),
-        (["helba", "--epsilon", "0.1"], "--epsilon belongs to other protocols"),
+        (["helba", "--k", "3"], "--k belongs to `lotor run linucb-ds`"),
+        (["helba", "--key-bits", "2048"], "--key-bits belongs to `lotor run linucb-ds`"),
+        (["helba", "--epsilon", "0.1"], "--epsilon belongs to `lotor run ppcb`"),
         (["helba", "--security", "100"], "choose 128, 192 or 256"),
         (["helba", "--stages", "7"], "stages is 7"),
         (["helba", "--arms", "contexts:2,6"], "take stages=3 or budget=12 or d=5"),
@@ -159,10 +161,9 @@ def test_sources_of_contexts(tmp_path: Path) -> None:
         (["plain", "--policy", "oful", "--workers", "2"], "--workers belongs to"),
         (["helba", "--budget", "0", *TEACHING], "budget"),
         (["samba", "--stages", "3"], "--stages belongs to `lotor run helba`"),
-        (["ppcb", "--plan"], "--plan belongs to `lotor run helba`"),
-        (["plain", "--C", "1"], "--C belongs to `lotor run helba`"),
+        (["plain", "--C", "1"], "it is for the policies of `lotor run helba`"),
         (["plain", "--policy", "oful", "--stages", "3"], "--stages belongs to `lotor run helba`"),
-        (["plain", "--policy", "oful", "--eta", "1"], "write it into --policy"),
+        (["plain", "--policy", "oful", "--eta", "1"], "--eta does not go with --policy oful"),
     ],
     ids=" ".join,
 )
@@ -177,7 +178,7 @@ def examples() -> list[list[str]]:
     """The commands of the docs that take seconds."""
     page = Path(__file__).parents[2] / "docs" / "helba.md"
     lines = [line.partition("#")[0].split() for line in page.read_text().splitlines()]
-    return [line[1:] for line in lines if line[:2] == ["lotor", "run"] and TEACHING[0] in line]
+    return [line[1:] for line in lines if line[:1] == ["lotor"] and TEACHING[0] in line]
 
 
 @pytest.mark.parametrize("arguments", examples(), ids=" ".join)
@@ -189,26 +190,20 @@ def test_the_docs_show_commands() -> None:
     assert len(examples()) >= 3
 
 
-def judged_text(*found: Judged) -> str:
-    text = io.StringIO()
-    show_judged(Console(file=text, width=400), found)
-    return text.getvalue()
-
-
 def test_differences_are_explained() -> None:
     fine, below = Judged(1, 0, 0, 0.5, 0.1), Judged(2, 0, 1, 0.05, 0.1)
     above = Judged(3, 1, 0, 0.2, 0.1)
-    assert "1 of 2 gaps are above" in judged_text(fine, Judged(2, 1, 1, 0.05, 0.1))
-    explained = judged_text(fine, below)
+    assert "1 of 2 gaps are above" in verdict([fine, Judged(2, 1, 1, 0.05, 0.1)])
+    explained = verdict([fine, below])
     assert "1 of 2 decisions differ" in explained
     assert "below the resolution" in explained
-    wrong = judged_text(fine, below, above)
+    wrong = verdict([fine, below, above])
     assert "1 of these gaps are ABOVE the resolution, the first in round 3" in wrong
 
 
 def test_a_difference_above_the_resolution_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = [Judged(1, 0, 1, 0.5, 0.1)]
-    monkeypatch.setattr("lotor.cli.helba_studies.judged", lambda *_: wrong)
+    monkeypatch.setattr("lotor.protocols.helba.paper._judged", lambda *_: wrong)
     output("run", "helba", *SMALL, "--stages", "2", "--compare", code=1)
 
 

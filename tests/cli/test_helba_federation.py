@@ -9,12 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.deployment import SEATS
-from lotor.runtime.daemon.loopback_contexts import ContextsLoopback
+from lotor.protocols.helba import Helba
+from lotor.protocols.helba.demo import one_user
+from lotor.sandbox import Federation
 
+FORM = Helba.form_called("paper")
+SEATS = [seat for role in FORM.roles for seat in role.seats]
 LOTOR = [sys.executable, "-P", "-c", "from lotor.cli import main; main()"]
 
 
@@ -27,7 +29,9 @@ def output(*arguments: str) -> str:
 def test_trial_keys(tmp_path: Path) -> None:
     made = ["keys", "demo", str(tmp_path / "trial"), "--protocol", "helba"]
     assert set(json.loads(output(*made, "--json"))) == {"authority", *SEATS}
-    with pytest.raises(InputError, match="--owner belongs to other protocols"):
+    with pytest.raises(
+        InputError, match="--owner does not go with helba: its parties have fixed roles"
+    ):
         CliRunner().invoke(app, [*made, "--owner", "lyon"], catch_exceptions=False)
 
 
@@ -39,37 +43,42 @@ def test_a_request_for_each_role(tmp_path: Path, role: str) -> None:
 
 
 def test_an_order_says_all_that_was_chosen() -> None:
-    ordered = order_options("helba", eta=0.5, stages=5, rms_length=3.5)
+    options = {"eta": 0.5, "stages": 5, "rms_length": 3.5}
+    ordered = Helba.configured(None, options).order_options()
     assert ordered["stages"] == 5
     assert ordered["rms_length"] == "3.5"
     assert "eta=0.5" in str(ordered["policy"])
-    assert order_options("helba", policy="batched-oful:eta=0.5") == order_options("helba", eta=0.5)
+    by_text = Helba.configured("batched-oful:eta=0.5", {})
+    assert by_text.order_options() == Helba.configured(None, {"eta": 0.5}).order_options()
 
 
 @pytest.mark.parametrize(
     ("protocol", "options", "complaint"),
     [
-        ("helba", {"key_bits": 2048}, "--key-bits belongs to samba"),
-        ("helba", {"policy": "ucb"}, "no optimistic policy"),
-        ("helba", {"policy": "oful"}, "helba computes batched-oful"),
-        ("helba", {"epsilon": 0.1}, "--epsilon belongs to `lotor start ppcb`"),
-        ("samba", {"stages": 4}, "--stages belongs to `lotor start helba`"),
-        ("ppcb", {"eta": 0.1}, "--eta belongs to `lotor start helba`"),
+        ("helba", ["--key-bits", "2048"], "--key-bits belongs to .*`lotor start samba`"),
+        ("helba", ["--policy", "ucb"], r"Helba takes BatchedOFUL\(\) as its policy, not UCB"),
+        ("helba", ["--policy", "oful"], r"Helba takes BatchedOFUL\(\) as its policy"),
+        ("helba", ["--epsilon", "0.1"], "--epsilon belongs to `lotor start ppcb`"),
+        ("samba", ["--stages", "4"], "--stages belongs to `lotor start helba`"),
+        ("ppcb", ["--eta", "0.1"], "--eta belongs to `lotor start helba`"),
     ],
 )
-def test_what_start_refuses(protocol: str, options: dict[str, str], complaint: str) -> None:
+def test_what_start_refuses(
+    tmp_path: Path, protocol: str, options: list[str], complaint: str
+) -> None:
+    order = ["start", protocol, "--kit", str(tmp_path), "--budget", "9", *options]
     with pytest.raises(InputError, match=complaint):
-        order_options(protocol, **options)  # type: ignore[arg-type]
+        CliRunner().invoke(app, order, catch_exceptions=False)
 
 
 def test_the_demo_has_no_hospitals_to_count() -> None:
     done = CliRunner().invoke(app, ["demo", "--protocol", "helba", "--hospitals", "3"])
-    assert "--hospitals belongs" in str(done.exception)
+    assert "one user: give no number of hospitals" in str(done.exception)
 
 
 @pytest.mark.parametrize("name", SEATS)
 def test_the_doctor_finds_nothing_wrong(tmp_path: Path, name: str) -> None:
-    made = ContextsLoopback.of(tmp_path / "f", LinearContexts.toy(2, seed=5), seed=1)
+    made = Federation(tmp_path / "f", FORM, one_user(LinearContexts.toy(2, seed=5), seed=1), 1)
     made.prepare()
     done = CliRunner().invoke(app, ["doctor", "--kit", str(made.kits[name]), "--json"])
     found = {one["check"]: one["result"] for one in json.loads(done.stdout)}

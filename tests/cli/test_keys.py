@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lotor.cli.keys import keys_app
+from lotor.cli.keys import app
 from lotor.core.errors import ConfigError, InputError, LotorError
 from lotor.runtime.daemon.kit import Kit
 
 
 def keys(*arguments: str, answer: str = "") -> tuple[str, str]:
     """Run a command; what it wrote to stdout and to stderr."""
-    done = CliRunner().invoke(keys_app, list(arguments), input=answer)
+    done = CliRunner().invoke(app, list(arguments), input=answer)
     if isinstance(done.exception, LotorError):
         raise done.exception
     assert done.exit_code == 0, done.output
@@ -154,7 +154,8 @@ def test_show_never_shows_a_key_and_names_what_it_cannot_read(lyon: Path) -> Non
 
 def test_a_role_that_no_protocol_has_is_refused() -> None:
     arguments = ["request", "--role", "onwer", "--name", "lyon"]
-    assert CliRunner().invoke(keys_app, arguments).exit_code == 2
+    with pytest.raises(InputError, match=r"role 'onwer': choose one of .*owner"):
+        keys(*arguments)
     assert not Path("lyon").exists()
 
 

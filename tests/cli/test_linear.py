@@ -11,12 +11,11 @@ from typer.testing import CliRunner
 
 import lotor
 from cli.killing import LOTOR, killed_demo
-from lotor.cli.linear_options import LINEAR, made_up
 from lotor.cli.main import app
-from lotor.cli.start_options import order_options
 from lotor.core.errors import InputError
-from lotor.policies.linear import LINEAR_CATALOGUE
+from lotor.environments.sources import made_up
 
+LINEAR = ["linucb-ds", "spectral-ucb-ds"]
 FAST = ["--budget", "30", "--key-bits", "2048", "--seed", "7"]
 
 
@@ -63,10 +62,11 @@ def test_options_reach_the_protocol() -> None:
         "key_bits": 2048,
         "slot_bits": 96,
         "workers": 2,
+        "form": "paper",
     }
 
 
-@pytest.mark.parametrize("policy", LINEAR_CATALOGUE)
+@pytest.mark.parametrize("policy", ["linucb", "spectral-ucb"])
 def test_plain_runs_linear_policies_too(policy: str) -> None:
     options = ["--policy", policy, "--budget", "30", "--seed", "7", "--slot-bits", "96"]
     document = json.loads(output("run", "plain", *options, "--json"))
@@ -78,13 +78,15 @@ def test_plain_runs_linear_policies_too(policy: str) -> None:
     ("arguments", "complaint"),
     [
         (["linucb-ds", "--policy", "spectral-ucb"], "takes a policy such as LinUCB"),
-        (["linucb-ds", "--policy", "ucb"], "no linear policy is called 'ucb'"),
-        (["samba", "--policy", "linucb"], "no policy is called 'linucb'"),
+        (
+            ["linucb-ds", "--policy", "ucb"],
+            "takes a policy such as LinUCB(), not UCB(): `lotor policies`",
+        ),
+        (["samba", "--policy", "linucb"], "takes a policy such as UCB()"),
         (["linucb-ds", "--owners", "2"], "--owners belongs to `lotor run samba`"),
         (["linucb-ds", "--selection", "bits"], "--selection belongs"),
         (["linucb-ds", "--choose", "top"], "--choose belongs"),
         (["linucb-ds", "--threshold", "3"], "--threshold belongs"),
-        (["linucb-ds", "--slot-bits", "32"], "64 or 96"),
         (["linucb-ds", "--workers", "0"], "at least 1"),
         (["linucb-ds", "--key-bits", "512"], "2048"),
         (["linucb-ds", "--budget", "1"], "budget of 1"),
@@ -99,12 +101,10 @@ def test_plain_runs_linear_policies_too(policy: str) -> None:
         (["linucb-ds", "--k", "3", "--user", "2"], "--k, --user belong to named arms"),
         (["samba", "--slot-bits", "64"], "--slot-bits belongs to `lotor run linucb-ds`"),
         (["samba", "--workers", "2"], "--workers belongs"),
-        (["samba", "--user", "2"], "--user belongs to arms that are vectors"),
-        (["plain", "--dimensions", "2"], "--dimensions belongs"),
-        (["plain", "--slot-bits", "64"], "--slot-bits belongs to linear policies"),
-        (["plain", "--policy", "linucb", "--slot-bits", "7"], "64 or 96"),
-        (["plain", "--policy", "linucb", "--workers", "2"], "--workers belongs to secure"),
-        (["plain", "--policy", "linucb", "--compare"], "--compare belongs to secure"),
+        (["samba", "--user", "2"], "--user belongs to `lotor run linucb-ds`"),
+        (["plain", "--dimensions", "2"], "--dimensions does not go with --policy ucb"),
+        (["plain", "--slot-bits", "64"], "it is for the policies of `lotor run linucb-ds` and"),
+        (["plain", "--policy", "linucb", "--workers", "2"], "--workers belongs to `lotor run"),
     ],
     ids=" ".join,
 )
@@ -113,6 +113,21 @@ def test_unusable_input_is_an_error_that_names_it(arguments: list[str], complain
     assert isinstance(done.exception, InputError)
     assert complaint in str(done.exception)
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["linucb-ds", "--slot-bits", "32"], "'32' is not one of '64', '96'"),
+        (["plain", "--policy", "linucb", "--slot-bits", "7"], "'7' is not one of '64', '96'"),
+        (["plain", "--policy", "linucb", "--compare"], "No such option: --compare"),
+    ],
+    ids=" ".join,
+)
+def test_what_no_option_takes_is_wrong_usage(arguments: list[str], complaint: str) -> None:
+    done = CliRunner().invoke(app, ["run", *arguments], env={"COLUMNS": "140"})
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert complaint in done.stderr
 
 
 def test_an_error_is_one_line_on_stderr() -> None:
@@ -151,25 +166,35 @@ def test_made_up_arms_are_always_the_same_and_keep_the_default_bounds() -> None:
 
 
 def test_what_start_orders() -> None:
-    assert order_options("linucb-ds", slot_bits=96) == {"slot_bits": 96}
-    given = order_options("spectral-ucb-ds", policy="spectral-ucb:C=2", key_bits=2048)
-    assert given == {"policy": "spectral-ucb:C=2", "key_bits": 2048}
-    assert order_options("samba", policy="ucb", selection="bits")["selection"] == "bits"
+    ordered = lotor.LinUCBDS.configured(None, {"slot_bits": 96}).order_options()
+    assert (ordered["slot_bits"], ordered["form"]) == (96, "paper")
+    spectral = lotor.SpectralUCBDS.configured("spectral-ucb:C=2", {"key_bits": 2048})
+    given = spectral.order_options()
+    assert str(given["policy"]).startswith("spectral-ucb:")
+    assert "C=2" in str(given["policy"])
+    assert given["key_bits"] == 2048
+    assert lotor.SpectralUCBDS.ordered(given) == spectral
+    samba = lotor.Samba.configured("ucb", {"selection": "bits"})
+    assert samba.order_options()["selection"] == "bits"
 
 
 @pytest.mark.parametrize(
     ("protocol", "options", "complaint"),
     [
-        ("nope", {}, "no protocol is called 'nope': choose one of helba, linucb-ds, ppcb, samba"),
-        ("linucb-ds", {"selection": "bits"}, "--selection belongs to `lotor start samba`"),
-        ("linucb-ds", {"policy": "ucb"}, "no linear policy"),
-        ("samba", {"slot_bits": 64}, "--slot-bits belongs to linucb-ds and spectral-ucb-ds"),
-        ("samba", {"policy": "linucb"}, "no policy is called"),
+        ("nope", [], "no protocol is called 'nope': choose one of helba, linucb-ds, ppcb, samba"),
+        ("linucb-ds", ["--selection", "bits"], "--selection belongs to `lotor start samba`"),
+        ("linucb-ds", ["--policy", "ucb"], "takes a policy such as LinUCB"),
+        ("samba", ["--slot-bits", "64"], "--slot-bits belongs to .*linucb-ds` and .*spectral-ucb"),
+        ("samba", ["--policy", "linucb"], "takes a policy such as UCB"),
+        ("samba", ["--policy", "nope"], "no policy is called 'nope'"),
     ],
 )
-def test_what_start_refuses(protocol: str, options: dict[str, str], complaint: str) -> None:
+def test_what_start_refuses(
+    tmp_path: Path, protocol: str, options: list[str], complaint: str
+) -> None:
+    order = ["start", protocol, "--kit", str(tmp_path), "--budget", "9", *options]
     with pytest.raises(InputError, match=complaint):
-        order_options(protocol, **options)  # type: ignore[arg-type]
+        CliRunner().invoke(app, order, catch_exceptions=False)
 
 
 def test_policies_say_which_protocol_they_fit() -> None:
@@ -206,4 +231,4 @@ def test_the_demo_survives_kills_and_equals_plain(protocol: str, tmp_path: Path)
 def test_the_demo_has_no_hospitals_to_count() -> None:
     done = CliRunner().invoke(app, ["demo", "--protocol", "linucb-ds", "--hospitals", "3"])
     assert isinstance(done.exception, InputError)
-    assert "--hospitals belongs" in str(done.exception)
+    assert "one owner: give no number of hospitals" in str(done.exception)

@@ -40,7 +40,7 @@ def test_compare_as_json() -> None:
 
 def test_the_position_form_says_what_it_shows() -> None:
     done = lotor("run", "samba", *FAST, "--compare", "--selection", "position")
-    assert "The position form" in done.stdout
+    assert "By position: each owner learns" in done.stdout
 
 
 def test_a_run_without_comparison_and_with_its_trajectory() -> None:
@@ -119,15 +119,15 @@ def test_policies() -> None:
     listed = {
         row["policy"].split(":")[0]: row for row in json.loads(lotor("policies", "--json").stdout)
     }
-    assert listed["ucb"]["why_not_samba"] is None
-    assert "other arms" in listed["reinforcement-comparison"]["why_not_samba"]
+    assert "samba" not in listed["ucb"]["why_not"]
+    assert "other arms" in listed["reinforcement-comparison"]["why_not"]["samba"]
     assert "softmax:tau=0.06" in lotor("policies").stdout
 
 
 def test_version_and_help() -> None:
     assert lotor("--version").stdout.startswith("lotor 0.")
     assert "Exit codes" in lotor("--help").stdout
-    assert "--compare" in lotor("run", "--help").stdout
+    assert "--compare" in lotor("run", "samba", "--help").stdout
 
 
 def test_ctrl_c_ends_cleanly_and_long_runs_show_progress() -> None:

@@ -1,9 +1,9 @@
-"""`lotor serve`, `lotor start` and `lotor runs`, as people use them: processes on loopback."""
+"""`lotor serve`, `lotor start` and `lotor runs`, as people use them: processes on federation."""
 
 import json
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,8 +12,9 @@ import pytest
 import lotor
 from commands import lotor as command
 from lotor.policies import from_text
+from lotor.protocols.samba.paper import hospitals
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.loopback import Loopback
+from lotor.sandbox import Federation
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 START = ("start", "samba", "--key-bits", "2048", "--budget", "60", "--json")
@@ -43,16 +44,16 @@ def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 class Town:
     """A federation and the commands of its operators."""
 
-    def __init__(self, loopback: Loopback) -> None:
-        self.loopback = loopback
+    def __init__(self, federation: Federation) -> None:
+        self.federation = federation
 
     def lotor(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return command(*arguments, "--kit", str(self.loopback.kits[name]))
+        return command(*arguments, "--kit", str(self.federation.kits[name]))
 
     def process(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A command that logs, and would serve: in a process of its own."""
-        kit = str(self.loopback.kits[name])
-        parts = self.loopback.command(*arguments, "--kit", kit)
+        kit = str(self.federation.kits[name])
+        parts = self.federation.command(*arguments, "--kit", kit)
         return subprocess.run(parts, capture_output=True, text=True, check=False, timeout=90)  # noqa: S603
 
     def data(self, name: str, *arguments: str) -> object:
@@ -61,8 +62,8 @@ class Town:
         return json.loads(done.stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        kit = str(self.loopback.kits["customer"])
-        command = self.loopback.command(*START, *arguments, "--kit", kit)
+        kit = str(self.federation.kits["customer"])
+        command = self.federation.command(*START, *arguments, "--kit", kit)
         return subprocess.Popen(  # noqa: S603
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -94,19 +95,24 @@ def plain(policy: str) -> float:
     return lotor.run(from_text(policy), arms, budget=60, seed=7).reward
 
 
+def federation_of(folder: Path, means: Mapping[str, float], budget: int) -> Federation:
+    cast = hospitals(means, budget=budget, seed=7, policy="ucb")
+    return Federation(folder, lotor.Samba.form_called("paper"), cast, 7)
+
+
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     folder = tmp_path_factory.mktemp("town") / "federation"
-    loopback = Loopback.bernoulli(folder, MEANS, budget=600, seed=7)
-    loopback.prepare()
-    path = loopback.kits["lyon"] / "party.toml"
+    federation = federation_of(folder, MEANS, budget=600)
+    federation.prepare()
+    path = federation.kits["lyon"] / "party.toml"
     config = read_config(path)
     assert config.consent is not None
     consent = msgspec.structs.replace(config.consent, policies=("ucb",))
     write_config(path, msgspec.structs.replace(config, consent=consent))
-    loopback.serve()
-    yield Town(loopback)
-    loopback.close()
+    federation.serve()
+    yield Town(federation)
+    federation.close()
 
 
 def test_a_run_gives_its_customer_the_total_and_owners_their_own(town: Town) -> None:
@@ -199,13 +205,13 @@ def test_senseless_orders_are_refused(
 
 
 def test_only_the_customer_starts_runs_and_one_process_serves(town: Town) -> None:
-    town.loopback.end("lyon")
+    town.federation.end("lyon")
     refused = town.process("lyon", *START)
     assert refused.returncode == 2
     assert "lyon is owner" in refused.stderr
-    served = town.loopback.log_file("lyon").read_text().count('"serving"')
-    town.loopback.serve("lyon")
-    until(lambda: town.loopback.log_file("lyon").read_text().count('"serving"') > served)
+    served = town.federation.log_file("lyon").read_text().count('"serving"')
+    town.federation.serve("lyon")
+    until(lambda: town.federation.log_file("lyon").read_text().count('"serving"') > served)
     assert "another process serves" in town.process("lyon", "serve").stderr
     assert town.lotor("lyon", "runs", "show", "ffff").returncode == 2
     assert town.lotor("lyon", "runs", "resolve", "ffff", "x").returncode == 2
@@ -218,10 +224,10 @@ def asked(kit: Path) -> list[str]:
 
 def crash_in_pull(town: Town, count: int, *answer: str) -> None:
     """Kill the hospital in its next pull, and say what became of the decision."""
-    kit = town.loopback.kits["solo"]
+    kit = town.federation.kits["solo"]
     until(lambda: len(asked(kit)) == count)
-    town.loopback.kill("solo")
-    town.loopback.serve("solo")
+    town.federation.kill("solo")
+    town.federation.serve("solo")
     decision = asked(kit)[-1]
     run = decision.split("/")[0]
     until(lambda: f"lotor runs resolve {run} {decision}" in str(town.data("solo", "runs", "list")))
@@ -233,18 +239,18 @@ def crash_in_pull(town: Town, count: int, *answer: str) -> None:
 
 def test_a_pull_cut_off_by_a_crash_is_in_doubt_until_resolved(tmp_path: Path) -> None:
     """Three crashes in one run, and each answer that an operator has."""
-    loopback = Loopback.bernoulli(tmp_path / "federation", {"solo": 1.0}, budget=60, seed=7)
-    loopback.prepare()
-    kit = loopback.kits["solo"]
+    federation = federation_of(tmp_path / "federation", {"solo": 1.0}, budget=60)
+    federation.prepare()
+    kit = federation.kits["solo"]
     (kit / "hospital.py").write_text(SLOW_PULL)
     config = read_config(kit / "party.toml")
     assert config.owner is not None
     owner = msgspec.structs.replace(config.owner, repeatable=False)
     write_config(kit / "party.toml", msgspec.structs.replace(config, owner=owner))
     (kit / "wait").touch()
-    town = Town(loopback)
+    town = Town(federation)
     try:
-        loopback.serve()
+        federation.serve()
         process = town.start()
         crash_in_pull(town, 1, "--reward", "1")
         crash_in_pull(town, 2, "--lost")
@@ -258,4 +264,4 @@ def test_a_pull_cut_off_by_a_crash_is_in_doubt_until_resolved(tmp_path: Path) ->
         assert in_doubt == once_more
         assert len(asked(kit)) - 1 == len(set(asked(kit))) == 60
     finally:
-        loopback.close()
+        federation.close()

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 from lotor.cli.main import app
 from lotor.core.errors import InputError
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig, write_config
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.journal import RUNNING, RunRow
+from lotor.sandbox.kits import make_kits
 
 PULL = OwnerTable(pull="w:pull", reward_range=(0.0, 2.0))
 ACT = OwnerTable(act="w:act")
@@ -39,7 +39,7 @@ DECISION = "aa/1"
 def test_what_fits_is_passed_on(
     tmp_path: Path, owner: OwnerTable, options: tuple[str, ...], complaint: str | None
 ) -> None:
-    kit = demo_federation(tmp_path / "f", {"lyon": "owner"})["lyon"]
+    kit = make_kits(tmp_path / "f", {"lyon": "owner"})["lyon"]
     write_config(kit / "party.toml", PartyConfig(owner=owner))
     with open_kit(kit) as at:
         note = f"in doubt: decision {DECISION}"

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from golden import commands
+from lotor.cli.derive import ProtocolGroup
 
 RECORDED = Path(__file__).with_name("command_line.json")
 # Cheap ones that print JSON.
@@ -16,31 +17,73 @@ DOCUMENTS = (
     "run spectral-ucb-ds --compare --trajectory --key-bits 2048 --arms graph:3 --budget 4",
     "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6",
     "run helba --compare --trajectory --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
-    "run helba --plan --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
+    "plan helba --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
 )
+# What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
+FORMERLY = {
+    "plan helba --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2": (
+        "run helba --plan --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2"
+    )
+}
+GONE = {
+    "lotor run": {"--plan"},  # is `lotor plan PROTOCOL`
+    "lotor policies --json": {"[]/why_not_samba"},  # is why_not, for every protocol
+}
 TYPES = {bool: "boolean", int: "number", float: "number", str: "string", type(None): "null"}
 
 
 def offered() -> dict[str, dict[str, Any]]:
-    """Each command, with each option under each of its names, and arguments by their place."""
+    """Each command, with each option under each of its names, and arguments by their place.
+
+    Where protocols are subcommands, the command offers what any of them does, and the protocol is
+    its argument.
+    """
     found: dict[str, dict[str, Any]] = {}
     for command, node in walk("lotor", commands.tree()):
-        taken = found[command] = {}
-        options = [one for one in node.params if one.param_type_name == "option"]
-        arguments = [one for one in node.params if one.param_type_name == "argument"]
-        for option in options:
-            for name in (*option.opts, *option.secondary_opts):
-                taken[name] = described(option)
-        for place, argument in enumerate(arguments, 1):
-            taken[f"argument {place}"] = described(argument)
+        taken = found[command] = _taken(node)
+        if isinstance(node, ProtocolGroup):
+            for one in below(node).values():
+                for name, option in _taken(one).items():
+                    taken.setdefault(name, option)
+            choices = list(below(node))
+            taken["argument 1"] = {
+                "default": "None",
+                "given": "None",
+                "required": True,
+                "choices": choices,
+            }
     return found
 
 
+def _taken(node: Any) -> dict[str, Any]:
+    """The options that --help shows; the others are there to be refused."""
+    taken = {}
+    options = [one for one in node.params if one.param_type_name == "option" and not one.hidden]
+    arguments = [one for one in node.params if one.param_type_name == "argument"]
+    for option in options:
+        for name in (*option.opts, *option.secondary_opts):
+            taken[name] = described(option)
+    for place, argument in enumerate(arguments, 1):
+        taken[f"argument {place}"] = described(argument)
+    return taken
+
+
 def walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """A command and all below it; their classes depend on the version of typer."""
+    """A command and all below it."""
     yield name, command
-    for part, below in getattr(command, "commands", {}).items():
-        yield from walk(f"{name} {part}", below)
+    for part, one in below(command).items():
+        yield from walk(f"{name} {part}", one)
+
+
+def below(command: Any) -> dict[str, Any]:
+    """The commands of a group, loaded; their classes depend on the version of typer."""
+    if not hasattr(command, "list_commands"):
+        return {}
+    with command.make_context("lotor", [], resilient_parsing=True) as context:
+        return {
+            name: command.resolve_command(context, [name])[1]
+            for name in command.list_commands(context)
+        }
 
 
 def described(parameter: Any) -> dict[str, Any]:
@@ -50,6 +93,7 @@ def described(parameter: Any) -> dict[str, Any]:
         default = stated
     return {
         "default": str(default),
+        "given": str(parameter.default),
         "required": parameter.required,
         "choices": [str(one) for one in _choices(parameter)],
     }

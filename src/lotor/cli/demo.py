@@ -41,7 +41,11 @@ def demo_command(
         str, typer.Option(help="What to run, as `lotor run --help` lists them.")
     ] = "samba",
     form: Annotated[
-        str | None, typer.Option(help="In which form.", show_default="the protocol's default")
+        str | None,
+        typer.Option(
+            help="In which form; `lotor run PROTOCOL --help` lists them.",
+            show_default="the protocol's default",
+        ),
     ] = None,
     policy: Annotated[
         str | None,

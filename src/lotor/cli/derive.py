@@ -73,8 +73,7 @@ def command(
     def run(**given: Any) -> None:
         for option in others:
             if given.pop(f"foreign_{option.flag}") is not None:
-                homes = " and ".join(foreign[flag(option)][1])
-                raise InputError(f"{flag(option)} belongs to {homes}")
+                raise InputError(f"{flag(option)} belongs to {homes(foreign, flag(option))}")
         names = [one.name for one in derived.values()]
         values = {name: given.pop(name) for name in names}
         chosen = {name: value for name, value in values.items() if value is not None}
@@ -105,6 +104,9 @@ class ProtocolGroup(TyperGroup):
             raise InputError(f"no protocol is called {cmd_name!r}: choose one of {names}")
         made = typer.main.get_command(type(self).make(cmd_name))
         made.name = cmd_name
+        if cmd_name in PROTOCOLS:
+            summary = PROTOCOLS[cmd_name].summary
+            made.short_help = f"{summary[:1].upper()}{summary[1:]}."
         return made
 
 
@@ -117,6 +119,12 @@ def foreign_options(
         for option in options_of(kind):
             found.setdefault(flag(option), (option, []))[1].append(f"`lotor {where} {name}`")
     return found
+
+
+def homes(foreign: Mapping[str, tuple[Option, list[str]]], name: str) -> str:
+    """The commands that take an option, in words."""
+    *others, last = foreign[name][1]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def allow(registry: Any, name: str) -> None:

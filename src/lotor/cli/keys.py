@@ -230,7 +230,11 @@ def demo(
     ] = None,
     protocol: Annotated[str, typer.Option(help="Whose parties to make.")] = "samba",
     form: Annotated[
-        str | None, typer.Option(help="In which form.", show_default="the protocol's default")
+        str | None,
+        typer.Option(
+            help="In which form; `lotor run PROTOCOL --help` lists them.",
+            show_default="the protocol's default",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

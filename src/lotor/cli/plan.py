@@ -32,7 +32,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
 
     own = [(one, "Options") for one in kind.all_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
-    text = f"Say what a run of {kind.name} will take: {kind.summary}."
+    text = f"Say what a run of {kind.name} will take ({kind.summary})."
     return command(body, own, foreign_options(source_options, "plan"), text)
 
 

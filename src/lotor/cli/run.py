@@ -19,6 +19,7 @@ from lotor.cli.derive import (
     command,
     flag,
     foreign_options,
+    homes,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
 from lotor.cli.simulate import different_rounds, document, simulate
@@ -224,7 +225,12 @@ def _plain(
         elif name in agent.settings:
             settings[name] = int(value) if name == "slot_bits" else value
         else:
-            raise InputError(f"{flags[name]} does not go with --policy {text}")
+            where = homes(foreign_options(source_options, "run"), flags[name])
+            raise InputError(
+                f"{flags[name]} does not go with --policy {text}: it is for the policies of {where}"
+            )
+    if "delta" in settings and "privacy_budget" not in settings:
+        raise InputError("--delta goes with --privacy-budget: give both, or leave it out")
     if given:
         policy = replace(policy, **given)  # type: ignore[type-var]
     environment = source(**chosen).environment(

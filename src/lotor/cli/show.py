@@ -56,7 +56,7 @@ def show_comparison(out: Console, protocol: SecureProtocol, comparison: Comparis
         show_table(out, table)
     show_costs(out, secure)
     counts = form.complexity(protocol, comparison.environment, secure.budget)
-    show_operations(out, secure, counts)
+    show_operations(out, secure, counts, form.counted_as)
     show_privacy(out, secure)
     show_leakage(out, form)
     for note in form.notes(protocol):
@@ -124,7 +124,9 @@ def _kind(name: str) -> str:
     return kind if number.isdigit() else name
 
 
-def show_operations(out: Console, result: Result, counts: Counts) -> None:
+def show_operations(
+    out: Console, result: Result, counts: Counts, headings: Mapping[str, str]
+) -> None:
     """Counted operations beside what must be, and beside what others count."""
     counts = {
         name: column
@@ -133,7 +135,7 @@ def show_operations(out: Console, result: Result, counts: Counts) -> None:
     }
     table = small_table("Cryptographic operations")
     table.add_column("operation")
-    for heading in ("counted", *(name.replace("_", " ") for name in counts)):
+    for heading in ("counted", *(headings.get(name, name.replace("_", " ")) for name in counts)):
         table.add_column(heading, justify="right")
     names = dict.fromkeys(sorted(result.operations))
     names |= {name: None for column in counts.values() for name in column}

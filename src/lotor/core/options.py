@@ -78,7 +78,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
         if described is None:
             continue
         value, choices = _type_of(hints[field.name])
-        default = "" if field.default in (MISSING, None) else str(field.default)
+        default = "" if field.default in (MISSING, None) else _in_words(field.default)
         found.append(
             Option(
                 name=field.name,
@@ -91,6 +91,11 @@ def options_of(kind: type) -> tuple[Option, ...]:
             )
         )
     return tuple(found)
+
+
+def _in_words(default: object) -> str:
+    """As people write it: 1, not 1.0; 1e-6, not 1e-06."""
+    return f"{default:g}".replace("e-0", "e-") if isinstance(default, float) else str(default)
 
 
 def _type_of(hint: Any) -> tuple[type[int] | type[float] | type[str], tuple[str, ...]]:

@@ -201,6 +201,9 @@ class Form(ABC):
     leakage: ClassVar[Mapping[str, Finding]]
     """What each role learns: by the paper, and measured."""
 
+    counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
+    """How a table heads the counts of `complexity`."""
+
     takes_long: ClassVar[bool] = False
     """Whether a run takes so long that one wants to know beforehand what it will take."""
 

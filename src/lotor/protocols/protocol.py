@@ -143,7 +143,14 @@ class SecureProtocol(Protocol):
         """Its own options, and those of its policy that it takes as its own."""
         chosen = dict.fromkeys(cls.policy_options)
         of_policy = [one for one in options_of(cls.policy_kind()) if one.name in chosen]
-        return (*options_of(cls), *of_policy)
+        return (*map(cls._with_forms, options_of(cls)), *of_policy)
+
+    @classmethod
+    def _with_forms(cls, one: Option) -> Option:
+        """The option `form` says which forms there are."""
+        if one.name != "form":
+            return one
+        return replace(one, text=f"{one.text.removesuffix('.')}: {' or '.join(cls.forms)}.")
 
     @classmethod
     def policy_kind(cls) -> type:

@@ -148,7 +148,10 @@ class HelbaPaper(Form):
 
     def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
         setting = _setting_of(_helba(protocol), environment, budget)
-        return {"expected": complexity.whole_run(setting)}
+        counts = complexity.whole_run(setting)
+        # A run counts squares apart.
+        products = {"ckks_multiply_and_square": counts.pop("multiply")}
+        return {"expected": {f"ckks_{name}": count for name, count in counts.items()} | products}
 
     def forecast(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Forecast:
         helba = _helba(protocol)
@@ -180,7 +183,9 @@ class HelbaPaper(Form):
 
     def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
         if size is not None:
-            raise InputError("the demonstration of helba has one user")
+            raise InputError(
+                "the demonstration of helba always has one user: give no number of hospitals"
+            )
         return toy(budget=budget, seed=seed, policy=to_text(protocol.policy))
 
 

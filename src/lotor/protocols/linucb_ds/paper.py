@@ -54,6 +54,11 @@ class LinUCBDSPaper(Form):
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
     apart: ClassVar[str] = "principal and comp, comp and whoever knows the arms"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    counted_as: ClassVar[Mapping[str, str]] = {
+        "expected": "as it must be",
+        "figure_4": "Figure 4, transcribed",
+        "figure_5": "Figure 5, as printed",
+    }
 
     protocol: ClassVar[type[LinUCBDS]] = LinUCBDS
 
@@ -181,7 +186,10 @@ class LinUCBDSPaper(Form):
 
     def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
-            raise InputError(f"the demonstration of {protocol.name} has one owner")
+            raise InputError(
+                f"the demonstration of {protocol.name} always has one owner: give no number of "
+                "hospitals"
+            )
         source = protocol.arms
         made = made_up(source.default, graph=issubclass(source, GraphSource))
         members = {name: CastMember(name) for name in ("comp", "customer")}

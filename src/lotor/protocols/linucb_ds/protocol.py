@@ -64,7 +64,7 @@ class LinUCBDS(SecureProtocol):
         if not isinstance(self.policy, self.kind):
             raise InputError(
                 f"{type(self).__name__} takes a policy such as {self.kind.__name__}(), not "
-                f"{self.policy!r}"
+                f"{self.policy!r}: `lotor policies` lists those that fit"
             )
         if self.slot_bits not in SLOT_BITS:
             raise InputError(f"slot_bits is 64 or 96, not {self.slot_bits!r}")
@@ -104,7 +104,7 @@ class SpectralUCBDS(LinUCBDS):
     """The same for arms on a graph, whose rewards are smooth on it (the paper's Section 6)."""
 
     name: ClassVar[str] = "spectral-ucb-ds"
-    summary: ClassVar[str] = "the same for arms on a graph"
+    summary: ClassVar[str] = "arms on a graph, at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = GraphSource
     forms: ClassVar[Mapping[str, str]] = {
         "paper": "lotor.protocols.linucb_ds.paper:SpectralUCBDSPaper"

@@ -59,6 +59,11 @@ class PPCBDealt(Form):
     hubs: ClassVar[tuple[str, ...]] = BOTH
     apart: ClassVar[str] = "any two of the dealer and the two servers"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    counted_as: ClassVar[Mapping[str, str]] = {
+        "expected": "as it must be",
+        "per_step": "a step",
+        "published_program": "authors' program",
+    }
 
     def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
         features = _ppcb(protocol).split(contextual_arms(run).d)
@@ -164,7 +169,9 @@ class PPCBDealt(Form):
 
     def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
-            raise InputError("the demonstration of ppcb has three firms")
+            raise InputError(
+                "the demonstration of ppcb always has three firms: give no number of hospitals"
+            )
         return travel(budget=budget, policy=to_text(protocol.policy))
 
 

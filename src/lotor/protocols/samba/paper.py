@@ -90,6 +90,7 @@ class SambaPaper(Form):
         "controller and comp, controller and the customer, either server and an owner"
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
     def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
         samba = _samba(protocol)

@@ -58,7 +58,10 @@ class Samba(SecureProtocol):
     def __post_init__(self) -> None:
         self.check_form(self.form)
         if not isinstance(self.policy, Policy):
-            raise InputError(f"Samba takes a policy such as UCB(), not {self.policy!r}")
+            raise InputError(
+                f"Samba takes a policy such as UCB(), not {self.policy!r}: `lotor policies` lists "
+                "those that fit"
+            )
         check_iterations(self.policy)
         found = check_genericity(self.policy)
         for condition, reason in (
