@@ -14,6 +14,11 @@ settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("lotor")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: some tests wait for processes, timers or peers most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_ports() -> Iterator[None]:
     """Workers choose among ports of their own: one that is free may be another's in a moment."""
