@@ -28,7 +28,7 @@ test: $(READY)
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not long'
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -q -m long
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
 
 # make chaos CHAOS='--kills 1000 --seed 5'
 CHAOS ?=

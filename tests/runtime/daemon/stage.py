@@ -9,13 +9,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import msgspec
 import pytest
+from gmpy2 import mpz
 
 import lotor
 from lotor.crypto.certificates import Certificate, PartyKey, Subject
+from lotor.crypto.paillier import private
+from lotor.crypto.paillier.private import random_prime
 from lotor.environments import Outcomes
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.protocols.samba.paper import hospitals
@@ -295,6 +300,12 @@ class Lines(logging.Handler):
         self._lines.append(record.getMessage())
 
 
+@cache
+def _primes(bits: int) -> Iterator[mpz]:
+    """A few, again and again: no test here is about how keys are drawn, which takes long."""
+    return cycle([random_prime(bits) for _ in range(6)])
+
+
 @asynccontextmanager
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
     """A federation with daemons for all members, or for these ("-": for nobody yet)."""
@@ -302,6 +313,7 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(start_run_module, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
         patch.setattr(sys, "path", list(sys.path))
+        patch.setattr(private, "random_prime", lambda bits: next(_primes(bits)))
         cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
         federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
         federation.prepare()

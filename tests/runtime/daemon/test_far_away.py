@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lotor.runtime.daemon.loopback import Loopback
 
 from delay import FarAway, Weather
-from lotor.runtime.daemon.loopback import Loopback
 from trials import Trial, dial, events, listens, prepared, until
 
 ROUGH = Weather(delay=0.010, stall=0.3, stalls=0.005)
