@@ -16,12 +16,11 @@ from lotor.core.fixed_point import RewardScale
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, optimistic_from_text
 from lotor.protocols.helba import Helba
+from lotor.protocols.helba.forecast import HelbaForecast, measured
+from lotor.protocols.helba.helper_processes import check_workers
 from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.leakage import MEASURED
-from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.primitives import measured
 from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.sharing import check_workers
 from lotor.protocols.party import Protocol
 from lotor.protocols.plain_contexts import PlainContexts
 
@@ -99,7 +98,7 @@ class _View:
     def forecast(self) -> Forecast:
         check_workers(self.setting, self.helba.workers)
         prices = measured(self.setting.parameters, REPEATS, POINTS)
-        return PlanShown(Plan(self.setting), prices)
+        return PlanShown(HelbaForecast(self.setting), prices)
 
     def judged(self, outcome: Outcome) -> list[Judged]:
         secure = outcome.secure

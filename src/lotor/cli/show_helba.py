@@ -9,9 +9,8 @@ from lotor.cli.study import Outcome
 from lotor.cli.tables import small_table
 from lotor.environments import LinearContexts
 from lotor.protocols.helba.bounds import QuadraticBounds
+from lotor.protocols.helba.forecast import HelbaForecast, Prices
 from lotor.protocols.helba.judging import Judged
-from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.primitives import Prices
 
 MEMORY = "estimated memory of the server"
 EXPLAINED = (
@@ -28,7 +27,7 @@ WITHOUT_INVERSE = (
 class PlanShown:
     """What a run will take, at measured prices."""
 
-    plan: Plan
+    plan: HelbaForecast
     prices: Prices
 
     @property

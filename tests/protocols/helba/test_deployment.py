@@ -7,11 +7,11 @@ from lotor.core.effects import Checkpoint
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import trusting_identities
 from lotor.protocols.deployment import Member, Offer, Place
-from lotor.protocols.helba.authority import Authority
+from lotor.protocols.helba.authority import HelbaAuthority
 from lotor.protocols.helba.deployment import SEATS, HelbaDeployment
-from lotor.protocols.helba.server import Server
+from lotor.protocols.helba.server import HelbaServer
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import User
+from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.party import is_slow
 from protocols.helba.stage import DEGREE
 
@@ -96,7 +96,7 @@ def test_an_order_that_no_run_can_fulfil() -> None:
 
 def test_the_parties_of_all_seats() -> None:
     order, both = ordered(), frozenset({"pull", "features"})
-    kinds = {"user": User, "server": Server, "key-authority": Authority}
+    kinds = {"user": HelbaUser, "server": HelbaServer, "key-authority": HelbaAuthority}
     for seat, kind in kinds.items():
         party = HELBA.party(place(seat, order, both))
         assert type(party) is kind

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
@@ -9,16 +10,14 @@ from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.crypto.signing import Identity
 from lotor.policies.optimistic import optimistic_from_text
 from lotor.protocols.deployment import Member, Place, Plan
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.messages import WIRE
+from lotor.protocols.helba.messages import KEY_AUTHORITY, WIRE
 from lotor.protocols.helba.protocol import Helba
-from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.sharing import useful_workers
 from lotor.protocols.helba.terms import helba_policy, terms_from
-from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party
 from lotor.protocols.store import MemoryStore
+
+if TYPE_CHECKING:  # it loads CKKS
+    from lotor.protocols.helba.setting import HelbaSetting
 
 SEATS = ("user", "server", KEY_AUTHORITY)
 LINKS = {"user": ("server",), "server": ("user", KEY_AUTHORITY), KEY_AUTHORITY: ("server",)}
@@ -60,6 +59,8 @@ class HelbaDeployment:
         options: Mapping[str, str | int],
         identity: Identity,
     ) -> tuple[bytes, Party]:
+        from lotor.protocols.helba.user import HelbaUser  # noqa: PLC0415  it loads CKKS
+
         offer = self.seats(members)["user"].offer
         if offer.arms < 2 or not offer.features or offer.features % offer.arms:
             raise InputError(
@@ -75,7 +76,7 @@ class HelbaDeployment:
             scale=RewardScale(offer.low, offer.high),
         )
         # It is built again, with a store of its own, from what it writes down first.
-        return setting.terms.to_bytes(), user_of(identity, setting, MemoryStore())
+        return setting.terms.to_bytes(), HelbaUser(identity, setting, MemoryStore())
 
     def _protocol(self, options: Mapping[str, str | int]) -> Helba:
         given: dict[str, object] = {**options, "insecure_degree": self._insecure_degree}
@@ -96,7 +97,9 @@ class HelbaDeployment:
         seats = {seat: seat for seat in SEATS}
         return Plan(terms.policy, terms.budget, terms.arms, seats, LINKS)
 
-    def _setting(self, order: bytes) -> HelbaSetting:
+    def _setting(self, order: bytes) -> "HelbaSetting":
+        from lotor.protocols.helba.setting import HelbaSetting  # noqa: PLC0415  it loads CKKS
+
         terms = terms_from(order)
         if terms.insecure_degree != (self._insecure_degree or 0):
             raise ProtocolError(
@@ -109,12 +112,18 @@ class HelbaDeployment:
             raise ProtocolError(f"user ordered what no run can do: {error}") from None
 
     def party(self, place: Place, snapshot: bytes | None = None) -> Party:
+        # These load CKKS.
+        from lotor.protocols.helba.authority import HelbaAuthority  # noqa: PLC0415
+        from lotor.protocols.helba.helper_processes import useful_workers  # noqa: PLC0415
+        from lotor.protocols.helba.server import HelbaServer  # noqa: PLC0415
+        from lotor.protocols.helba.user import HelbaUser  # noqa: PLC0415
+
         setting = self._setting(place.order)
         if place.seat == KEY_AUTHORITY:
-            return Authority(place.identity, setting, place.store, snapshot=snapshot)
+            return HelbaAuthority(place.identity, setting, place.store, snapshot=snapshot)
         if place.seat == "server":
             workers = useful_workers(setting, place.workers)
-            return server_of(setting, place.store, workers=workers, snapshot=snapshot)
+            return HelbaServer(setting, place.store, workers=workers, snapshot=snapshot)
         for kind, does in (
             ("features", "answers with the contexts of a round"),
             ("pull", "answers with the reward of a decision"),
@@ -124,4 +133,4 @@ class HelbaDeployment:
                     f"the user has no function that {does}: let it set `{kind}` under [owner] in "
                     "its party.toml"
                 )
-        return user_of(place.identity, setting, place.store, snapshot=snapshot)
+        return HelbaUser(place.identity, setting, place.store, snapshot=snapshot)

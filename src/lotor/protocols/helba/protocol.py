@@ -6,21 +6,21 @@ Users keep contexts and rewards; the server that learns from them only ever sees
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, RewardScale, to_float
 from lotor.crypto.ckks import LARGEST_MODULUS, InsecureParametersWarning
 from lotor.crypto.signing import trusting_identities
 from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.roles import server_of, user_of
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.messages import KEY_AUTHORITY
 from lotor.protocols.helba.terms import HelbaTerms, helba_policy
-from lotor.protocols.helba.wire import KEY_AUTHORITY
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain_contexts import PlainContexts, linear_contexts
 from lotor.protocols.store import MemoryStore
+
+if TYPE_CHECKING:  # it loads CKKS
+    from lotor.protocols.helba.setting import HelbaSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,10 @@ class Helba:
         arms: int,
         d: int,
         scale: RewardScale,
-    ) -> HelbaSetting:
+    ) -> "HelbaSetting":
         """What all parties agree on; refuses what no run can do, before any key is made."""
+        from lotor.protocols.helba.setting import HelbaSetting  # noqa: PLC0415  it loads CKKS
+
         return HelbaSetting.of(
             HelbaTerms(
                 run=run,
@@ -140,14 +142,19 @@ class Helba:
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         """One user for all rounds, the server, and the authority that makes their keys."""
+        # These load CKKS.
+        from lotor.protocols.helba.authority import HelbaAuthority  # noqa: PLC0415
+        from lotor.protocols.helba.server import HelbaServer  # noqa: PLC0415
+        from lotor.protocols.helba.user import HelbaUser  # noqa: PLC0415
+
         arms = linear_contexts(run, self.policy)
         self._check_means(arms.means[: run.budget])
         setting = self.setting(run.id, budget=run.budget, arms=run.k, d=arms.d, scale=run.scale)
         identities = trusting_identities(["user", KEY_AUTHORITY])
         return {
-            "user": user_of(identities["user"], setting, MemoryStore()),
-            "server": server_of(setting, MemoryStore(), workers=self.workers),
-            KEY_AUTHORITY: Authority(identities[KEY_AUTHORITY], setting, MemoryStore()),
+            "user": HelbaUser(identities["user"], setting, MemoryStore()),
+            "server": HelbaServer(setting, MemoryStore(), workers=self.workers),
+            KEY_AUTHORITY: HelbaAuthority(identities[KEY_AUTHORITY], setting, MemoryStore()),
         }
 
     def _check_means(self, means: Floats) -> None:
