@@ -26,8 +26,8 @@ from lotor.crypto.ckks.binding import SealEvaluator
 from lotor.crypto.ckks.context import context_of
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.forecast import Prices, measured
 from lotor.protocols.helba.judging import Judged, judged
-from lotor.protocols.helba.primitives import Prices, measured
 from lotor.protocols.helba.setting import HelbaSetting
 
 # What the issue of speed is about: all else that a run does is overhead.

@@ -10,7 +10,7 @@ from lotor.protocols.form import Assignment, Contribution, Member
 from lotor.protocols.helba.paper import HelbaPaper
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import User
+from lotor.protocols.helba.user import HelbaUser
 from protocols.helba.stage import DEGREE
 
 HELBA = HelbaPaper()
@@ -109,7 +109,7 @@ def test_the_parties_of_all_seats() -> None:
         assert isinstance(first, Checkpoint)
         again = HELBA.party(at, first.snapshot())
         assert type(again) is type(party)
-    assert type(user) is User
+    assert type(user) is HelbaUser
 
 
 @pytest.mark.parametrize("missing", ["pull", "features"])

@@ -18,11 +18,12 @@ import lotor
 from daemons import SandboxDaemons, until
 from lotor.policies import BatchedOFUL, to_text
 from lotor.protocols.form import Form
-from lotor.protocols.helba import learning, uploads
+from lotor.protocols.helba import server_state, wire
 from lotor.protocols.helba.demo import one_user
+from lotor.protocols.helba.estimators import DividedEstimator
 from lotor.protocols.helba.paper import HelbaPaper
-from lotor.protocols.helba.server import Server, ServerMemory
-from lotor.protocols.helba.shared_server import SharedServer
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.server_state import HelbaServerMemory
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
@@ -62,9 +63,9 @@ class SmallHelba(lotor.Helba):
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Federation:
     """Kits, and windows so small that every upload has several."""
-    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
-    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+    monkeypatch.setattr(wire, "PART_BYTES", 100_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(server_state, "REWRITE_ROUNDS", 2)
     federation = Federation(tmp_path / "f", HelbaPaper(), one_user(TOY, seed=SEED), SEED)
     federation.prepare()
     return federation
@@ -85,6 +86,13 @@ def held(made: Federation) -> Iterator[Path]:
 
 def lodgers(made: Federation) -> SandboxDaemons:
     return SandboxDaemons.of(made, {"helba": SmallHelba})
+
+
+async def steps_end() -> None:
+    """Wait for the threads of parties that were in a step when their daemon closed."""
+    for thread in threading.enumerate():
+        if thread.name == "lotor-step":
+            await asyncio.to_thread(thread.join)
 
 
 def ordered(
@@ -168,7 +176,8 @@ def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> N
             live = await group.live("server", run)
             await until(partial(went_on, live, 1))
             assert live.host is not None
-            assert isinstance(live.host.party, SharedServer)
+            assert isinstance(live.host.party, HelbaServer)
+            assert isinstance(live.host.party._estimator, DividedEstimator)
             await group.down("server")
             await group.up("server")
             await finishes(group, run)
@@ -186,7 +195,7 @@ def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> N
 def test_so_they_do_with_the_papers_index(
     made: Federation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 700_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 700_000)
     policy = paper(1.0, 2.0)
     run, exact = restarted(made, {"policy": to_text(policy)}), plain(policy)
     journals = Journals(made)
@@ -195,7 +204,7 @@ def test_so_they_do_with_the_papers_index(
 
 
 def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: Federation) -> None:
-    async def scenario() -> tuple[bytes, bytes, ServerMemory, dict[str, bytes]]:
+    async def scenario() -> tuple[bytes, bytes, HelbaServerMemory, dict[str, bytes]]:
         group = lodgers(made)
         try:
             await group.up()
@@ -203,13 +212,15 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: Federatio
             live = await group.live("server", run)
             await until(lambda: live.round >= 3)
             await group.down()
+            # A party that was in a step still writes into its store until that is over.
+            await steps_end()
             path = made.kits["server"] / "state" / "journal.db"
             journal = b"".join(
                 file.read_bytes() for file in path.parent.glob("journal.db*") if file.is_file()
             )
             with closing(sqlite3.connect(path)) as database:
                 (snapshot,) = database.execute("SELECT snapshot FROM progress").fetchone()
-            memory = msgspec.msgpack.decode(snapshot, type=ServerMemory)
+            memory = msgspec.msgpack.decode(snapshot, type=HelbaServerMemory)
             files = {path.name: data for path, data in stored(made, "server")}
             (secret,) = [data for _, data in stored(made, "user")]
             return journal, secret, memory, files
@@ -267,14 +278,14 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
 ) -> None:
     """The server is kept in a step; its daemon still answers, obeys and closes."""
     begun, goes_on = threading.Event(), threading.Event()
-    answer = Server._answer
+    answer = HelbaServer._answer
 
-    def slowly(self: Server, *args: object) -> object:
+    def slowly(self: HelbaServer, *args: object) -> object:
         begun.set()
         goes_on.wait(60)
         return answer(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Server, "_answer", slowly)
+    monkeypatch.setattr(HelbaServer, "_answer", slowly)
 
     async def scenario() -> None:
         group = lodgers(made)
@@ -296,9 +307,7 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
         finally:
             await group.down()
             goes_on.set()
-        thinking = [one for one in threading.enumerate() if one.name == "lotor-step"]
-        for thread in thinking:
-            await asyncio.to_thread(thread.join)
+        await steps_end()
         assert not list(stored(made, "server"))
 
     asyncio.run(scenario())
