@@ -13,7 +13,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module: install it (Debian and Ubuntu: 'apt install python3-venv') and run make again." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable '.[dev,data]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable '.[dev,data,plot]'
 	@touch $(READY)
 
 # make demo DEMO=--kill
