@@ -55,7 +55,7 @@ def check_workers(setting: HelbaSetting, workers: int) -> None:
 
 
 class HelperSetup(msgspec.Struct, frozen=True, array_like=True):
-    """What every helper of a server is given once."""
+    """The first message to every helper: the terms, the keys, and how many parts there are."""
 
     terms: bytes
     count: int

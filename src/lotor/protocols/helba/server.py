@@ -87,7 +87,7 @@ class HelbaServer(Party):
         keys = [state.store.fetch(name) for name in memory.keys]
         self._estimator.start(state.load_keys(memory.announced, keys))
         state.restore_sums()
-        # What cannot be used is to be known now, while the run can still wait for its operator.
+        # A damaged file must show now, while the run can still wait for its operator.
         for name in memory.help.names():
             state.store.fetch(name)
 
