@@ -44,12 +44,7 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):
         killed = survived(trial, tmp_path / str(attempt))
         # A busy machine may end a run before everybody's turn has come.
-        if killed.total() >= trial.kills and set(killed) == {
-            "principal",
-            "comp",
-            "customer",
-            "owner",
-        }:
+        if killed.total() >= trial.kills and set(killed) == MEMBERS:
             return
     raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
 

@@ -3,10 +3,17 @@
 Parties of a run compare them, so that nobody computes with other code under the same name.
 """
 
+import json
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.machinery import ModuleSpec
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+)
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,16 +63,25 @@ def _spec(name: str) -> ModuleSpec:
 
 @cache
 def _of_package(package: str) -> CodeFingerprint:
-    names = set(packages_distributions().get(package.partition(".")[0], ()))
-    # Several distributions may share a namespace.
-    if len(names) != 1:
+    found = _installed(package.partition(".")[0])
+    if found is None:
         return CodeFingerprint(package, "", _digest(package))
-    (distribution,) = names
-    try:
-        released = version(distribution)
-    except PackageNotFoundError:
-        released = ""
-    return CodeFingerprint(distribution, released, _digest(package))
+    return CodeFingerprint(found.name, found.version, _digest(package))
+
+
+def _installed(package: str) -> Distribution | None:
+    """The distribution that brought a package; None if there is none, or if several share it."""
+    names = set(packages_distributions().get(package, ()))
+    if len(names) == 1:
+        return distribution(names.pop())
+    if not names:
+        # One that is installed as editable does not list its packages.
+        with suppress(PackageNotFoundError):
+            found = distribution(package)
+            came_from = json.loads(found.read_text("direct_url.json") or "{}")
+            if came_from.get("dir_info", {}).get("editable"):
+                return found
+    return None
 
 
 def _digest(package: str) -> str:
