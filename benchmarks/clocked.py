@@ -12,11 +12,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, process_time, thread_time
+from typing import ClassVar
 
 import lotor
 from lotor.core.effects import Checkpoint, Steps
 from lotor.protocols.linucb_ds.messages import PackedScores, Winner
 from lotor.protocols.party import Party, Run
+from lotor.protocols.protocol import Protocol
 from lotor.runtime.recorder import Recorder
 
 
@@ -37,7 +39,7 @@ class Clocks:
 Pause = Callable[[], object]
 
 
-class ClockedParty:
+class ClockedParty(Party):
     """A party whose steps are timed one by one, by the thread's CPU clock."""
 
     def __init__(self, party: Party, rounds: int = 0, pauses: Sequence[Pause] = ()) -> None:
@@ -86,10 +88,10 @@ class ClockedParty:
         return self.marks[-1][1] - self.marks[0][1]
 
 
-class Clocked:
+class Clocked(Protocol):
     """LinUCB-DS with a clock at every party."""
 
-    least_budget = lotor.LinUCBDS.least_budget
+    name: ClassVar[str] = lotor.LinUCBDS.name
 
     def __init__(self, protocol: lotor.LinUCBDS, pauses: Sequence[Pause] = ()) -> None:
         self._protocol = protocol
@@ -98,8 +100,8 @@ class Clocked:
         self.began = Clocks(0, 0, 0)
 
     @property
-    def name(self) -> str:
-        return self._protocol.name
+    def least_budget(self) -> int | None:
+        return self._protocol.least_budget
 
     @property
     def learner(self) -> str:

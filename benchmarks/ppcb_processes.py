@@ -18,9 +18,10 @@ from rich.table import Table
 
 import lotor
 from lotor.core.errors import LotorError
+from lotor.protocols.ppcb.demo import feature_parties
 from lotor.protocols.ppcb.terms import SECOND
-from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
 from lotor.runtime.daemon.serving import open_kit
+from lotor.sandbox import Federation
 
 ROLES = ("server-0", "server-1", "dealer", "actor", "receiver", "owner")
 # Steps before the first point that is measured, and after the last one.
@@ -34,13 +35,9 @@ class Daemons:
 
     def __init__(self, folder: Path, arms: lotor.ContextualArms, budget: int) -> None:
         half = arms.d // 2
-        self._made = ContextualLoopback.of(
-            folder,
-            arms.contexts[:budget].tolist(),
-            arms.rewards[:budget].tolist(),
-            dimensions=(half, arms.d - half),
-            seed=SEED,
-        )
+        taken = lotor.ContextualArms(arms.contexts[:budget], arms.rewards[:budget])
+        cast = feature_parties(taken, {"owner-1": half, "owner-2": arms.d - half})
+        self._made = Federation(folder, lotor.PPCB.form_called("dealt"), cast, SEED)
         self._made.prepare()
         self._pids: dict[str, int] = {}
 

@@ -20,10 +20,10 @@ from rich.table import Table
 
 import lotor
 from lotor.core.fixed_point import RewardScale
+from lotor.core.result import Result
 from lotor.protocols.ppcb.circuits import PPCBCircuits
 from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms
 from lotor.protocols.two_server.schedule import DealerSchedule
-from lotor.runtime.result import Result
 
 ROUNDS_AIM, SERVER_AIM, DEALER_AIM = 32, 1.0, 2.0
 TURNS = 20

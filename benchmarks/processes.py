@@ -15,18 +15,21 @@ from select import select
 
 import msgspec
 
+import lotor
+from lotor.core.effects import Decision
 from lotor.core.errors import RunEndedError
 from lotor.protocols.samba.messages import MaskedScores, PullingBits
+from lotor.protocols.samba.paper import hospitals
 from lotor.protocols.samba.wire import SEALED_BIT, SEALED_SCORE, place_of
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.loopback import Loopback, free_port
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.frames import Data
 from lotor.runtime.wire import encode
+from lotor.sandbox import federation as sandbox
 
 ROLES = ("owner", "controller", "comp", "customer")
-KEY_BITS = 2048
+KEY_BITS, SEED = 2048, 7
 # Rounds before the first point that is measured, and after the last one.
 LEAD, TAIL = 64, 48
 PATIENCE = 30.0  # seconds within which an echo must be up
@@ -63,7 +66,7 @@ def used(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Federation(Loopback):
+class Federation(sandbox.Federation):
     """Daemons whose owners answer from memory, one of them maybe under a profiler."""
 
     profiled = ""
@@ -72,12 +75,19 @@ class Federation(Loopback):
     @classmethod
     def make(cls, folder: Path, k: int, budget: int) -> "Federation":
         means = {f"owner{i}": (i + 1) / (k + 1) for i in range(k)}
-        made = cls.bernoulli(folder, means, budget=budget, seed=7)
-        assert isinstance(made, Federation)
+        # Outcomes lie in memory, so their table is as small as it may be.
+        cast = hospitals(means, budget=1, seed=SEED, policy="ucb")
+        made = cls(folder, lotor.Samba.form_called("paper"), cast, SEED)
         made.prepare()
-        for name, outcomes in made.rewards.items():
-            (made.kits[name] / "hospital.py").write_text(HOSPITAL.format(outcomes=list(outcomes)))
+        pull = cast.environment.start(SEED)
+        for arm, name in enumerate(made.owners):
+            outcomes = [pull(Decision("", t, arm, "")) for t in range(budget)]
+            (made.kits[name] / "hospital.py").write_text(HOSPITAL.format(outcomes=outcomes))
         return made
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        return self.cast.pullers
 
     def launch(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         self._launching = name
@@ -225,4 +235,4 @@ class Echo:
 
 
 def free_address() -> Address:
-    return Address("127.0.0.1", free_port())
+    return Address("127.0.0.1", sandbox.free_port())

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import lotor
 from cli.killing import killed_demo
+from commands import lotor as command
 from lotor.cli.main import app
 from lotor.core.errors import InputError
 from lotor.environments.sources import ContextSource, contexts
@@ -110,9 +111,9 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (clusters.k, clusters.d, clusters.drawn) == (7, 20, True)
     assert (made_up.k, made_up.d, made_up.rounds) == (3, 4, 5)
     monkeypatch.setattr(contexts, "find_spec", lambda name: None)
-    done = CliRunner().invoke(app, ["run", *PLAIN, "--budget", "5", "--json"])
+    done = command("run", *PLAIN, "--budget", "5", "--json")
     assert json.loads(done.stdout)["k"] == 10
-    assert done.stderr.startswith("lotor: without scikit-learn")
+    assert done.stderr.startswith("lotor: warning: without scikit-learn")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -203,7 +204,7 @@ def test_what_start_orders() -> None:
         ("ppcb", ["--key-bits", "2048"], "--key-bits belongs to .*`lotor start samba`"),
         ("ppcb", ["--selection", "bits"], "--selection belongs to `lotor start samba`"),
         ("ppcb", ["--policy", "ucb"], "takes LinearEpsilonGreedy"),
-        ("ppcb", ["--bits", "3"], "3 bits"),
+        ("ppcb", ["--bits", "3"], "bits is 3"),
         ("samba", ["--epsilon", "0.1"], "--epsilon belongs to `lotor start ppcb`"),
         ("linucb-ds", ["--delta", "0.1"], "--delta belongs to `lotor start ppcb`"),
         ("linucb-ds", ["--delay", "2"], "--delay belongs to `lotor start ppcb`"),

@@ -22,7 +22,7 @@ from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.serving import OpenKit, open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
 
-app = typer.Typer(no_args_is_help=True, help="The runs of one party.")
+app = typer.Typer(no_args_is_help=True, help="Follow, approve, stop and show the runs of a party.")
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 
