@@ -15,7 +15,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module: install it (Debian and Ubuntu: 'apt install python3-venv') and run make again." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(INSTALL) '.[dev,data]'
+	$(INSTALL) '.[dev,data,plot]'
 	@touch $(READY)
 
 # make demo DEMO=--kill
@@ -28,7 +28,7 @@ test: $(READY)
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not long'
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -q -m long
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m long
 
 # make chaos CHAOS='--kills 1000 --seed 5'
 CHAOS ?=

@@ -1,8 +1,8 @@
 """One run of HELBA in a process of its own, so that its memory is its own.
 
-`python helba_case.py run JSON` prints JSON. What a run did is counted by operation and level, and
-priced by bare SEAL operations that are measured before and after it, in other processes. A clock
-within the run says the same without prices: what SEAL's calls themselves took.
+`python helba_case.py run JSON` prints JSON. The operations of a run are counted by kind and level,
+and priced by bare SEAL operations that are measured before and after it, in other processes. A
+clock within the run says the same without prices: how long SEAL's calls themselves took.
 """
 
 import subprocess
@@ -26,11 +26,11 @@ from lotor.crypto.ckks.binding import SealEvaluator
 from lotor.crypto.ckks.context import context_of
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.forecast import Prices, measured
 from lotor.protocols.helba.judging import Judged, judged
-from lotor.protocols.helba.primitives import Prices, measured
 from lotor.protocols.helba.setting import HelbaSetting
 
-# What the issue of speed is about: all else that a run does is overhead.
+# The work that a run cannot do without: all else is overhead.
 PRICED = ("multiply", "square", "multiply_plain", "relinearise", "rescale", "rotate")
 
 
@@ -143,7 +143,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct):
-    """What a run of either kind leaves behind."""
+    """The results of a run of either kind."""
 
     trajectories: list[list[int]]
     counts: Counts

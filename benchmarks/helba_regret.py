@@ -4,8 +4,9 @@
 2. Larger problems, over many rounds: d = 2, 5 and 10, each with d arms, whose contexts are drawn
    anew in each round, offered from a pool of 2d, or always the same.
 
-`--long` takes 10,000 rounds instead of 1,000; `--plot FILE` writes the pool's curves as SVG.
-Nothing fails: an aim is only named.
+`--long` takes 10,000 rounds instead of 1,000; `--plot FILE` draws the pool's curves, as SVG or PNG
+by the name of the file (this needs matplotlib: the extra `plot`). Nothing
+fails: an aim is only named.
 """
 
 import argparse
@@ -14,11 +15,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
-from svg_plot import Panel, plot
 
 import lotor
 from lotor.core.fixed_point import Floats
@@ -31,6 +34,10 @@ LONG_SEEDS = {2: 16, 5: 8, 10: 8}
 KINDS = ("pool of 2d", "fresh", "fixed")
 POINTS = 50
 AIM = 1.5
+# Colours that colour-blind readers can tell apart (Okabe and Ito).
+COLOURS = ("#000000", "#0072b2", "#e69f00", "#009e73", "#d55e00")
+Runs: TypeAlias = dict[tuple[str, int], list[dict[str, Floats]]]
+"""By kind of contexts and d: for each instance, every policy's regret over the rounds."""
 
 TOY: dict[str, tuple[OptimisticPolicy, ...]] = {
     "OFUL, determinant": (lotor.OFUL(),),
@@ -108,7 +115,7 @@ def toy_table() -> Table:
     return table
 
 
-def larger_table(found: dict[tuple[str, int], list[dict[str, Floats]]], rounds: int) -> Table:
+def larger_table(found: Runs, rounds: int) -> Table:
     table = Table(
         title=f"Regret after {rounds:,} rounds, and in brackets beside OFUL's (aim for the "
         f"quadratic index: {AIM})"
@@ -128,26 +135,35 @@ def larger_table(found: dict[tuple[str, int], list[dict[str, Floats]]], rounds: 
     return table
 
 
-def panels(found: dict[tuple[str, int], list[dict[str, Floats]]], rounds: int) -> list[Panel]:
-    x = [rounds * (i + 1) / POINTS for i in range(POINTS)]
-    return [
-        Panel(
-            f"d = {d}, {d} arms",
-            x,
-            {
-                name: [mean([run[name][i] for run in runs]) for i in range(POINTS)]
-                for name in LARGER
-            },
-        )
-        for (kind, d), runs in found.items()
-        if kind == KINDS[0]
-    ]
+def draw(found: Runs, rounds: int, path: Path) -> None:
+    """One panel for each d, contexts from a pool; the bars at its end are standard errors."""
+    shown = {d: runs for (kind, d), runs in found.items() if kind == KINDS[0]}
+    # Text stays text and ids do not depend on the day, so that a new picture differs in its data.
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "lotor", "font.size": 9}):
+        figure = Figure(figsize=(3.4 * len(shown), 3.6), layout="constrained")
+        x = np.arange(1, POINTS + 1) * (rounds // POINTS)
+        for axes, (d, runs) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
+            for place, (colour, name) in enumerate(zip(COLOURS, LARGER, strict=True)):
+                y = np.mean([run[name] for run in runs], axis=0)
+                axes.plot(x, y, color=colour, label=name, linewidth=1.4)
+                last, error = mean([run[name][-1] for run in runs])
+                # Side by side, so that none hides another.
+                axes.errorbar(rounds * (1.01 + place / 80), last, error, color=colour, linewidth=2)
+            axes.set(title=f"d = {d}, {d} arms", xlabel="rounds", xlim=(0, rounds * 1.07))
+            axes.set_xticks(np.linspace(0, rounds, 5))
+            axes.set_ylim(bottom=0)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.axes[0].set_ylabel("regret")
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="10,000 rounds instead of 1,000")
-    parser.add_argument("--plot", type=Path, help="where to write the curves as SVG")
+    parser.add_argument("--plot", type=Path, help="where to draw the curves: an .svg or .png")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     rounds, seeds = (10_000, LONG_SEEDS) if given.long else (1_000, QUICK_SEEDS)
@@ -159,13 +175,13 @@ def main() -> None:
         for d, count in seeds.items()
         for seed in range(count)
     ]
-    found: dict[tuple[str, int], list[dict[str, Floats]]] = {}
+    found: Runs = {}
     with ProcessPoolExecutor(given.processes) as pool:
         for problem, result in zip(problems, pool.map(curves, problems), strict=True):
             found.setdefault((problem.kind, problem.d), []).append(result)
     out.print(larger_table(found, rounds))
     if given.plot is not None:
-        given.plot.write_text(plot(panels(found, rounds), "rounds", "regret"))
+        draw(found, rounds, given.plot)
 
 
 if __name__ == "__main__":

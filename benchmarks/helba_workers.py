@@ -10,7 +10,7 @@ from rich.table import Table
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator, SecretKey
-from lotor.protocols.helba.sharing import Sharing
+from lotor.protocols.helba.helper_processes import HelperProcesses
 
 AIM = 1.6
 SCALE = RewardScale(-9, 9)
@@ -42,9 +42,9 @@ class Bench:
         circuit = self.setting.circuit
         circuit.differences(circuit.estimate(self.sums, 130), self.tables(), 130, 130)
 
-    def shared(self, sharing: Sharing) -> None:
-        sharing.renew(self.sums, 130)
-        sharing.differences(self.contexts, self.tables)
+    def shared(self, helpers: HelperProcesses) -> None:
+        helpers.renew(self.sums, 130)
+        helpers.differences(self.contexts, self.tables)
 
 
 def workers_table(counts: tuple[int, ...], turns: int) -> Table:
@@ -65,18 +65,18 @@ def workers_table(counts: tuple[int, ...], turns: int) -> Table:
 
 
 def _row(bench: Bench, count: int, turns: int, wall: float, cpu: float) -> list[str]:
-    sharing = Sharing(bench.setting, bench.evaluator, bench.evaluation, count)
+    helpers = HelperProcesses(bench.setting, bench.evaluator, bench.evaluation, count)
     try:
-        sharing.take(bench.sums)
+        helpers.take(bench.sums)
         found = []
-        with Others(lambda: sharing.cpu_seconds) as others:
+        with Others(lambda: helpers.cpu_seconds) as others:
             for _ in range(turns):
-                before = sharing.cpu_by_helper
-                taken, own = _timed(lambda: bench.shared(sharing))
-                after = zip(sharing.cpu_by_helper, before, strict=True)
+                before = helpers.cpu_by_helper
+                taken, own = _timed(lambda: bench.shared(helpers))
+                after = zip(helpers.cpu_by_helper, before, strict=True)
                 found.append((taken, own, max(a - b for a, b in after)))
     finally:
-        sharing.close()
+        helpers.close()
     fastest, own, helper = (min(column) for column in zip(*found, strict=True))
     return [
         f"{fastest:.1f}",

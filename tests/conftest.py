@@ -1,6 +1,7 @@
 """Settings and helpers for all tests."""
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 
@@ -9,9 +10,19 @@ from hypothesis import HealthCheck, settings
 
 from lotor.sandbox import federation
 
+# A journal waits for the disk at each commit, which nothing here can tell from memory.
+MEMORY = "/dev/shm"  # noqa: S108
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**31:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
 # Machines are noisy: a slow example is no failure.
 settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lotor")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: some tests wait for processes, timers or peers most of the time."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture(scope="session", autouse=True)

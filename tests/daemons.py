@@ -7,15 +7,15 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lotor.protocols.deployment import Deployment
+from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import PartyConfig, write_config
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.serving import open_kit, served
+from lotor.sandbox import Federation
+from lotor.sandbox.kits import make_kits
 from lotor.transport import NetworkTransport, PartyTransportFactory
 
 
@@ -26,7 +26,7 @@ class DaemonGroup:
     folder: Path
     roles: Mapping[str, str]
     configs: Mapping[str, PartyConfig]
-    deployments: Mapping[str, Deployment]
+    protocols: Mapping[str, type[SecureProtocol]]
     clock: Clock | None = None
     transport: PartyTransportFactory = NetworkTransport
     kits: dict[str, Path] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class DaemonGroup:
     _stacks: dict[str, AsyncExitStack] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kits = demo_federation(self.folder, self.roles)
+        self.kits = make_kits(self.folder, self.roles)
         for name, config in self.configs.items():
             write_config(self.kits[name] / "party.toml", config)
 
@@ -44,7 +44,7 @@ class DaemonGroup:
             at = stack.enter_context(open_kit(self.kits[name]))
             assert at.journal.lock()
             serving = served(
-                at, deployments=self.deployments, clock=self.clock, transport=self.transport
+                at, protocols=self.protocols, clock=self.clock, transport=self.transport
             )
             self.nodes[name] = await stack.enter_async_context(serving)
 
@@ -74,15 +74,17 @@ class DaemonGroup:
         return live
 
 
-class LoopbackDaemons(DaemonGroup):
+class SandboxDaemons(DaemonGroup):
     """Daemons of a federation whose kits were made elsewhere."""
 
     def __post_init__(self) -> None:
         """Nothing is to be made."""
 
     @classmethod
-    def of(cls, made: Loopback, deployments: Mapping[str, Deployment]) -> "LoopbackDaemons":
-        return cls(made.folder, made.members, {}, deployments, kits=made.kits)
+    def of(
+        cls, made: Federation, protocols: Mapping[str, type[SecureProtocol]]
+    ) -> "SandboxDaemons":
+        return cls(made.folder, made.members, {}, protocols, kits=made.kits)
 
 
 async def until(condition: Callable[[], object], seconds: float = 90.0) -> None:

@@ -6,7 +6,7 @@ from lotor.core.effects import Checkpoint, Steps
 from lotor.protocols.party import Party
 
 
-class Restarting:
+class Restarting(Party):
     """Crashes at every n-th effect: rebuilt from the last checkpoint and what it was handed since.
 
     That is what a runtime with a journal does; what it sends again is not sent twice.

@@ -6,6 +6,8 @@ it goes out: a party that hears of another token in the same round knows that th
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -24,10 +26,21 @@ from lotor.core.effects import (
 )
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Member, Place, Plan
+from lotor.protocols.form import (
+    ACT,
+    FEATURES,
+    PULL,
+    Assignment,
+    Form,
+    Member,
+    Role,
+    RunPlan,
+)
 from lotor.protocols.party import Party
+from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
+from toy import ServedForm, ServedProtocol
 
 ARMS = 3
 COLUMNS = {"owner-1": (0, 1), "owner-2": (1, ARMS)}
@@ -65,7 +78,7 @@ class Memory(msgspec.Struct):
     token: int = 0
 
 
-class SplitParty:
+class SplitParty(Party):
     def __init__(
         self, seat: str, budget: int, snapshot: bytes | None = None, run: str = "aa"
     ) -> None:
@@ -75,9 +88,6 @@ class SplitParty:
         self._memory = (
             Memory() if snapshot is None else msgspec.msgpack.decode(snapshot, type=Memory)
         )
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def _snapshot(self) -> bytes:
         return msgspec.msgpack.encode(self._memory)
@@ -136,41 +146,47 @@ class SplitOrder(msgspec.Struct, frozen=True):
     budget: int
 
 
-class SplitDeployment:
+class SplitForm(ServedForm):
     """Its receiver orders runs; who is a second server or a dealer has no seat."""
 
-    name = "split"
-    wire = "split/1"
-    opener = "receiver"
+    wire: ClassVar[str] = "split/1"
+    roles: ClassVar[tuple[Role, ...]] = (
+        Role.one("receiver", PULL),
+        Role.one("server"),
+        Role.one("actor", ACT),
+        Role("owner", tuple(COLUMNS), (FEATURES,)),
+    )
+    hubs: ClassVar[tuple[str, ...]] = ("server",)
 
     def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
-        owners = [(f"owner-{number}", one) for number, one in enumerate(members["owner"], 1)]
-        if [one.offer.features for _, one in owners] != [1, ARMS - 1]:
+        if [one.contribution.features for one in members["owner"]] != [1, ARMS - 1]:
             raise InputError("the features do not fit")
-        roles = ("server", "actor", "receiver")
-        return {**{role: members[role][0] for role in roles}, **dict(owners)}
+        return super().seats(members)
 
     def open(
         self,
+        protocol: SecureProtocol,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
-        options: Mapping[str, str | int],
         identity: Identity,
     ) -> tuple[bytes, Party]:
         order = msgspec.msgpack.encode(SplitOrder(run, budget))
         return order, SplitParty("receiver", budget, None, run)
 
-    def plan(self, order: bytes) -> Plan:
+    def plan(self, order: bytes) -> RunPlan:
         read = msgspec.msgpack.decode(order, type=SplitOrder)
-        roles = {seat: "owner" if seat in COLUMNS else seat for seat in PEERS}
-        return Plan("", read.budget, ARMS, roles, PEERS, owners=2)
+        return RunPlan("", read.budget, ARMS, self.seats_of({}), owners=2)
 
-    def party(self, place: Place, snapshot: bytes | None = None) -> Party:
-        needs = {"actor": "act", "receiver": "pull", "server": ""}.get(place.seat, "features")
-        if needs and needs not in place.brings:
-            raise InputError(f"it has no {needs}")
-        return SplitParty(place.seat, self.plan(place.order).budget, snapshot, place.run)
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        budget = self.plan(assignment.order).budget
+        return SplitParty(assignment.seat, budget, snapshot, assignment.run)
+
+
+@dataclass(frozen=True)
+class Split(ServedProtocol):
+    name: ClassVar[str] = "split"
+    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": SplitForm}
 
 
 class SplitWorld:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -14,7 +15,18 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# With keys of 128 bits' security, and with the figures of a whole study.
+LONG = ("helba.md", "membership_inference.py")
+
+
+def runnable(paths: list[Path]) -> list[ParameterSet]:
+    return [
+        pytest.param(path, id=path.name, marks=[pytest.mark.long] if path.name in LONG else [])
+        for path in paths
+    ]
+
+
+@pytest.mark.parametrize("page", runnable(PAGES))
 def test_python_blocks_run(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}
     for number, block in enumerate(BLOCK.findall(page.read_text()), 1):
@@ -27,7 +39,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("example", runnable(EXAMPLES))
 def test_examples_run(example: Path) -> None:
     done = subprocess.run(  # noqa: S603
         [sys.executable, str(example)], capture_output=True, text=True, check=False

@@ -5,14 +5,21 @@ and hands the sum back. Doubler and adder talk to each other directly.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import msgspec
 
 from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
-from lotor.core.errors import InputError
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Member, Place, Plan
-from lotor.protocols.party import Party
+from lotor.environments.base import Environment
+from lotor.environments.sources import ArmsSource, BanditSource
+from lotor.policies import UCB, AnyPolicy
+from lotor.protocols.form import Assignment, Cast, Counts, Form, Member, Role, RunPlan
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party, Run
+from lotor.protocols.plain import Plain
+from lotor.protocols.protocol import SecureProtocol
 
 SEATS = ("caller", "doubler", "adder")
 
@@ -26,7 +33,7 @@ class Memory(msgspec.Struct):
     total: int = 0
 
 
-class ToyParty:
+class ToyParty(Party):
     def __init__(self, seat: str, run: str, budget: int, snapshot: bytes | None) -> None:
         self._seat = seat
         self._run = run
@@ -34,9 +41,6 @@ class ToyParty:
         self._memory = (
             Memory() if snapshot is None else msgspec.msgpack.decode(snapshot, type=Memory)
         )
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def _snapshot(self) -> bytes:
         return msgspec.msgpack.encode(self._memory)
@@ -70,31 +74,68 @@ class ToyOrder(msgspec.Struct, frozen=True):
     budget: int
 
 
-class ToyDeployment:
-    name = "toy"
-    wire = "toy/1"
-    opener = "caller"
+class ServedForm(Form):
+    """A form for daemons only: nobody simulates or demonstrates it."""
 
-    def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
-        if any(len(members.get(seat, ())) != 1 for seat in SEATS):
-            raise InputError("the toy needs one of each")
-        return {seat: members[seat][0] for seat in SEATS}
+    name: ClassVar[str] = "paper"
+    apart: ClassVar[str] = "nobody"
+    leakage: ClassVar[Mapping[str, Finding]] = {}
+
+    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
+        raise NotImplementedError
+
+    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
+        raise NotImplementedError
+
+    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
+        raise NotImplementedError
+
+
+class ToyForm(ServedForm):
+    """Everybody talks to everybody."""
+
+    wire: ClassVar[str] = "toy/1"
+    roles: ClassVar[tuple[Role, ...]] = tuple(map(Role.one, SEATS))
+    hubs: ClassVar[tuple[str, ...]] = SEATS
 
     def open(
         self,
+        protocol: SecureProtocol,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
-        options: Mapping[str, str | int],
         identity: Identity,
     ) -> tuple[bytes, Party]:
         order = msgspec.msgpack.encode(ToyOrder(run, budget))
         return order, ToyParty("caller", run, budget, None)
 
-    def plan(self, order: bytes) -> Plan:
+    def plan(self, order: bytes) -> RunPlan:
         read = msgspec.msgpack.decode(order, type=ToyOrder)
-        links = {seat: tuple(other for other in SEATS if other != seat) for seat in SEATS}
-        return Plan("", read.budget, 1, {seat: seat for seat in SEATS}, links)
+        return RunPlan("", read.budget, 1, self.seats_of({}))
 
-    def party(self, place: Place, snapshot: bytes | None = None) -> Party:
-        return ToyParty(place.seat, place.run, self.plan(place.order).budget, snapshot)
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        budget = self.plan(assignment.order).budget
+        return ToyParty(assignment.seat, assignment.run, budget, snapshot)
+
+
+@dataclass(frozen=True)
+class ServedProtocol(SecureProtocol):
+    """A protocol for daemons only; what it says of a policy is not used."""
+
+    summary: ClassVar[str] = "for tests"
+    arms: ClassVar[type[ArmsSource]] = BanditSource
+
+    policy: AnyPolicy = field(default_factory=UCB)
+    form: str = "paper"
+
+    def plain(self) -> Plain:
+        raise NotImplementedError
+
+    def options(self) -> Mapping[str, str | int]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Toy(ServedProtocol):
+    name: ClassVar[str] = "toy"
+    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": ToyForm}

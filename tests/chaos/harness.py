@@ -10,10 +10,10 @@ from random import Random
 
 import lotor
 from lotor.environments import Outcomes
-from lotor.policies import from_text
-from lotor.runtime.daemon.crashes import Crashes
-from lotor.runtime.daemon.loopback import Loopback
-from lotor.runtime.daemon.loopback_journals import Journals, Standing
+from lotor.protocols.samba.paper import SambaPaper, hospitals
+from lotor.sandbox import Federation
+from lotor.sandbox.crashes import Crashes
+from lotor.sandbox.journals import Journals, Standing
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 POLICIES = (
@@ -70,10 +70,11 @@ class Survived:
 
 def survive(folder: Path, trial: Trial) -> Survived:
     """Run a trial to its end and hold it against plain and against the hospitals' records."""
-    federation = Loopback.bernoulli(folder, MEANS, budget=trial.budget, seed=trial.seed)
-    federation.hospital = HOSPITAL
-    federation.wait = PATIENCE
+    cast = hospitals(MEANS, budget=trial.budget, seed=trial.seed, policy=trial.policy)
+    federation = Federation(folder, SambaPaper(), cast, trial.seed, wait=PATIENCE)
     federation.prepare()
+    for name in MEANS:
+        (federation.kits[name] / "hospital.py").write_text(HOSPITAL)
     began = time.monotonic()
     try:
         federation.serve()
@@ -105,7 +106,7 @@ def survive_all(folder: Path, trial: Trial) -> Survived:
     raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
 
 
-def _start(federation: Loopback, trial: Trial) -> None:
+def _start(federation: Federation, trial: Trial) -> None:
     options = {
         "--budget": str(trial.budget),
         "--policy": trial.policy,
@@ -116,7 +117,7 @@ def _start(federation: Loopback, trial: Trial) -> None:
     federation.launch("customer", "start", "samba", *arguments, "--json")
 
 
-def _crash(federation: Loopback, trial: Trial) -> Crashes:
+def _crash(federation: Federation, trial: Trial) -> Crashes:
     """Kill parties until the customer has the total."""
     journals, deadline = Journals(federation), time.monotonic() + PATIENCE
     crashes: Crashes | None = None
@@ -139,12 +140,12 @@ def _crash(federation: Loopback, trial: Trial) -> Crashes:
     return crashes
 
 
-def _standings(federation: Loopback, crashes: Crashes) -> list[Standing | None]:
+def _standings(federation: Federation, crashes: Crashes) -> list[Standing | None]:
     journals = Journals(federation)
     return [journals.standing(name, crashes.run) for name in federation.kits]
 
 
-def _crashes(federation: Loopback, run: str, trial: Trial) -> Crashes:
+def _crashes(federation: Federation, run: str, trial: Trial) -> Crashes:
     crashes = Crashes.spread(
         federation,
         run,
@@ -158,7 +159,7 @@ def _crashes(federation: Loopback, run: str, trial: Trial) -> Crashes:
     return crashes
 
 
-def _all_well(federation: Loopback, crashes: Crashes | None) -> None:
+def _all_well(federation: Federation, crashes: Crashes | None) -> None:
     """Nobody died by itself; the customer leaves when it has the total."""
     away = crashes.away_now() if crashes is not None else set()
     for name in federation.kits:
@@ -168,7 +169,7 @@ def _all_well(federation: Loopback, crashes: Crashes | None) -> None:
 
 def check_against_plain(trial: Trial, total: float | None, arms: Mapping[int, list[int]]) -> None:
     plain = lotor.run(
-        lotor.Samba(from_text(trial.policy)).plain(),
+        lotor.Samba.configured(trial.policy, {}).plain(),
         lotor.BernoulliArms(list(MEANS.values())),
         budget=trial.budget,
         seed=trial.seed,

@@ -10,11 +10,14 @@ from random import Random
 import pytest
 
 import lotor
-from lotor.cli.linear_options import LINEAR, made_up
-from lotor.runtime.daemon.crashes import Crashes
-from lotor.runtime.daemon.loopback_journals import Journals
-from lotor.runtime.daemon.loopback_model import MEMBERS, ModelLoopback
+from lotor.environments.sources import made_up
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.sandbox import Federation
+from lotor.sandbox.crashes import Crashes
+from lotor.sandbox.journals import Journals
+from surveys import survey_federation
 
+MEMBERS = {"principal", "comp", "customer", "owner"}
 LOOK, PATIENCE, ATTEMPTS = 0.01, 200.0, 5
 
 
@@ -41,7 +44,7 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):
         killed = survived(trial, tmp_path / str(attempt))
         # A busy machine may end a run before everybody's turn has come.
-        if killed.total() >= trial.kills and set(killed) == set(MEMBERS):
+        if killed.total() >= trial.kills and set(killed) == MEMBERS:
             return
     raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
 
@@ -49,7 +52,8 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
 def survived(trial: Trial, folder: Path) -> Counter[str]:
     """Run a trial to its end and hold it against plain; how often each party was killed."""
     survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
-    federation = ModelLoopback.of(folder, survey, seed=trial.seed)
+    protocol = PROTOCOLS[trial.protocol].configured(None, {})
+    federation = survey_federation(folder, protocol, survey, seed=trial.seed)
     federation.wait = PATIENCE
     federation.prepare()
     with closing(federation):
@@ -58,15 +62,13 @@ def survived(trial: Trial, folder: Path) -> Counter[str]:
         federation.launch("customer", "start", trial.protocol, *options)
         crashes = crash(federation, trial)
     journals = Journals(federation)
-    plain = lotor.run(
-        LINEAR[trial.protocol]().plain(), survey.arms(), budget=trial.budget, seed=trial.seed
-    )
+    plain = lotor.run(protocol.plain(), survey.arms(), budget=trial.budget, seed=trial.seed)
     assert journals.total(crashes.run) == plain.reward
     assert journals.trajectory(crashes.run, trial.budget) == plain.arms
     return Counter(kill.name for kill in crashes.kills)
 
 
-def crash(federation: ModelLoopback, trial: Trial) -> Crashes:
+def crash(federation: Federation, trial: Trial) -> Crashes:
     """Kill parties until the customer has the total, and let all of them finish."""
     journals, deadline = Journals(federation), time.monotonic() + PATIENCE
     while (run := journals.run()) is None:
@@ -81,7 +83,7 @@ def crash(federation: ModelLoopback, trial: Trial) -> Crashes:
         again=0.25,
         random=Random(f"{trial}"),
     )
-    while not all(finished(journals, name, run) for name in MEMBERS):
+    while not all(finished(journals, name, run) for name in federation.members):
         assert time.monotonic() < deadline, f"{trial} does not end: {federation.folder}"
         if journals.finished(run):
             crashes.restart_all()

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,11 +15,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import lotor
+from commands import lotor as lotor_command
 from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, Scene
 from lotor.cli.main import app
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.paper import HOSPITALS, hospitals
+from lotor.sandbox import Federation
 from lotor.sandbox.watch import AWAY, CONNECTED
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
@@ -111,7 +114,7 @@ def killed(folder: Path) -> int:
     """A demo with kills, on a terminal; how many there were."""
     terminal, stderr = os.openpty()
     with subprocess.Popen(  # noqa: S603
-        [*LOTOR, "demo", "--kill", "--budget", "150"],
+        [*LOTOR, "demo", "--kill", "--budget", "120", "--hospitals", "2"],
         stdout=subprocess.PIPE,
         stderr=stderr,
         env=environment(folder),
@@ -154,7 +157,7 @@ def _all_of(terminal: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    with demo(tmp_path, "--budget", "5000") as process:
+    with demo(tmp_path, "--budget", "5000", "--hospitals", "2") as process:
         until(process, "running" if number == signal.SIGINT else "starting")
         assert processes(tmp_path)
         process.send_signal(number)
@@ -167,14 +170,14 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signa
 
 @pytest.mark.slow
 def test_a_party_that_dies_by_itself_is_reported_with_its_log(tmp_path: Path) -> None:
-    with demo(tmp_path, "--budget", "5000") as process:
+    with demo(tmp_path, "--budget", "5000", "--hospitals", "2") as process:
         until(process, "running")
-        pids = [pid for pid, command in processes(tmp_path).items() if "/graz " in command]
+        pids = [pid for pid, command in processes(tmp_path).items() if "/porto " in command]
         os.kill(pids[0], signal.SIGKILL)
         out, err = process.communicate()
     assert (process.returncode, out) == (3, "")
-    assert "graz ended by itself with exit code -9" in err
-    assert "controller is" in err.split("graz ended", 1)[1]
+    assert "porto ended by itself with exit code -9" in err
+    assert "controller is" in err.split("porto ended", 1)[1]
     assert list(tmp_path.iterdir()) == []
     assert processes(tmp_path) == {}
 
@@ -191,12 +194,13 @@ def test_a_party_that_dies_by_itself_is_reported_with_its_log(tmp_path: Path) ->
     ],
 )
 def test_unusable_input_starts_nothing(
-    tmp_path: Path, arguments: list[str], complaint: str
+    tmp_path: Path, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with demo(tmp_path, *arguments) as process:
-        out, err = process.communicate()
-    assert (process.returncode, out) == (2, "")
-    assert complaint in err
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Federation, "launch", lambda *_: pytest.fail("a process is started"))
+    done = lotor_command("demo", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert complaint in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -191,6 +191,18 @@ def test_a_run_can_be_stopped_by_anybody_in_it(town: Town) -> None:
     [
         (("--policy", "nope"), "no policy is called"),
         (("--policy", "reinforcement-comparison"), "arm score locality"),
+    ],
+)
+def test_orders_of_no_usable_policy_are_refused(
+    town: Town, arguments: tuple[str, ...], complaint: str
+) -> None:
+    done = town.lotor("customer", *START, *arguments)
+    assert (done.returncode, complaint in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
         (("--budget", "2"), "no run can do"),
         (("--owners", "lyon,lyon"), "lyon is the name of two seats"),
         (("--owners", "comp"), "comp"),

@@ -49,13 +49,16 @@ def _tell(text: str) -> None:
 
 
 def _report(outcomes: Sequence[Outcome], seconds: float) -> int:
-    survivors = [outcome.fault.id for outcome in outcomes if outcome.survived]
-    rows = [(o.fault.id, o.fault.area, o.caught_by or "SURVIVED") for o in outcomes]
+    rows = [(outcome.fault.id, outcome.fault.area, str(outcome)) for outcome in outcomes]
     print(_table([("fault", "area", "caught by"), *rows]))
+    survivors = [outcome.fault.id for outcome in outcomes if outcome.survived]
+    unusable = [outcome.fault.id for outcome in outcomes if not outcome.usable]
     print(f"\n{len(outcomes)} faults, {len(survivors)} survived, in {seconds:.0f} s")
     if survivors:
         print("No test notices: " + "; ".join(survivors))
-    return 1 if survivors else 0
+    if unusable:
+        print("Not tried, see above: " + "; ".join(unusable))
+    return 1 if survivors or unusable else 0
 
 
 def _table(rows: Sequence[tuple[str, str, str]]) -> str:

@@ -30,14 +30,23 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a fault: the test that noticed it, or "" where none did."""
+    """What became of a fault: the test that noticed it, or "" where none did.
+
+    It is not `usable` if its tests fail without it, or cannot even be run with it.
+    """
 
     fault: Fault
     caught_by: str
+    usable: bool = True
 
     @property
     def survived(self) -> bool:
-        return not self.caught_by
+        return self.usable and not self.caught_by
+
+    def __str__(self) -> str:
+        if not self.usable:
+            return "UNUSABLE"
+        return self.caught_by or "SURVIVED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +147,7 @@ def try_fault(tree: Path, fault: Fault, usual_seconds: float) -> Outcome:
 
 
 def run(root: Path, faults: Sequence[Fault], tell: Callable[[str], None]) -> list[Outcome]:
-    """What becomes of each fault; refuses, before any is tried, what cannot be used."""
+    """What becomes of each fault; refuses all of them if one does not fit the source."""
     sources = sources_of(root)
     for fault in faults:
         mutated(fault, sources)
@@ -150,14 +159,23 @@ def run(root: Path, faults: Sequence[Fault], tell: Callable[[str], None]) -> lis
             copy_tree(root, tree := Path(folder).resolve() / str(number) / "tree")
             trees.put(tree)
 
-        def checked(selection: Selection, tree: Path) -> float:
-            seconds = check_selection(tree, selection)
+        def checked(selection: Selection, tree: Path) -> float | None:
+            try:
+                seconds = check_selection(tree, selection)
+            except UnusableFaultError as error:
+                tell(str(error))
+                return None
             tell(f"without a fault in {seconds:5.1f} s: {selection}")
             return seconds
 
         def tried(fault: Fault, tree: Path) -> Outcome:
-            outcome = try_fault(tree, fault, usual[fault.selection])
-            tell(f"{'SURVIVED' if outcome.survived else 'caught'}: {fault.id}")
+            outcome, seconds = Outcome(fault, "", usable=False), usual[fault.selection]
+            try:
+                if seconds is not None:
+                    outcome = try_fault(tree, fault, seconds)
+            except UnusableFaultError as error:
+                tell(str(error))
+            tell(f"{fault.id}: {outcome}")
             return outcome
 
         times = _in_parallel(trees, selections, checked)

@@ -1,12 +1,13 @@
 """The faults fit today's source; the runner knows which a test notices, and which none does."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mutants.fault import Fault, UnusableFaultError, mutated, sources_of
-from mutants.runner import applied, check_selection, try_fault
+from mutants.runner import applied, run, try_fault
 from mutants.table import FAULTS
 
 ROOT = Path(__file__).parents[2]
@@ -47,16 +48,24 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_fault_is_caught_where_a_test_notices_it_only(tree: Path) -> None:
-    before = (tree / "src" / "sums.py").read_text()
-    outcome = try_fault(tree, SUM_FOR_DIFFERENCE, 1.0)
-    assert outcome.caught_by == "tests/test_sum.py::test_sum"
-    assert try_fault(tree, replace(SUM_FOR_DIFFERENCE, tests=("test_weak.py",)), 1.0).survived
-    assert (tree / "src" / "sums.py").read_text() == before
+    subprocess.run(["git", "init", "--quiet"], cwd=tree, check=True)  # noqa: S607
+    (tree / "tests" / "test_wrong.py").write_text("def test_wrong():\n    assert False\n")
+    weak = replace(SUM_FOR_DIFFERENCE, tests=("test_weak.py",))
+    wrong = replace(SUM_FOR_DIFFERENCE, tests=("test_wrong.py",))
+    told: list[str] = []
+    caught, survived, unusable = run(tree, [SUM_FOR_DIFFERENCE, weak, wrong], told.append)
+    assert str(caught) == "tests/test_sum.py::test_sum"
+    assert survived.survived
+    assert not unusable.usable
+    assert any("without any fault the tests test_wrong.py fail" in line for line in told)
 
 
-def test_tests_that_fail_anyway_are_refused(tree: Path) -> None:
-    with applied(SUM_FOR_DIFFERENCE, tree), pytest.raises(UnusableFaultError, match="without any"):
-        check_selection(tree, SUM_FOR_DIFFERENCE.selection)
+def test_a_fault_is_taken_out_again(tree: Path) -> None:
+    path = tree / "src" / "sums.py"
+    before = path.read_text()
+    with applied(SUM_FOR_DIFFERENCE, tree):
+        assert path.read_text() == before.replace("+", "-")
+    assert path.read_text() == before
 
 
 @pytest.mark.parametrize(

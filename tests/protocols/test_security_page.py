@@ -8,6 +8,7 @@ import pytest
 from lotor.protocols.helba import leakage as helba
 from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
+from lotor.protocols.protocol import PROTOCOLS
 
 PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 
@@ -29,3 +30,12 @@ def test_keys(
     for name, (purpose, holders) in keys.items():
         assert set(holders) <= set(measured)
         assert f"| {name} | {purpose} | {', '.join(holders)} |".replace("**", "") in PAGE
+
+
+def test_forms() -> None:
+    rows = [
+        f"| {name} | {form.name} | {form.apart} |"
+        for name, kind in PROTOCOLS.items()
+        for form in map(kind.form_called, kind.forms)
+    ]
+    assert "\n".join(["|---|---|---|", *rows, ""]) in PAGE

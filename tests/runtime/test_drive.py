@@ -22,16 +22,13 @@ class Word(Message, frozen=True, tag="toy/1/word"):
 
 
 @dataclass
-class Scripted:
+class Scripted(Party):
     """A party that follows a generator given to it."""
 
     script: Steps[object]
 
     def steps(self) -> Steps[object]:
         return self.script
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
 
 def asker() -> Steps[object]:

@@ -25,6 +25,7 @@ from lotor.core.effects import (
 )
 from lotor.core.errors import InputError, ProtocolError, PullError
 from lotor.protocols.party import Party, Run
+from lotor.protocols.protocol import Protocol
 from lotor.runtime.recorder import Recorder
 
 ARMS = 3
@@ -67,18 +68,15 @@ def world(rounds: int = 9) -> Worlds:
 
 
 @dataclass
-class Scripted:
+class Scripted(Party):
     script: Steps[object]
 
     def steps(self) -> Steps[object]:
         return self.script
 
-    def operations(self) -> Mapping[str, int]:
-        return {}
-
 
 @dataclass(frozen=True)
-class Split:
+class Split(Protocol):
     """Owners bring features, a server picks an arm, one party acts and another is paid."""
 
     order: tuple[str, ...] = SEATS
@@ -88,8 +86,14 @@ class Split:
     columns: tuple[int, ...] = (0, 1, D)
     spent: Mapping[str, float | int | str | None] | None = None
     name: ClassVar[str] = "split"
-    learner: ClassVar[str] = "receiver"
-    least_budget: ClassVar[int] = 1
+
+    @property
+    def learner(self) -> str:
+        return "receiver"
+
+    @property
+    def least_budget(self) -> int:
+        return 1
 
     def options(self) -> Mapping[str, str | int]:
         return {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import ConfigError, ConsentError, LotorError, TransportError, VersionError
 from lotor.crypto.certificates import Subject
 from lotor.runtime.daemon.address import Address
-from lotor.runtime.daemon.loopback import free_port
+from lotor.sandbox.federation import free_port
 from lotor.transport import Hello, Tls, probe
 from transport.parties import HELLO, QUICK, Federation, Party, exchange, running, without_host
 from transport.proxy import Proxy

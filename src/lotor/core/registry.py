@@ -93,8 +93,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             value = name
         elif is_class_name(name):
             raise InputError(
-                f"no package offers the {self._what} {name}: install one that does, or list it "
-                f"under [code] in party.toml"
+                f"no package offers the {self._what} {name}, and what a message names is not "
+                f"imported: install a package here that offers it as an entry point of the group "
+                f"{self._group}, and order it by that name"
             )
         else:
             raise InputError(f"no {self._what} is called {name!r}: choose one of {', '.join(self)}")

@@ -11,11 +11,11 @@ There are two interfaces, since there are two ways to run parties:
 
 To bring your own transport, write a class with the methods of the interface; nothing is inherited.
 Hand an object with the methods of `Transport` to `lotor.run(..., transport=...)`. Hand a callable
-that takes the arguments of `PartyTransportFactory`, such as the class itself, to
-`Node(..., transport=...)`, `served(..., transport=...)` or `serve(..., transport=...)`. A
-`PartyTransport` must authenticate its peers: the daemon believes that a frame comes from the party
-whose certificate `certificate` returns. tests/transport/test_transports.py and
-tests/transport/test_party_transports.py are the suites that every transport must pass.
+that takes the arguments of `PartyTransportFactory`, such as the class itself, as `transport` to
+`serve`, `served` or `follow` of lotor.runtime.daemon.serving. A `PartyTransport` must authenticate
+its peers: the daemon believes that a frame comes from the party whose certificate `certificate`
+returns. Every transport must pass its suite: tests/transport/test_transports.py and
+tests/transport/test_party_transports.py.
 """
 
 from collections.abc import Callable, Mapping

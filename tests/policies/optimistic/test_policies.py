@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import (
     OFUL,
-    OPTIMISTIC_CATALOGUE,
     RSOFUL,
     RSOFULTR,
     Batch,
@@ -128,7 +127,7 @@ def test_the_determinant_rule(factor: float, over: bool) -> None:
     assert RSOFUL(C=2).ends(101, batch, grown) is over
 
 
-@pytest.mark.parametrize("kind", OPTIMISTIC_CATALOGUE.values())
+@pytest.mark.parametrize("kind", [OFUL, RSOFUL, RSOFULTR, BatchedOFUL])
 @pytest.mark.parametrize("name", ["ridge", "S", "L", "delta"])
 @pytest.mark.parametrize("value", [0, -1.0, nan, inf, "much", True])
 def test_bounds_are_positive(kind: type[OptimisticPolicy], name: str, value: object) -> None:

@@ -12,7 +12,7 @@ from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import OptimisticModel
-from lotor.protocols.helba.planner import Plan
+from lotor.protocols.helba.forecast import HelbaForecast
 from lotor.protocols.helba.setting import HelbaSetting
 
 DEGREE = 1024
@@ -69,7 +69,7 @@ class Decided:
 def beside_exact(setting: HelbaSetting, rounds: Iterable[Round]) -> Iterator[Decided]:
     """Follows the trajectory with the exact policy."""
     policy = setting.terms.learner
-    plan = Plan(setting)
+    plan = HelbaForecast(setting)
     models: list[OptimisticModel] = []
     for done in rounds:
         if not models:

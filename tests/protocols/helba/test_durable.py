@@ -11,10 +11,10 @@ from crashing import Fate, Simulation, Site
 from lotor.core.effects import Observe
 from lotor.core.fixed_point import RewardScale
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import learning, server, uploads
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.server import Server
-from lotor.protocols.helba.user import User
+from lotor.protocols.helba import server_state, wire
+from lotor.protocols.helba.authority import HelbaAuthority
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.party import Party, Run
 from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.questions import Question
@@ -47,9 +47,9 @@ class Patients:
 
 
 def rebuild(party: Party, snapshot: bytes) -> Party:
-    if isinstance(party, Server):
-        return type(party)(party._setting, party._store, snapshot=snapshot)
-    assert isinstance(party, User | Authority)
+    if isinstance(party, HelbaServer):
+        return type(party)(party._setting, party._state.store, snapshot=snapshot)
+    assert isinstance(party, HelbaUser | HelbaAuthority)
     return type(party)(party._identity, party._setting, party._store, snapshot=snapshot)
 
 
@@ -87,23 +87,23 @@ class Watched(Simulation):
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
-    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+    monkeypatch.setattr(wire, "PART_BYTES", 100_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(server_state, "REWRITE_ROUNDS", 2)
 
 
 @contextmanager
 def floods(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How often the server has drawn noise."""
     drawn: list[int] = []
-    flood = vars(server)["flood"]
+    flood = vars(server_state)["flood"]
 
     def counted(*args: object) -> object:
         drawn.append(1)
         return flood(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(server, "flood", counted)
+        patch.setattr(server_state, "flood", counted)
         yield drawn
 
 
@@ -159,7 +159,7 @@ def test_a_death_at_every_step() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_many_deaths_with_the_papers_index(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 700_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 700_000)
     simulation = Watched(Fate(seed, probability=0.015), 0.05, seed, ROOT)
     simulation.run()
     check(simulation)

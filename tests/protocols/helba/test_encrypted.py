@@ -10,8 +10,8 @@ import lotor
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.complexity import per_round, per_update, whole_run
+from lotor.protocols.helba.forecast import HelbaForecast
 from lotor.protocols.helba.index_circuit import plus
-from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.setting import HelbaSetting
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
@@ -75,7 +75,7 @@ def test_differences_are_as_exact_as_the_plan_says(arms: int, d: int, stages: in
     """At the end of a short run, and at the beginning of a long one, where V is small."""
     for rounds in (t, 130):
         setting = setting_of(small(stages=stages), rounds=rounds, arms=arms, d=d)
-        assert value_error(setting, t) < Plan(setting).arithmetic_error(t, t)
+        assert value_error(setting, t) < HelbaForecast(setting).arithmetic_error(t, t)
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.5])
@@ -106,4 +106,4 @@ def test_real_parameters(arms: int, d: int, rounds: int) -> None:
     server = UnderEncryption(setting)
     decided = list(beside_exact(setting, repeat(setting, environments, range(25), server)))
     assert all(one.same for one in decided if one.gap >= one.resolution)
-    assert value_error(setting, rounds) < Plan(setting).arithmetic_error(rounds, rounds)
+    assert value_error(setting, rounds) < HelbaForecast(setting).arithmetic_error(rounds, rounds)

@@ -11,7 +11,7 @@ from lotor.policies.optimistic import OFUL, BatchedOFUL
 from lotor.protocols.helba.root import RootCircuit
 from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.terms import HelbaTerms, terms_from
-from lotor.protocols.helba.user import User
+from lotor.protocols.helba.user import HelbaUser
 from protocols.helba.stage import SCALE, paper, setting_of, small
 
 
@@ -115,7 +115,7 @@ def test_a_users_own_contexts(rows: list[float], match: str) -> None:
     """A user that brings its own is checked in every round, and no value is named."""
     setting = setting_of(small(), rounds=3, arms=2, d=2)
     with pytest.raises(InputError, match=match) as error:
-        User._checked(_Holder(setting), tuple(rows), 1)  # type: ignore[arg-type]
+        HelbaUser._checked(_Holder(setting), tuple(rows), 1)  # type: ignore[arg-type]
     assert "9.0" not in str(error.value)
 
 

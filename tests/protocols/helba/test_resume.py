@@ -10,11 +10,12 @@ from helpers import run_openly
 from lotor.core.effects import Checkpoint, Effect, Receive, Send, Steps
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import learning, uploads
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.messages import Choice, Contexts
-from lotor.protocols.helba.server import Server, ServerMemory
-from lotor.protocols.helba.user import User, UserMemory
+from lotor.protocols.helba import server_state, wire
+from lotor.protocols.helba.authority import HelbaAuthority
+from lotor.protocols.helba.messages import Contexts, EncryptedChoice
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.server_state import HelbaServerMemory
+from lotor.protocols.helba.user import HelbaUser, HelbaUserMemory
 from lotor.protocols.party import Party
 from lotor.protocols.store import MemoryStore
 from protocols.helba.stage import setting_of, small
@@ -27,9 +28,9 @@ BATCHED = small(BatchedOFUL(eta=0.5), stages=3)
 
 def rebuild(party: Party, snapshot: bytes) -> Party:
     """The same party after a crash: a new one from its snapshot and its store."""
-    if isinstance(party, Server):
-        return type(party)(party._setting, party._store, snapshot=snapshot)
-    assert isinstance(party, User | Authority)
+    if isinstance(party, HelbaServer):
+        return type(party)(party._setting, party._state.store, snapshot=snapshot)
+    assert isinstance(party, HelbaUser | HelbaAuthority)
     return type(party)(party._identity, party._setting, party._store, snapshot=snapshot)
 
 
@@ -44,9 +45,9 @@ def restarting(every: int, wrapped: list[Restarting]) -> Callable[[str, Party], 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that every upload has several, and sums are rewritten often."""
-    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
-    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+    monkeypatch.setattr(wire, "PART_BYTES", 100_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(server_state, "REWRITE_ROUNDS", 2)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def compare(windows: str, every: int, budget: int, request: pytest.FixtureReques
     assert kinds == [type(seen.message) for seen in smooth.recorder.exchanges]
 
 
-class Noting:
+class Noting(Party):
     """Keeps the snapshots of a party, with what it did and was handed after each."""
 
     def __init__(self, party: Party, snapshots: list[bytes]) -> None:
@@ -120,20 +121,20 @@ def test_a_servers_snapshots_and_store_have_ciphertexts_and_public_keys_only(
 ) -> None:
     kept, parties = noted()
     server = parties["server"]
-    assert isinstance(server, Server)
-    assert isinstance(server._store, MemoryStore)
-    memories = [msgspec.msgpack.decode(data, type=ServerMemory) for data in kept["server"]]
+    assert isinstance(server, HelbaServer)
+    assert isinstance(server._state.store, MemoryStore)
+    memories = [msgspec.msgpack.decode(data, type=HelbaServerMemory) for data in kept["server"]]
     public = {"party", "run", "t", "announced", "start"}
     named = {"keys", "received", "written", "help"}
     assert set(msgspec.structs.asdict(memories[-1])) == public | named | {"choice"}
     assert all(m.choice.startswith(b"LCks") for m in memories if m.choice)
     keys = set(memories[-1].keys)
-    for name, data in server._store._kept.items():
+    for name, data in server._state.store._kept.items():
         assert data.startswith(b"LCks\x01\x04") or name in keys  # a ciphertext
-    user, whole = parties["user"], b"".join([*kept["server"], *server._store._kept.values()])
-    assert isinstance(user, User)
+    user, whole = parties["user"], b"".join([*kept["server"], *server._state.store._kept.values()])
+    assert isinstance(user, HelbaUser)
     assert user._key.to_bytes()[-2000:-1000] not in whole
-    (first, *_) = (msgspec.msgpack.decode(data, type=UserMemory) for data in kept["user"])
+    (first, *_) = (msgspec.msgpack.decode(data, type=HelbaUserMemory) for data in kept["user"])
     assert len(first.sealing_key) == 32
     assert first.sealing_key not in whole
 
@@ -141,33 +142,35 @@ def test_a_servers_snapshots_and_store_have_ciphertexts_and_public_keys_only(
 def test_a_snapshot_is_short_and_old_ciphertexts_are_let_go(small_windows: None) -> None:
     kept, parties = noted()
     server = parties["server"]
-    assert isinstance(server, Server)
-    assert isinstance(server._store, MemoryStore)
-    last = msgspec.msgpack.decode(kept["server"][-1], type=ServerMemory)
+    assert isinstance(server, HelbaServer)
+    assert isinstance(server._state.store, MemoryStore)
+    last = msgspec.msgpack.decode(kept["server"][-1], type=HelbaServerMemory)
     assert all(len(data) - len(last.choice) < 10_000 for data in kept["server"])
-    assert set(server._store._kept) == set(last.names())
+    assert set(server._state.store._kept) == set(last.names())
     # Sums are rewritten at the start of a batch, and in the middle of a long one.
     assert len(last.written.log) <= 4
-    logs = [msgspec.msgpack.decode(data, type=ServerMemory).written.log for data in kept["server"]]
+    logs = [
+        msgspec.msgpack.decode(data, type=HelbaServerMemory).written.log for data in kept["server"]
+    ]
     assert max(map(len, logs)) <= 4
 
 
 def test_the_secret_key_is_not_at_the_authority(small_windows: None) -> None:
     kept, parties = noted(2)
     authority, user = parties["key-authority"], parties["user"]
-    assert isinstance(authority, Authority)
-    assert isinstance(user, User)
+    assert isinstance(authority, HelbaAuthority)
+    assert isinstance(user, HelbaUser)
     assert isinstance(authority._store, MemoryStore)
     secret = user._key.to_bytes()[-2000:-1000]
     assert secret not in b"".join([*kept["key-authority"], *authority._store._kept.values()])
 
 
-def choice_of(server: Server, handed: list[object]) -> tuple[bytes, list[Effect]]:
+def choice_of(server: HelbaServer, handed: list[object]) -> tuple[bytes, list[Effect]]:
     """The next choice that a restored server sends, and what it asked for until then."""
     steps, values = server.steps(), iter(handed)
     asked: list[Effect] = []
     effect = next(steps)
-    while not (isinstance(effect, Send) and isinstance(effect.message, Choice)):
+    while not (isinstance(effect, Send) and isinstance(effect.message, EncryptedChoice)):
         asked.append(effect)
         effect = steps.send(next(values) if isinstance(effect, Receive) else None)
     steps.close()
@@ -178,8 +181,8 @@ def test_a_choice_is_never_computed_twice() -> None:
     """Fresh noise on one answer, again and again, would let the user average it away."""
     kept, parties = noted(3)
     server = parties["server"]
-    assert isinstance(server, Server)
-    memories = [msgspec.msgpack.decode(data, type=ServerMemory) for data in kept["server"]]
+    assert isinstance(server, HelbaServer)
+    memories = [msgspec.msgpack.decode(data, type=HelbaServerMemory) for data in kept["server"]]
     answered = [
         data for data, memory in zip(kept["server"], memories, strict=True) if memory.choice
     ]
@@ -187,7 +190,7 @@ def test_a_choice_is_never_computed_twice() -> None:
     # The last is still in the store.
     for _ in range(2):
         again = rebuild(server, answered[-1])
-        assert isinstance(again, Server)
+        assert isinstance(again, HelbaServer)
         sent, asked = choice_of(again, [])
         assert sent == memories[-1].choice
         assert not any(isinstance(effect, Receive) for effect in asked)
@@ -217,7 +220,7 @@ def test_nothing_is_sent_between_an_answer_and_its_checkpoint() -> None:
         wrap=lambda name, party: Watching(party, []) if name == "server" else party,
     )
     for place, effect in enumerate(effects):
-        if isinstance(effect, Send) and isinstance(effect.message, Choice):
+        if isinstance(effect, Send) and isinstance(effect.message, EncryptedChoice):
             before = effects[place - 1]
             assert isinstance(before, Checkpoint)
             assert before.durable
@@ -229,12 +232,12 @@ def test_nothing_is_sent_between_an_answer_and_its_checkpoint() -> None:
 def test_a_snapshot_without_its_store_or_of_another_run_is_refused() -> None:
     kept, parties = noted(2)
     server = parties["server"]
-    assert isinstance(server, Server)
+    assert isinstance(server, HelbaServer)
     setting = setting_of(BATCHED, rounds=2, arms=2, d=2)
     with pytest.raises(InputError, match="restore each party from its own"):
-        Server(setting, MemoryStore(), snapshot=kept["server"][-1])
+        HelbaServer(setting, MemoryStore(), snapshot=kept["server"][-1])
     with pytest.raises(FormatError):
-        Server(setting, MemoryStore(), snapshot=kept["server"][-1][:-9])
-    alone = Server(server._setting, MemoryStore(), snapshot=kept["server"][-1])
+        HelbaServer(setting, MemoryStore(), snapshot=kept["server"][-1][:-9])
+    alone = HelbaServer(server._setting, MemoryStore(), snapshot=kept["server"][-1])
     with pytest.raises(JournalError, match="is not in this store"):
         next(alone.steps())

@@ -9,9 +9,9 @@ from helba_simulation import UnderEncryption, repeat
 import lotor
 from helpers import run_openly
 from lotor.protocols.helba.complexity import per_round, per_switch, per_update, whole_run
+from lotor.protocols.helba.forecast import HelbaForecast
 from lotor.protocols.helba.judging import judged
-from lotor.protocols.helba.messages import Verdict
-from lotor.protocols.helba.planner import Plan
+from lotor.protocols.helba.messages import BatchDecision
 from lotor.protocols.helba.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 from protocols.helba.test_encrypted import value_error
@@ -51,7 +51,7 @@ def test_differences_are_as_exact_as_the_plan_says(
     """Beside the same polynomial in clear: what encryption adds is far below the root's error."""
     setting = setting_of(small(paper(None, 0.0), stages=stages), rounds=rounds, arms=arms, d=d)
     circuit = RootCircuit.of(setting.circuit)
-    added = Plan(setting).arithmetic_error(4, 4) - circuit.root_error(4, 4)
+    added = HelbaForecast(setting).arithmetic_error(4, 4) - circuit.root_error(4, 4)
     assert value_error(setting, 4) < added < 0.02 * circuit.root_error(4, 4)
 
 
@@ -69,7 +69,7 @@ def test_a_run_equals_plain() -> None:
     verdicts = [
         seen.message.new
         for seen in secure.recorder.received("user")
-        if isinstance(seen.message, Verdict)
+        if isinstance(seen.message, BatchDecision)
     ]
     # All others are due by eta.
     asked, ended = len(verdicts), sum(verdicts)
@@ -129,5 +129,5 @@ def test_real_parameters() -> None:
     assert all(one.same and one.clear for one in judged(setting, toy, 1, secure.arms or []))
     assert secure.arms == plain.arms
     circuit = RootCircuit.of(setting.circuit)
-    added = Plan(setting).arithmetic_error(6, 6) - circuit.root_error(6, 6)
+    added = HelbaForecast(setting).arithmetic_error(6, 6) - circuit.root_error(6, 6)
     assert value_error(setting, 6) < added

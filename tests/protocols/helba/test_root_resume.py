@@ -8,8 +8,9 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
-from lotor.protocols.helba import learning, messages, uploads
-from lotor.protocols.helba.server import Server, ServerMemory
+from lotor.protocols.helba import messages, server_state, wire
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.server_state import HelbaServerMemory
 from lotor.protocols.party import Party
 from protocols.helba.stage import paper, small
 from protocols.helba.test_resume import rebuild, restarting
@@ -26,8 +27,8 @@ def test_restarted_equals_uninterrupted(
 ) -> None:
     """At every effect: within doubts, masks, refreshed parts, contexts and updates."""
     if windows == "small":
-        monkeypatch.setattr(uploads, "WINDOW_BYTES", 1 << 20)
-        monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
+        monkeypatch.setattr(wire, "WINDOW_BYTES", 1 << 20)
+        monkeypatch.setattr(server_state, "REWRITE_ROUNDS", 2)
     smooth = run_openly(HELBA, TOY, budget=budget, seed=6)
     wrapped: list[Restarting] = []
     broken = run_openly(HELBA, TOY, budget=budget, seed=6, wrap=restarting(every, wrapped))
@@ -36,11 +37,11 @@ def test_restarted_equals_uninterrupted(
     assert broken.seats["user"].output == smooth.seats["user"].output
     kinds = [type(seen.message) for seen in broken.recorder.exchanges]
     assert kinds == [type(seen.message) for seen in smooth.recorder.exchanges]
-    assert messages.Bit in kinds
-    assert messages.Refreshed in kinds
+    assert messages.SignBit in kinds
+    assert messages.RefreshedEntry in kinds
 
 
-class Filming:
+class Filming(Party):
     """Notes for each of a server's checkpoints the snapshot, and what it sent and got after it."""
 
     def __init__(self, party: Party) -> None:
@@ -76,7 +77,7 @@ def film() -> Filming:
             return party
         films.append(Filming(party))
         # So that old scenes can be played again.
-        party._store.retain = lambda _: None  # type: ignore[attr-defined]
+        party._state.store.retain = lambda _: None  # type: ignore[attr-defined]
         return films[0]
 
     run_openly(HELBA, TOY, budget=ROUNDS, seed=6, wrap=wrap)
@@ -86,8 +87,8 @@ def film() -> Filming:
 def played(film: Filming, snapshot: bytes, handed: list[Message]) -> Iterator[Message]:
     """What a server that is restored from a snapshot sends, until it has got all of this."""
     server = rebuild(film.party, snapshot)
-    assert isinstance(server, Server)
-    server._store.retain = lambda names: None  # type: ignore[method-assign]
+    assert isinstance(server, HelbaServer)
+    server._state.store.retain = lambda names: None  # type: ignore[method-assign]
     steps, answers = server.steps(), iter(handed)
     effect = next(steps)
     try:
@@ -116,38 +117,43 @@ def test_the_same_bytes_leave_again(film: Filming) -> None:
         again = list(played(film, snapshot, got))
         assert again == sent
         seen |= {type(message) for message in sent}
-    assert {messages.Doubt, messages.Masked, messages.Choice, messages.Verdict} <= seen
+    assert {
+        messages.CoveredSign,
+        messages.MaskedEntry,
+        messages.EncryptedChoice,
+        messages.BatchDecision,
+    } <= seen
 
 
 def test_what_covers_a_value_is_on_the_disk_before_it_leaves(film: Filming) -> None:
     for snapshot, sent, _ in film.scenes:
-        memory = msgspec.msgpack.decode(snapshot, type=ServerMemory)
+        memory = msgspec.msgpack.decode(snapshot, type=HelbaServerMemory)
         for message in sent:
-            if isinstance(message, messages.Doubt):
+            if isinstance(message, messages.CoveredSign):
                 assert memory.help.doubt == message.ciphertext
                 assert memory.help.coin in (1, -1)
-            if isinstance(message, messages.Masked):
+            if isinstance(message, messages.MaskedEntry):
                 assert len(memory.help.masks) == len(memory.help.masked) == 5
                 assert len(set(memory.help.masks)) == 5
 
 
 def test_no_mask_or_coin_is_used_twice(film: Filming) -> None:
-    memories = [msgspec.msgpack.decode(s, type=ServerMemory) for s, _, _ in film.scenes]
+    memories = [msgspec.msgpack.decode(s, type=HelbaServerMemory) for s, _, _ in film.scenes]
     batches = {memory.help.masks for memory in memories if memory.help.masks}
     keys = [key for batch in batches for key in batch]
     assert len(keys) == len(set(keys)) >= 10
     doubts = [memory.help.doubt for memory in memories if memory.help.doubt]
     assert len(set(doubts)) == sum(
-        isinstance(message, messages.Doubt) for _, sent, _ in film.scenes for message in sent
+        isinstance(message, messages.CoveredSign) for _, sent, _ in film.scenes for message in sent
     )
 
 
 def test_a_server_keeps_ciphertexts_keys_of_masks_and_public_things_only(film: Filming) -> None:
-    memory = msgspec.msgpack.decode(film.scenes[-1][0], type=ServerMemory)
+    memory = msgspec.msgpack.decode(film.scenes[-1][0], type=HelbaServerMemory)
     server = film.party
-    assert isinstance(server, Server)
+    assert isinstance(server, HelbaServer)
     keys = set(memory.keys)
-    for name, data in server._store._kept.items():  # type: ignore[attr-defined]
+    for name, data in server._state.store._kept.items():  # type: ignore[attr-defined]
         assert data.startswith(b"LCks\x01\x04") or name in keys
     assert set(msgspec.structs.asdict(memory.help)) == {
         "decided",

@@ -18,14 +18,14 @@ TOY = lotor.LinearContexts.toy(5, seed=5)
 HELBA = small(paper(1.0, 2.0), stages=2)
 
 FIELDS = [
-    (messages.Doubt, "place"),
-    (messages.Doubt, "ciphertext"),
-    (messages.Bit, "place"),
-    (messages.Verdict, "place"),
-    (messages.Masked, "place"),
-    (messages.Masked, "data"),
-    (messages.Refreshed, "place"),
-    (messages.Refreshed, "data"),
+    (messages.CoveredSign, "place"),
+    (messages.CoveredSign, "ciphertext"),
+    (messages.SignBit, "place"),
+    (messages.BatchDecision, "place"),
+    (messages.MaskedEntry, "place"),
+    (messages.MaskedEntry, "data"),
+    (messages.RefreshedEntry, "place"),
+    (messages.RefreshedEntry, "data"),
 ]
 
 
@@ -46,8 +46,8 @@ def test_altered_fields(kind: type[Message], field: str, change: Callable[[bytes
 @pytest.mark.parametrize(
     ("kind", "match"),
     [
-        (messages.Masked, "server sent Masked number 1 where number 0 of 5 is due"),
-        (messages.Refreshed, "user sent Refreshed number 1 where number 0 of 5 is due"),
+        (messages.MaskedEntry, "server sent MaskedEntry number 1 where number 0 of 5 is due"),
+        (messages.RefreshedEntry, "user sent RefreshedEntry number 1 where number 0 of 5 is due"),
     ],
 )
 def test_parts_out_of_order(kind: type[Message], match: str) -> None:
@@ -58,7 +58,7 @@ def test_parts_out_of_order(kind: type[Message], match: str) -> None:
         run(Mallory(kind, later, after=0))
 
 
-@pytest.mark.parametrize("kind", [messages.Masked, messages.Refreshed])
+@pytest.mark.parametrize("kind", [messages.MaskedEntry, messages.RefreshedEntry])
 def test_parts_that_are_too_long(kind: type[Message]) -> None:
     def longer(message: Message, _: object) -> Message:
         return msgspec.structs.replace(message, data=bytes(1 << 22))
@@ -74,14 +74,16 @@ def test_a_choice_in_the_place_of_a_masked_number() -> None:
     class Swapping(Mallory):
         def send(self, sender: str, to: str, payload: bytes) -> None:
             if msgspec.msgpack.decode(payload)[0] == messages.WIRE + "choice":
-                found.append(msgspec.msgpack.decode(payload, type=messages.Choice).ciphertext)
+                found.append(
+                    msgspec.msgpack.decode(payload, type=messages.EncryptedChoice).ciphertext
+                )
             super().send(sender, to, payload)
 
     def swapped(message: Message, _: object) -> Message:
         return msgspec.structs.replace(message, data=found[0])
 
     with pytest.raises(LotorError, match="server sent ciphertexts of another level or scale"):
-        run(Swapping(messages.Masked, swapped, after=0))
+        run(Swapping(messages.MaskedEntry, swapped, after=0))
 
 
 def test_a_masked_number_in_the_place_of_a_doubt() -> None:
@@ -91,20 +93,20 @@ def test_a_masked_number_in_the_place_of_a_doubt() -> None:
     class Swapping(Mallory):
         def send(self, sender: str, to: str, payload: bytes) -> None:
             if msgspec.msgpack.decode(payload)[0] == messages.WIRE + "masked":
-                found.append(msgspec.msgpack.decode(payload, type=messages.Masked).data)
+                found.append(msgspec.msgpack.decode(payload, type=messages.MaskedEntry).data)
             super().send(sender, to, payload)
 
     def swapped(message: Message, _: object) -> Message:
         return msgspec.structs.replace(message, ciphertext=found[0])
 
     with pytest.raises(LotorError, match="neither above nor below"):
-        run(Swapping(messages.Doubt, swapped, after=1))
+        run(Swapping(messages.CoveredSign, swapped, after=1))
 
 
 def test_another_verdict_is_noticed() -> None:
     def turned(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.Verdict)
+        assert isinstance(message, messages.BatchDecision)
         return msgspec.structs.replace(message, new=not message.new)
 
     with pytest.raises(LotorError):
-        run(Mallory(messages.Verdict, turned, after=0))
+        run(Mallory(messages.BatchDecision, turned, after=0))

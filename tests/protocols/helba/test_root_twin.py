@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
+from lotor.protocols.helba.forecast import HelbaForecast
 from lotor.protocols.helba.index_circuit import plus
-from lotor.protocols.helba.planner import Plan
 from lotor.protocols.helba.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 
@@ -87,7 +87,7 @@ def test_nothing_is_beyond_its_bound(d: int, n: int, late: int, spread: float, s
     z = np.einsum("ai,ij,aj->a", x[n:], batch.inverse, x[n:])
     indices = x[n:] @ batch.weights + policy.beta(t, batch) * policy.bonus(z, t, batch)
     exact = (indices[0] - indices[1]) / circuit.packing.difference(t, t)
-    assert abs(values[0] - exact) <= Plan(setting).arithmetic_error(t, t)
+    assert abs(values[0] - exact) <= HelbaForecast(setting).arithmetic_error(t, t)
 
 
 @given(
@@ -105,7 +105,11 @@ def test_condition_8_is_decided_right_above_its_resolution(
 ) -> None:
     policy = paper(C=C, eta=9.0)
     setting = setting_of(small(policy, stages=3), rounds=30, arms=2, d=d)
-    circuit, clear, resolution = RootCircuit.of(setting.circuit), InClear(setting), Plan(setting)
+    circuit, clear, resolution = (
+        RootCircuit.of(setting.circuit),
+        InClear(setting),
+        HelbaForecast(setting),
+    )
     draw = np.random.default_rng(seed)
     x = draw.uniform(-3, 3, (12 + rounds, d))
     sums = tuple(clear.first(value) for value in circuit.packing.ridge())
@@ -130,10 +134,10 @@ def test_condition_8_is_decided_right_above_its_resolution(
 
 
 def test_the_plan_has_the_resolution_of_the_switch() -> None:
-    asked = Plan(setting_of(small(paper(C=1.0, eta=0.1)), rounds=130, arms=2, d=2))
+    asked = HelbaForecast(setting_of(small(paper(C=1.0, eta=0.1)), rounds=130, arms=2, d=2))
     resolution = asked.switch_resolution()
     assert resolution is not None
     assert 0.01 < resolution < 0.05
     for policy in (paper(C=None, eta=0.1), BatchedOFUL()):
-        plan = Plan(setting_of(small(policy), rounds=130, arms=2, d=2))
+        plan = HelbaForecast(setting_of(small(policy), rounds=130, arms=2, d=2))
         assert plan.switch_resolution() is None

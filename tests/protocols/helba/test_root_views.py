@@ -12,7 +12,8 @@ from lotor.crypto.ckks import Ciphertext
 from lotor.protocols.helba import messages
 from lotor.protocols.helba.leakage import switch_bits
 from lotor.protocols.helba.root import MASK_WIDTH, RootCircuit, new_coin
-from lotor.protocols.helba.user import User
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.helba.wire import place_of
 from protocols.helba.stage import paper, setting_of, small, some_contexts
 from protocols.helba.test_views import readable
@@ -31,47 +32,47 @@ def sent_to(outcome: Outcome, party: str, kind: type[Message]) -> list[Message]:
     return [seen.message for seen in received if isinstance(seen.message, kind)]
 
 
-def user_of(outcome: Outcome) -> User:
+def user_of(outcome: Outcome) -> HelbaUser:
     user = outcome.parties["user"]
-    assert isinstance(user, User)
+    assert isinstance(user, HelbaUser)
     return user
 
 
-def opened(user: User, data: bytes) -> Ciphertext:
+def opened(user: HelbaUser, data: bytes) -> Ciphertext:
     return Ciphertext.from_bytes(data, user._setting.parameters, user._key.fingerprint)
 
 
 def test_the_server_is_sent_ciphertexts_and_counted_bits_only(outcome: Outcome) -> None:
     kinds = {type(seen.message) for seen in outcome.recorder.received("server")}
     assert kinds == {
-        messages.Offer,
+        messages.SealingKeyOffer,
         messages.ServerKeys,
         messages.KeyPart,
-        messages.SealedKey,
+        messages.SealedSecretKey,
         messages.SealedKeyPart,
         messages.Contexts,
         messages.Update,
-        messages.Bit,
-        messages.Refreshed,
+        messages.SignBit,
+        messages.RefreshedEntry,
     }
-    bits = sent_to(outcome, "server", messages.Bit)
+    bits = sent_to(outcome, "server", messages.SignBit)
     assert 0 < len(bits) <= switch_bits(setting_of(HELBA, rounds=ROUNDS, arms=2, d=2))
     user = user_of(outcome)
-    for message in sent_to(outcome, "server", messages.Refreshed):
-        assert isinstance(message, messages.Refreshed)
+    for message in sent_to(outcome, "server", messages.RefreshedEntry):
+        assert isinstance(message, messages.RefreshedEntry)
         opened(user, message.data)
 
 
 def test_the_user_is_sent_answers_coins_and_masked_numbers_only(outcome: Outcome) -> None:
     kinds = {type(seen.message) for seen in outcome.recorder.received("user")}
     assert kinds == {
-        messages.SealedKey,
+        messages.SealedSecretKey,
         messages.SealedKeyPart,
         messages.Taken,
-        messages.Choice,
-        messages.Doubt,
-        messages.Verdict,
-        messages.Masked,
+        messages.EncryptedChoice,
+        messages.CoveredSign,
+        messages.BatchDecision,
+        messages.MaskedEntry,
     }
 
 
@@ -92,8 +93,8 @@ def test_a_doubt_is_a_sign_in_one_slot_and_noise_in_all(outcome: Outcome) -> Non
     user, exact = user_of(outcome), traces(outcome)
     circuit, noise, residues = RootCircuit.of(user._setting.circuit), user._setting.terms.noise, []
     saturated = 0
-    for message in sent_to(outcome, "user", messages.Doubt):
-        assert isinstance(message, messages.Doubt)
+    for message in sent_to(outcome, "user", messages.CoveredSign):
+        assert isinstance(message, messages.CoveredSign)
         slots = user._key.decrypt_complex(opened(user, message.ciphertext))
         value = (exact[message.place] - 1.0) / circuit.bounds.switch
         expected = abs(circuit.polynomial.plain(np.array(value)).item())
@@ -110,13 +111,13 @@ def test_the_coin_is_fair_and_undone(outcome: Outcome) -> None:
     # 6.5 deviations: wrong once in 10^10 times.
     assert abs(sum(new_coin() for _ in range(10_000))) < 650
     user, exact = user_of(outcome), traces(outcome)
-    bits = sent_to(outcome, "server", messages.Bit)
-    doubts = sent_to(outcome, "user", messages.Doubt)
-    verdicts = sent_to(outcome, "user", messages.Verdict)
+    bits = sent_to(outcome, "server", messages.SignBit)
+    doubts = sent_to(outcome, "user", messages.CoveredSign)
+    verdicts = sent_to(outcome, "user", messages.BatchDecision)
     for bit, doubt, verdict in zip(bits, doubts, verdicts, strict=True):
-        assert isinstance(bit, messages.Bit)
-        assert isinstance(doubt, messages.Doubt)
-        assert isinstance(verdict, messages.Verdict)
+        assert isinstance(bit, messages.SignBit)
+        assert isinstance(doubt, messages.CoveredSign)
+        assert isinstance(verdict, messages.BatchDecision)
         assert bit.place == doubt.place == verdict.place
         value = user._key.decrypt(opened(user, doubt.ciphertext)).item(0)
         assert bit.above == (value > 0)
@@ -125,8 +126,8 @@ def test_the_coin_is_fair_and_undone(outcome: Outcome) -> None:
 
 def test_masked_numbers_are_uniform_in_all_complex_slots(outcome: Outcome) -> None:
     user, parts = user_of(outcome), []
-    for message in sent_to(outcome, "user", messages.Masked):
-        assert isinstance(message, messages.Masked)
+    for message in sent_to(outcome, "user", messages.MaskedEntry):
+        assert isinstance(message, messages.MaskedEntry)
         slots = user._key.decrypt_complex(opened(user, message.data))
         parts += [slots.real, slots.imag]
     numbers = np.concatenate(parts) / MASK_WIDTH
@@ -142,8 +143,8 @@ def test_no_answer_has_more_than_the_arms() -> None:
     helba = small(paper(None, 1.0), stages=3)
     outcome = run_openly(helba, some_contexts(2, rounds=2, arms=3, d=2), budget=2, seed=1)
     user = user_of(outcome)
-    for message in sent_to(outcome, "user", messages.Choice):
-        assert isinstance(message, messages.Choice)
+    for message in sent_to(outcome, "user", messages.EncryptedChoice):
+        assert isinstance(message, messages.EncryptedChoice)
         slots = user._key.decrypt(opened(user, message.ciphertext))
         layout_columns = user._setting.parameters.slots // 4
         rest = slots[layout_columns:]
@@ -164,9 +165,11 @@ def test_how_much_a_user_reads_from_answers() -> None:
 
 def test_nothing_secret_is_in_a_repr(outcome: Outcome) -> None:
     shown = " ".join(repr(seen.message) for seen in outcome.recorder.exchanges)
-    shown += repr(vars(outcome.parties["server"])) + repr(vars(outcome.parties["user"]))
-    server = outcome.parties["server"]
-    keys = server._memory.help.masks  # type: ignore[attr-defined]
+    server, user = outcome.parties["server"], user_of(outcome)
+    assert isinstance(server, HelbaServer)
+    for held in (server, server._state, server._estimator, user, user._help):
+        shown += repr(held) + repr(vars(held))
+    keys = server._state.memory.help.masks
     assert keys
     assert "LCks" not in shown
     assert not any(repr(key) in shown for key in keys)

@@ -31,19 +31,19 @@ def nothing(data: bytes) -> bytes:
 
 
 FIELDS = [
-    (messages.Offer, "digest"),
-    (messages.Offer, "public"),
-    (messages.Offer, "signature"),
+    (messages.SealingKeyOffer, "digest"),
+    (messages.SealingKeyOffer, "public"),
+    (messages.SealingKeyOffer, "signature"),
     (messages.ServerKeys, "digest"),
     (messages.KeyPart, "place"),
     (messages.KeyPart, "data"),
-    (messages.SealedKey, "signature"),
+    (messages.SealedSecretKey, "signature"),
     (messages.SealedKeyPart, "place"),
     (messages.SealedKeyPart, "data"),
     (messages.Contexts, "place"),
     (messages.Contexts, "data"),
-    (messages.Choice, "place"),
-    (messages.Choice, "ciphertext"),
+    (messages.EncryptedChoice, "place"),
+    (messages.EncryptedChoice, "ciphertext"),
     (messages.Update, "place"),
     (messages.Update, "data"),
     (messages.Taken, "place"),
@@ -60,7 +60,7 @@ NUMBERS = [
 SIZES = [
     (messages.ServerKeys, "public"),
     (messages.ServerKeys, "evaluation"),
-    (messages.SealedKey, "size"),
+    (messages.SealedSecretKey, "size"),
 ]
 
 
@@ -96,7 +96,7 @@ def test_impossible_sizes(kind: type[Message], field: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "after"), [(messages.Contexts, 2), (messages.Choice, 1), (messages.Update, 2)]
+    ("kind", "after"), [(messages.Contexts, 2), (messages.EncryptedChoice, 1), (messages.Update, 2)]
 )
 def test_an_earlier_message_again(kind: type[Message], after: int) -> None:
     def earlier(_: Message, passed: dict[type, list[Message]]) -> Message:
@@ -151,6 +151,10 @@ def test_a_choice_under_another_key() -> None:
     def foreign(_: Message, __: object) -> Message:
         return found[0]
 
-    run_openly(HELBA, TOY, budget=1, transport=Mallory(messages.Choice, kept, after=0))
-    with pytest.raises(LotorError, match="server sent no ciphertext of this run in round 1"):
-        run_openly(HELBA, TOY, budget=1, transport=Mallory(messages.Choice, foreign, after=0))
+    run_openly(HELBA, TOY, budget=1, transport=Mallory(messages.EncryptedChoice, kept, after=0))
+    with pytest.raises(
+        LotorError, match="server sent something else than a ciphertext of this run in round 1"
+    ):
+        run_openly(
+            HELBA, TOY, budget=1, transport=Mallory(messages.EncryptedChoice, foreign, after=0)
+        )

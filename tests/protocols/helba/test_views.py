@@ -16,8 +16,9 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba import messages
-from lotor.protocols.helba.user import User
-from lotor.protocols.helba.wire import KEY_AUTHORITY, SECRET_KEY
+from lotor.protocols.helba.messages import KEY_AUTHORITY
+from lotor.protocols.helba.user import HelbaUser
+from lotor.protocols.helba.wire import SECRET_KEY
 from lotor.protocols.party import Party
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
@@ -29,16 +30,16 @@ def test_the_server_is_sent_ciphertexts_and_public_data_only() -> None:
     outcome = run_openly(HELBA, TOY, budget=4, seed=1)
     kinds = {type(seen.message) for seen in outcome.recorder.received("server")}
     assert kinds == {
-        messages.Offer,
+        messages.SealingKeyOffer,
         messages.ServerKeys,
         messages.KeyPart,
-        messages.SealedKey,
+        messages.SealedSecretKey,
         messages.SealedKeyPart,
         messages.Contexts,
         messages.Update,
     }
     user = outcome.parties["user"]
-    assert isinstance(user, User)
+    assert isinstance(user, HelbaUser)
     secret = user._key.to_bytes()
     for seen in outcome.recorder.received("server"):
         # The part of a frame that is the key itself, not its public beginning.
@@ -69,7 +70,7 @@ def kept_sealing_key(found: list[bytes]) -> Callable[[str, Party], Party]:
     """Notes the key that opens the user's secret key, before it is forgotten."""
 
     def keep(_: str, party: Party) -> Party:
-        if isinstance(party, User):
+        if isinstance(party, HelbaUser):
             found.append(party._memory.sealing_key)
         return party
 
@@ -86,7 +87,7 @@ def test_the_sealed_key_opens_for_the_user_alone() -> None:
         if isinstance(seen.message, messages.SealedKeyPart)
     )
     user = outcome.parties["user"]
-    assert isinstance(user, User)
+    assert isinstance(user, HelbaUser)
     digest = user._setting.terms.digest
     bound = place(outcome.run.id, SECRET_KEY, KEY_AUTHORITY, "user") + digest
     with pytest.raises(CryptoError):
@@ -110,13 +111,16 @@ def test_nothing_secret_is_in_a_repr() -> None:
 def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
     outcome = run_openly(HELBA, TOY, budget=3, seed=1)
     received = [type(seen.message) for seen in outcome.recorder.received("user")]
-    sealed, round_ = [messages.SealedKey, messages.SealedKeyPart], [messages.Choice, messages.Taken]
-    assert received == [*sealed, *round_, *round_, messages.Choice]
+    sealed, round_ = (
+        [messages.SealedSecretKey, messages.SealedKeyPart],
+        [messages.EncryptedChoice, messages.Taken],
+    )
+    assert received == [*sealed, *round_, *round_, messages.EncryptedChoice]
     user = outcome.parties["user"]
-    assert isinstance(user, User)
+    assert isinstance(user, HelbaUser)
     residues, copies = [], user._setting.circuit.copies
     for seen in outcome.recorder.received("user"):
-        if isinstance(seen.message, messages.Choice):
+        if isinstance(seen.message, messages.EncryptedChoice):
             parameters, key = user._setting.parameters, user._key.fingerprint
             answer = Ciphertext.from_bytes(seen.message.ciphertext, parameters, key)
             # Slots of no pair hold 1/2, and the imaginary parts nothing, but for the noise.

@@ -19,7 +19,7 @@ from lotor.protocols.linucb_ds.comp import Comp
 from lotor.protocols.linucb_ds.customer import Customer
 from lotor.protocols.linucb_ds.messages import PackedScores, Total
 from lotor.protocols.party import Party
-from lotor.protocols.plain_linear import linear_layout
+from lotor.protocols.plain.linear import linear_layout
 
 BITS = 512
 
@@ -115,13 +115,13 @@ def scores_seen_by_comp(outcome: Outcome) -> list[list[int]]:
     ]
 
 
-class Keeping:
+class Keeping(Party):
     """Keeps each snapshot of a party."""
 
     def __init__(self, party: Party) -> None:
         self._party = party
         self.snapshots: list[bytes] = []
-        self.operations = party.operations
+        self.operations = party.operations  # type: ignore[method-assign]
 
     def steps(self) -> Steps[object]:
         steps = self._party.steps()

@@ -20,7 +20,7 @@ from lotor.core.vectors import largest_norm
 from lotor.policies.linear import LinearPolicy, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.leakage import COMP, MEASURED
-from lotor.protocols.plain_linear import linear_layout
+from lotor.protocols.plain.linear import linear_layout
 from protocols.linucb_ds.stage import (
     known_keys,
     scores_seen_by_comp,

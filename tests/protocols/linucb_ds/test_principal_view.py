@@ -13,7 +13,7 @@ from helpers import run_openly
 from lotor.core.fixed_point import Floats
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.leakage import MEASURED, PRINCIPAL
-from lotor.protocols.plain_linear import PlainLinear
+from lotor.protocols.plain import Plain
 from protocols.linucb_ds.stage import some_arms
 
 POLICY = lotor.LinUCB()
@@ -47,7 +47,7 @@ def guess(vectors: Floats, pulled: list[int], noise: list[float]) -> Floats:
 def cosine(seed: int, k: int, d: int, budget: int) -> float:
     """A run in plain pulls the same arms as a secure one, and is faster."""
     arms = some_arms(seed, k=k, d=d)
-    outcome = run_openly(PlainLinear(POLICY), arms, budget=budget, seed=seed)
+    outcome = run_openly(Plain(POLICY), arms, budget=budget, seed=seed)
     draws = LinearDraws.simulated(outcome.run, arms)
     noise = [draws.noise(t) for t in range(1, budget + 1)]
     guessed = guess(arms.vectors, outcome.arms, noise)

@@ -13,7 +13,7 @@ from crypto.paillier.fixed_keys import fixed_key
 from helpers import Outcome, run_openly
 from lotor.core.fixed_point import Floats
 from lotor.policies.linear import LinearPolicy, SlotBits
-from lotor.protocols.plain_linear import PlainLinear
+from lotor.protocols.plain import Plain
 from protocols.linucb_ds.stage import (
     decrypted_sum,
     exact_sum,
@@ -143,7 +143,7 @@ def test_two_runs_with_one_seed_have_equal_arms() -> None:
     first, again, other = (lotor.run(small(), arms, budget=30, seed=seed) for seed in (1, 1, 2))
     assert first.agrees_with(again)
     assert not first.agrees_with(other)
-    assert first.agrees_with(lotor.run(PlainLinear(lotor.LinUCB()), arms, budget=30, seed=1))
+    assert first.agrees_with(lotor.run(Plain(lotor.LinUCB()), arms, budget=30, seed=1))
 
 
 def test_a_result_names_its_protocol_and_options() -> None:

@@ -194,13 +194,13 @@ class Done:
     snapshot: bytes = b""
 
 
-class Watched:
+class Watched(Party):
     """Keeps every effect of a party."""
 
     def __init__(self, party: Party) -> None:
         self.party = party
         self.done: list[Done] = []
-        self.operations = party.operations
+        self.operations = party.operations  # type: ignore[method-assign]
 
     def steps(self) -> Steps[object]:
         steps = self.party.steps()

@@ -129,13 +129,13 @@ def test_servers_that_do_not_write_down_are_noticed(
     assert too_early(watches[SECOND])
 
 
-class Opening:
+class Opening(Party):
     """Notes all that a party opens, again and again after each crash."""
 
     def __init__(self, party: Party, opened: dict[bytes, list[bytes]]) -> None:
         self._party = party
         self._opened = opened
-        self.operations = party.operations
+        self.operations = party.operations  # type: ignore[method-assign]
 
     def steps(self) -> Steps[object]:
         steps = self._party.steps()

@@ -213,13 +213,13 @@ def test_an_owner_refuses_features_that_do_not_fit(features: tuple[float, ...]) 
     assert len(left.parties["owner-2"].sent(Features)) == 2
 
 
-class Catching:
+class Catching(Party):
     """Ends in peace where its party ends in an error about contexts, and keeps that."""
 
     def __init__(self, party: Party) -> None:
         self.watch = Watched(party)
         self.error: TooLongError | None = None
-        self.operations = party.operations
+        self.operations = party.operations  # type: ignore[method-assign]
 
     def steps(self) -> Steps[object]:
         try:
@@ -300,13 +300,13 @@ def test_a_receiver_shares_no_reward_out_of_range(reward: float) -> None:
     assert party._memory.total == 0
 
 
-class Ending:
+class Ending(Party):
     """A dealer that stops dealing after some messages."""
 
     def __init__(self, party: Party, messages: int) -> None:
         self._party = party
         self._messages = messages
-        self.operations = party.operations
+        self.operations = party.operations  # type: ignore[method-assign]
 
     def steps(self) -> Steps[object]:
         steps, value, sent = self._party.steps(), None, 0

@@ -44,7 +44,7 @@ def record(policy: Policy, selection: str = "bits") -> Outcome:
 def outcome(request: pytest.FixtureRequest) -> Outcome:
     if request.param == "position":
         return record(lotor.UCB(), "position")
-    return record(lotor.policies.from_text(request.param))
+    return record(lotor.Samba.configured(request.param, {}).policy)
 
 
 def bytes_seen(outcome: Outcome, role: str) -> bytes:

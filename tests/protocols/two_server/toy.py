@@ -96,7 +96,7 @@ class ToyServerMemory(Memory, tag="toy/1/server"):
     cost: bytes = b""
 
 
-class ToyServer:
+class ToyServer(Party):
     def __init__(self, number: int, terms: ToyTerms, *, snapshot: bytes | None = None) -> None:
         me = SEATS[number]
         self.number, self.terms = number, terms
@@ -107,7 +107,7 @@ class ToyServer:
         )
         self.circuits = ToyCircuits(terms)
         self.sharing = SharingServer(number, SEATS, self.circuits.schedule, self.memory.keys)
-        self.operations = self.sharing.operations
+        self.operations = self.sharing.operations  # type: ignore[method-assign]
 
     def _shared(self, data: bytes) -> Shared:
         return Shared(np.frombuffer(data, np.uint64), first=self.number == 0)
@@ -142,7 +142,7 @@ class ToySourceMemory(Memory, tag="toy/1/source"):
     key: bytes
 
 
-class ToySource:
+class ToySource(Party):
     """Brings in step t the t-th row: K amounts, and behind them the cost."""
 
     def __init__(
@@ -173,7 +173,7 @@ class ToyReaderMemory(Memory, tag="toy/1/reader"):
     leaders: list[int] = msgspec.field(default_factory=list)
 
 
-class ToyReader:
+class ToyReader(Party):
     def __init__(self, terms: ToyTerms, *, snapshot: bytes | None = None) -> None:
         self.terms = terms
         self.memory = (

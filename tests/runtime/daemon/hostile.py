@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lotor.core.errors import LotorError
-from lotor.protocols.deployment import Offer
+from lotor.protocols.form import Contribution
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode
 from lotor.runtime.daemon.kit import Kit
@@ -54,12 +54,12 @@ def message(number: int, to: str = "controller") -> Callable[[str, RunFrame], bo
 class Stranger:
     """A certified party without any daemon: it says to Controller what it likes."""
 
-    def __init__(self, kit: Path, offer: Offer | None = None) -> None:
+    def __init__(self, kit: Path, brings: Contribution | None = None) -> None:
         self.kit = Kit(kit)
         self.name = self.kit.subject.name
         self.frames: list[AnyFrame] = []
         self.errors: list[LotorError] = []
-        card = Card(self.kit.certificate.to_der(), offer or Offer())
+        card = Card(self.kit.certificate.to_der(), brings or Contribution())
         hello = Hello(WIRE_VERSION, JOURNAL_VERSION, "0", 0.0, encode(card))
         self.net = NetworkTransport(
             me=self.kit.subject,

@@ -9,16 +9,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import msgspec
 import pytest
+from gmpy2 import mpz
 
 import lotor
 from lotor.crypto.certificates import Certificate, PartyKey, Subject
+from lotor.crypto.paillier import private
+from lotor.crypto.paillier.private import random_prime
 from lotor.environments import Outcomes
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Deployment
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.protocols.samba.paper import hospitals
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon import start_run as start_run_module
@@ -27,10 +32,10 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.key_files import replace_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REVOKED, Kit
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import Journal
+from lotor.sandbox import Federation
 from lotor.transport import NetworkTransport, PartyTransportFactory
 from runtime.daemon.hostile import MeddlingTransport, Stranger, Twist
 from runtime.daemon.waiting import until
@@ -72,7 +77,7 @@ def plain() -> float:
 class Stage:
     """The parties of a federation, some of them with a daemon in this loop."""
 
-    loop: Loopback
+    federation: Federation
     nodes: dict[str, Node] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     _strangers: list[Stranger] = field(default_factory=list)
@@ -82,11 +87,11 @@ class Stage:
         return self.nodes["controller"]
 
     def kit(self, name: str) -> Path:
-        return self.loop.kits[name]
+        return self.federation.kits[name]
 
     @property
     def authority(self) -> AuthorityFolder:
-        return AuthorityFolder(self.loop.folder / "authority")
+        return AuthorityFolder(self.federation.folder / "authority")
 
     def certify(
         self, name: str, role: str, key: PartyKey | None = None, *, days_ago: int = 0
@@ -99,7 +104,7 @@ class Stage:
     def revoke(self, certificate: Certificate, at: Iterable[str] | None = None) -> None:
         """Let all parties, or these, know that a certificate no longer counts."""
         taken = self.authority.authority.revocations({certificate.serial: datetime.now(UTC)})
-        for name in self.loop.kits if at is None else at:
+        for name in self.federation.kits if at is None else at:
             (self.kit(name) / REVOKED).write_bytes(taken)
 
     def reissue(self, name: str) -> None:
@@ -123,7 +128,7 @@ class Stage:
     async def start(
         self,
         *names: str,
-        deployments: Mapping[str, Deployment] = DEPLOYMENTS,
+        protocols: Mapping[str, type[SecureProtocol]] = PROTOCOLS,
         transport: PartyTransportFactory = NetworkTransport,
     ) -> None:
         for name in names:
@@ -131,9 +136,7 @@ class Stage:
             config = read_config(kit.party_toml)
             journal = Journal(kit.path / config.state, str(kit.subject))
             assert journal.lock()
-            self.nodes[name] = Node(
-                kit, config, journal, deployments=deployments, transport=transport
-            )
+            self.nodes[name] = Node(kit, config, journal, protocols=protocols, transport=transport)
             await self.nodes[name].start()
 
     async def stop(self, *names: str) -> None:
@@ -297,6 +300,12 @@ class Lines(logging.Handler):
         self._lines.append(record.getMessage())
 
 
+@cache
+def _primes(bits: int) -> Iterator[mpz]:
+    """A few, again and again: no test here is about how keys are drawn, which takes long."""
+    return cycle([random_prime(bits) for _ in range(6)])
+
+
 @asynccontextmanager
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
     """A federation with daemons for all members, or for these ("-": for nobody yet)."""
@@ -304,10 +313,13 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(start_run_module, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
         patch.setattr(sys, "path", list(sys.path))
-        loop = Loopback.bernoulli(folder, {**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED)
-        loop.hospital = HOSPITAL
-        loop.prepare()
-        made = Stage(loop)
+        patch.setattr(private, "random_prime", lambda bits: next(_primes(bits)))
+        cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
+        federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
+        federation.prepare()
+        for name in cast.pullers:
+            (federation.kits[name] / "hospital.py").write_text(HOSPITAL)
+        made = Stage(federation)
         handler = Lines(made.log)
         logger = logging.getLogger("lotor.daemon")
         level = logger.level

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lotor import Samba
 from lotor.core.errors import CertificateError, LotorError, ProtocolError, VersionError
+from lotor.core.fingerprint import CodeFingerprint, fingerprint_of
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKey, Subject, Trust
 from lotor.crypto.signing import Identity
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Member, Offer
+from lotor.protocols.form import Contribution, Member
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
 
@@ -59,8 +61,10 @@ class Cast:
         told = Announcement(
             run=RUN,
             protocol="samba",
-            wire=DEPLOYMENTS["samba"].wire,
+            form="paper",
+            wire=Samba.form_called("paper").wire,
             version=VERSION,
+            code=(fingerprint_of(Samba),),
             created=1.0,
             certificates={
                 seat: one.to_der() for seat, one in {**self.certificates, **(instead or {})}.items()
@@ -79,11 +83,21 @@ class Cast:
         """As lyon sees it."""
         return self.read(told.to_bytes(), self.sign(told, by), trust=trust)
 
+    def recall(self, told: Announcement) -> RunAgreement:
+        """As lyon finds it in its journal."""
+        return announcement.check(
+            told.to_bytes(),
+            self.sign(told),
+            protocols=PROTOCOLS,
+            trust=None,
+            key=self.keys["lyon"],
+        )
+
     def read(self, signed: bytes, signature: bytes, *, trust: Trust | None = None) -> RunAgreement:
         return announcement.check(
             signed,
             signature,
-            deployments=DEPLOYMENTS,
+            protocols=PROTOCOLS,
             trust=trust or self.trust,
             key=self.keys["lyon"],
         )
@@ -97,9 +111,11 @@ def cast() -> Cast:
         made.certificates[name] = made.certify(name, role, made.keys[name])
     members: dict[str, list[Member]] = {}
     for name, role in ROLES.items():
-        members.setdefault(role, []).append(Member(name, Offer(1)))
+        members.setdefault(role, []).append(Member(name, Contribution(1)))
     identity = Identity("customer", made.keys["customer"].private, {})
-    made.order, _ = DEPLOYMENTS["samba"].open(RUN, members, 24, {"key_bits": 2048}, identity)
+    made.order, _ = Samba.form_called("paper").open(
+        Samba(key_bits=2048), RUN, members, 24, identity
+    )
     return made
 
 
@@ -109,7 +125,7 @@ def test_everybody_finds_its_own_seat(name: str) -> None:
     table = announcement.check(
         told.to_bytes(),
         cast().sign(told),
-        deployments=DEPLOYMENTS,
+        protocols=PROTOCOLS,
         trust=cast().trust,
         key=cast().keys[name],
     )
@@ -185,14 +201,7 @@ def test_what_is_no_certificate_is_refused() -> None:
 
 def test_a_run_goes_on_although_a_certificate_has_expired_since() -> None:
     told = cast().announced({"porto": cast().certify("porto", "owner", ago=31)})
-    table = announcement.check(
-        told.to_bytes(),
-        cast().sign(told),
-        deployments=DEPLOYMENTS,
-        trust=None,
-        key=cast().keys["lyon"],
-    )
-    assert table.seat == "lyon"
+    assert cast().recall(told).seat == "lyon"
 
 
 def test_a_seat_takes_its_role_and_its_name() -> None:
@@ -229,10 +238,48 @@ def test_who_has_no_seat_stays_out() -> None:
         cast().check(told)
 
 
-@pytest.mark.parametrize("changes", [{"protocol": "ppcb"}, {"wire": "samba/2"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"protocol": "ppcb"}, {"protocol": "unheard-of"}, {"form": "unheard-of"}, {"wire": "samba/2"}],
+)
 def test_another_version_is_named(changes: dict[str, object]) -> None:
     with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 here"):
         cast().check(cast().announced(version="9.8.7", **changes))
+
+
+def test_what_to_install_is_named() -> None:
+    plugin = CodeFingerprint("clinic-bandits", "1.2", "ab" * 32)
+    told = cast().announced(protocol="clinic", form="ours", wire="clinic/1", code=(plugin,))
+    with pytest.raises(VersionError) as caught:
+        cast().check(told)
+    for named in ("clinic in the form ours (clinic/1)", f"this lotor {VERSION}", str(plugin)):
+        assert named in str(caught.value)
+
+
+def test_other_code_under_the_same_version_is_refused_over_the_wire() -> None:
+    ours = fingerprint_of(Samba)
+    other = msgspec.structs.replace(ours, digest="ab" * 32)
+    with pytest.raises(VersionError) as caught:
+        cast().check(cast().announced(code=(other,)))
+    said = f"was announced with {other}, and this party has {ours}: install the same code"
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [VERSION, "9.8.7"])
+def test_a_run_goes_on_after_an_update_of_lotor(version: str) -> None:
+    """Its messages have a version of their own."""
+    other = CodeFingerprint("lotor", version, "ab" * 32)
+    agreement = cast().recall(cast().announced(version=version, code=(other,)))
+    announcement.check_resumable(agreement, PROTOCOLS)
+
+
+def test_a_run_does_not_go_on_with_other_code_of_a_plugin() -> None:
+    plugin = CodeFingerprint("clinic-bandits", "1.2", "ab" * 32)
+    agreement = cast().recall(cast().announced(code=(fingerprint_of(Samba), plugin)))
+    with pytest.raises(VersionError) as caught:
+        announcement.check_resumable(agreement, PROTOCOLS)
+    said = f"was announced with {plugin}, and this party has no code of other packages: install"
+    assert said in str(caught.value)
 
 
 @given(st.text().filter(lambda run: not set(run) <= set("0123456789abcdef") or len(run) < 2))

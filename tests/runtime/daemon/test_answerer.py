@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
+from lotor.protocols.party import Party
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config_tables import OwnerTable
@@ -24,11 +25,8 @@ from lotor.runtime.durable.record import RunRecord
 ROUNDS = 6
 
 
-class Puller:
+class Puller(Party):
     """Pulls in even rounds, and nothing in odd ones."""
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[list[float | None]]:
         rewards = []

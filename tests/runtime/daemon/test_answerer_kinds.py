@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from lotor.core.effects import Act, Checkpoint, Decision, Observe, Pull, Steps
 from lotor.core.errors import InputError, PullError
 from lotor.core.fixed_point import RewardScale
+from lotor.protocols.party import Party
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.clock import SystemClock
 from lotor.runtime.daemon.commands import Resolve
@@ -29,14 +30,11 @@ OWNER = OwnerTable(
 )
 
 
-class Once:
+class Once(Party):
     """Asks the world one thing and hands the answer back."""
 
     def __init__(self, effect: Pull | Act | Observe) -> None:
         self._effect = effect
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[object]:
         yield Checkpoint(lambda: b"state")

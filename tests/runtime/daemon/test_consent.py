@@ -6,8 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lotor.core.fixed_point import MAXIMAL_BUDGET
-from lotor.policies import Softmax
-from lotor.policies.catalogue import to_text
+from lotor.policies import Softmax, to_text
 from lotor.runtime.daemon.config_tables import ConsentRules
 from lotor.runtime.daemon.consent import RunRequest, objections
 
@@ -85,7 +84,7 @@ def test_parameters_count_as_numbers(tau: float, other: float) -> None:
 
 def test_a_rule_allows_no_policy_whose_name_is_longer() -> None:
     rules = ConsentRules(customers=("*",), policies=("rsoful",), least_budget=1, total_budget=10)
-    wish = Wish("run", "acme", "helba", "rsoful:C=2", 10)
+    wish = RunRequest("run", "acme", "helba", "rsoful:C=2", 10)
     assert objections(rules, wish, 0) == []
     assert objections(rules, msgspec.structs.replace(wish, policy="rsofultr:C=2"), 0)
 

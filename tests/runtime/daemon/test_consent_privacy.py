@@ -2,28 +2,33 @@
 
 import asyncio
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
 
 from daemons import DaemonGroup
-from lotor.protocols.deployment import Plan
+from lotor.protocols.form import Form, RunPlan
 from lotor.runtime.daemon.commands import Approve
 from lotor.runtime.durable.journal import FINISHED, WAITING
 from runtime.daemon.test_toy import PULL, ROLES, configs, order
-from toy import ToyDeployment
+from toy import Toy, ToyForm
 
 
-class Accounted(ToyDeployment):
+def accounted(told: float) -> type[Toy]:
     """The toy with a figure for what its arms tell."""
 
-    def __init__(self, told: float) -> None:
-        self._told = told
+    class AccountedForm(ToyForm):
+        def plan(self, order: bytes) -> RunPlan:
+            return replace(super().plan(order), privacy=told)
 
-    def plan(self, order: bytes) -> Plan:
-        return replace(super().plan(order), privacy=self._told)
+    class Accounted(Toy):
+        forms: ClassVar[Mapping[str, type[Form]]] = {"paper": AccountedForm}
+
+    return Accounted
 
 
 def make_group(folder: Path, told: float, allowed: float) -> DaemonGroup:
@@ -33,7 +38,7 @@ def make_group(folder: Path, told: float, allowed: float) -> DaemonGroup:
     parties["carl"] = msgspec.structs.replace(
         parties["carl"], consent=msgspec.structs.replace(rules, privacy_budget=allowed)
     )
-    group = DaemonGroup(folder, ROLES, parties, {"toy": Accounted(told)})
+    group = DaemonGroup(folder, ROLES, parties, {"toy": accounted(told)})
     (group.kits["carl"] / "world.py").write_text(PULL)
     return group
 

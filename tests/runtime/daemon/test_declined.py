@@ -1,13 +1,17 @@
 """Runs of other versions, and other opinions about who can be trusted."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
 
+from lotor import Samba
 from lotor.core.version import VERSION
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.samba.deployment import SambaDeployment
+from lotor.protocols.form import Form
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.samba.paper import SambaPaper
 from lotor.runtime.daemon import run_registry
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.frames import Join
@@ -17,16 +21,20 @@ from runtime.daemon.stage import EVERYONE, NOBODY, Stage, play, unchanged
 from runtime.daemon.waiting import until
 
 
-class OtherSamba(SambaDeployment):
+class OtherForm(SambaPaper):
+    wire: ClassVar[str] = "other/1"
+
+
+class OtherSamba(Samba):
     """SAMBA as it might be one day."""
 
-    name = "other"
-    wire = "other/1"
+    name: ClassVar[str] = "other"
+    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": OtherForm}  # type: ignore[assignment]
 
 
 async def start_with_other(made: Stage, *names: str) -> None:
     for name in names:
-        await made.start(name, deployments={**DEPLOYMENTS, "other": OtherSamba()})
+        await made.start(name, protocols={**PROTOCOLS, "other": OtherSamba})
 
 
 def test_a_run_of_another_version_waits_for_it_and_others_go_on(tmp_path: Path) -> None:
@@ -39,7 +47,7 @@ def test_a_run_of_another_version_waits_for_it_and_others_go_on(tmp_path: Path) 
         await made.held(run)
         await made.stop("lyon")
         await made.start("lyon")
-        assert made.logged("is one of other (other/1)")
+        assert made.logged("is one of other in the form paper (other/1)")
         assert made.logged(f"install lotor {VERSION} here")
         with unchanged(made.nodes["lyon"]):
             await until(lambda: "controller" in made.nodes["lyon"].connections.names())

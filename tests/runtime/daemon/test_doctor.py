@@ -29,13 +29,13 @@ from lotor.runtime.daemon.config import (
     read_config,
     write_config,
 )
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.doctor import DoctorFinding, examine
 from lotor.runtime.daemon.doctor.findings import guarded, refused
 from lotor.runtime.daemon.frames import WIRE_VERSION, Status
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.loopback import free_port
 from lotor.runtime.durable.journal import JOURNAL_VERSION, RUNNING, WAITING, Journal, RunRow
+from lotor.sandbox.federation import free_port
+from lotor.sandbox.kits import make_kits
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
 from transport.parties import without_host
 
@@ -49,7 +49,7 @@ def kits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     """Kits in which nothing is wrong; the owner dials nobody who is there."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "hospital", raising=False)
-    kits = demo_federation(tmp_path, MEMBERS)
+    kits = make_kits(tmp_path, MEMBERS)
     for kit in kits.values():
         shutil.copy(tmp_path / "authority" / "revoked.pem", kit)
     peers = {"cloud": Address("127.0.0.1", free_port())}
@@ -519,7 +519,7 @@ def test_a_peer_that_is_somebody_else(kits: dict[str, Path]) -> None:
 
 
 def test_a_peer_of_another_federation(kits: dict[str, Path], tmp_path: Path) -> None:
-    others = demo_federation(tmp_path / "others", {"cloud": "controller"})
+    others = make_kits(tmp_path / "others", {"cloud": "controller"})
     with answering(others["cloud"], listening(kits)):
         (found,) = peer(kits)
     assert found.result == "problem"

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from delay import FarAway, Weather
-from lotor.runtime.daemon.loopback import Loopback
+from lotor.sandbox import Federation
 from trials import Trial, dial, events, listens, prepared, until
 
 ROUGH = Weather(delay=0.010, stall=0.3, stalls=0.005)
 
 
-def cut(federation: Loopback, proxies: Sequence[FarAway], peers: Sequence[str]) -> None:
+def cut(federation: Federation, proxies: Sequence[FarAway], peers: Sequence[str]) -> None:
     """Shut the network until both ends have noticed, and somebody has dialled in vain."""
 
     def gone() -> list[int]:

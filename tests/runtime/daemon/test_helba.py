@@ -5,28 +5,32 @@ import json
 import sqlite3
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 import pytest
 
 import lotor
-from daemons import LoopbackDaemons, until
-from lotor.policies.optimistic import BatchedOFUL, optimistic_to_text
-from lotor.protocols.helba import learning, uploads
-from lotor.protocols.helba.deployment import HelbaDeployment
-from lotor.protocols.helba.server import Server, ServerMemory
-from lotor.protocols.helba.shared_server import SharedServer
+from daemons import SandboxDaemons, until
+from lotor.policies import BatchedOFUL, to_text
+from lotor.protocols.form import Form
+from lotor.protocols.helba import server_state, wire
+from lotor.protocols.helba.demo import one_user
+from lotor.protocols.helba.estimators import DividedEstimator
+from lotor.protocols.helba.paper import HelbaPaper
+from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.server_state import HelbaServerMemory
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contexts import MODULE, ContextsLoopback
-from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
 from protocols.helba.stage import DEGREE, paper, small, some_contexts
 
 BUDGET, SEED = 6, 1
@@ -45,22 +49,33 @@ def features(decision):
 """
 
 
+class SmallPaper(HelbaPaper):
+    def __init__(self) -> None:
+        super().__init__(insecure_degree=DEGREE)
+
+
+class SmallHelba(lotor.Helba):
+    """HELBA in a ring so small that tests are done soon."""
+
+    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": SmallPaper}  # type: ignore[assignment]
+
+
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContextsLoopback:
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Federation:
     """Kits, and windows so small that every upload has several."""
-    monkeypatch.setattr(uploads, "PART_BYTES", 100_000)
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 300_000)
-    monkeypatch.setattr(learning, "REWRITE_ROUNDS", 2)
-    federation = ContextsLoopback.of(tmp_path / "f", TOY, seed=SEED)
+    monkeypatch.setattr(wire, "PART_BYTES", 100_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 300_000)
+    monkeypatch.setattr(server_state, "REWRITE_ROUNDS", 2)
+    federation = Federation(tmp_path / "f", HelbaPaper(), one_user(TOY, seed=SEED), SEED)
     federation.prepare()
     return federation
 
 
 @contextmanager
-def held(made: ContextsLoopback) -> Iterator[Path]:
+def held(made: Federation) -> Iterator[Path]:
     """A user who has nothing to offer after the third round while a file is there."""
     kit = made.kits["user"]
-    module, hold = kit / MODULE, kit / "hold"
+    module, hold = kit / "visits.py", kit / "hold"
     module.write_text(module.read_text() + HELD)
     hold.touch()
     try:
@@ -69,13 +84,20 @@ def held(made: ContextsLoopback) -> Iterator[Path]:
         hold.unlink(missing_ok=True)
 
 
-def lodgers(made: ContextsLoopback) -> LoopbackDaemons:
-    return LoopbackDaemons.of(made, {"helba": HelbaDeployment(insecure_degree=DEGREE)})
+def lodgers(made: Federation) -> SandboxDaemons:
+    return SandboxDaemons.of(made, {"helba": SmallHelba})
+
+
+async def steps_end() -> None:
+    """Wait for the threads of parties that were in a step when their daemon closed."""
+    for thread in threading.enumerate():
+        if thread.name == "lotor-step":
+            await asyncio.to_thread(thread.join)
 
 
 def ordered(
-    group: LoopbackDaemons,
-    made: ContextsLoopback,
+    group: SandboxDaemons,
+    made: Federation,
     options: dict[str, str | int] = OPTIONS,
     budget: int = BUDGET,
 ) -> str:
@@ -92,19 +114,19 @@ def went_on(live: LiveRun, t: int) -> bool:
     return live.round > t or live.state != RUNNING
 
 
-async def finishes(group: LoopbackDaemons, run: str) -> None:
+async def finishes(group: SandboxDaemons, run: str) -> None:
     for name in ("user", "server", "key-authority"):
         live = await group.live(name, run)
         await until(lambda live=live: live.state != RUNNING, seconds=120)  # type: ignore[misc]
         assert (live.state, live.note) == (FINISHED, "")
 
 
-def stored(made: ContextsLoopback, name: str) -> Iterator[tuple[Path, bytes]]:
+def stored(made: Federation, name: str) -> Iterator[tuple[Path, bytes]]:
     for path in (made.kits[name] / "state" / "store").glob("*/*"):
         yield path, path.read_bytes()
 
 
-def restarted(made: ContextsLoopback, options: dict[str, str | int]) -> str:
+def restarted(made: Federation, options: dict[str, str | int]) -> str:
     """A run in which parties go and come back."""
 
     async def scenario() -> str:
@@ -125,7 +147,7 @@ def restarted(made: ContextsLoopback, options: dict[str, str | int]) -> str:
     return asyncio.run(scenario())
 
 
-def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) -> None:
+def test_daemons_equal_plain_though_each_is_restarted(made: Federation) -> None:
     run, exact = restarted(made, OPTIONS), plain(BatchedOFUL(eta=0.5))
     journals = Journals(made)
     assert journals.trajectory(run, BUDGET) == exact.arms
@@ -139,7 +161,7 @@ def test_daemons_equal_plain_though_each_is_restarted(made: ContextsLoopback) ->
 def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> None:
     """For d = 3; it is restarted, too, and leaves none behind."""
     arms = some_contexts(3, rounds=3, arms=2, d=3)
-    made = ContextsLoopback.of(tmp_path / "f", arms, seed=SEED)
+    made = Federation(tmp_path / "f", HelbaPaper(), one_user(arms, seed=SEED), SEED)
     made.prepare()
     path = made.kits["server"] / "party.toml"
     config = read_config(path)
@@ -154,7 +176,8 @@ def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> N
             live = await group.live("server", run)
             await until(partial(went_on, live, 1))
             assert live.host is not None
-            assert isinstance(live.host.party, SharedServer)
+            assert isinstance(live.host.party, HelbaServer)
+            assert isinstance(live.host.party._estimator, DividedEstimator)
             await group.down("server")
             await group.up("server")
             await finishes(group, run)
@@ -170,18 +193,18 @@ def test_a_server_computes_with_as_many_processes_as_it_may(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_so_they_do_with_the_papers_index(
-    made: ContextsLoopback, monkeypatch: pytest.MonkeyPatch
+    made: Federation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "WINDOW_BYTES", 700_000)
+    monkeypatch.setattr(wire, "WINDOW_BYTES", 700_000)
     policy = paper(1.0, 2.0)
-    run, exact = restarted(made, {"policy": optimistic_to_text(policy)}), plain(policy)
+    run, exact = restarted(made, {"policy": to_text(policy)}), plain(policy)
     journals = Journals(made)
     assert journals.trajectory(run, BUDGET) == exact.arms
     assert journals.total(run) == exact.reward
 
 
-def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsLoopback) -> None:
-    async def scenario() -> tuple[bytes, bytes, ServerMemory, dict[str, bytes]]:
+def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: Federation) -> None:
+    async def scenario() -> tuple[bytes, bytes, HelbaServerMemory, dict[str, bytes]]:
         group = lodgers(made)
         try:
             await group.up()
@@ -189,13 +212,15 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
             live = await group.live("server", run)
             await until(lambda: live.round >= 3)
             await group.down()
+            # A party that was in a step still writes into its store until that is over.
+            await steps_end()
             path = made.kits["server"] / "state" / "journal.db"
             journal = b"".join(
                 file.read_bytes() for file in path.parent.glob("journal.db*") if file.is_file()
             )
             with closing(sqlite3.connect(path)) as database:
                 (snapshot,) = database.execute("SELECT snapshot FROM progress").fetchone()
-            memory = msgspec.msgpack.decode(snapshot, type=ServerMemory)
+            memory = msgspec.msgpack.decode(snapshot, type=HelbaServerMemory)
             files = {path.name: data for path, data in stored(made, "server")}
             (secret,) = [data for _, data in stored(made, "user")]
             return journal, secret, memory, files
@@ -218,7 +243,7 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: ContextsL
             assert repr(number).encode() not in whole
 
 
-def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopback) -> None:
+def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: Federation) -> None:
     async def scenario(hold: Path) -> None:
         group = lodgers(made)
         try:
@@ -249,18 +274,18 @@ def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: ContextsLoopb
 
 
 def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
-    made: ContextsLoopback, monkeypatch: pytest.MonkeyPatch
+    made: Federation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server is kept in a step; its daemon still answers, obeys and closes."""
     begun, goes_on = threading.Event(), threading.Event()
-    answer = Server._answer
+    answer = HelbaServer._answer
 
-    def slowly(self: Server, *args: object) -> object:
+    def slowly(self: HelbaServer, *args: object) -> object:
         begun.set()
         goes_on.wait(60)
         return answer(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Server, "_answer", slowly)
+    monkeypatch.setattr(HelbaServer, "_answer", slowly)
 
     async def scenario() -> None:
         group = lodgers(made)
@@ -282,9 +307,7 @@ def test_the_loop_goes_on_while_a_party_thinks_and_the_run_can_be_stopped(
         finally:
             await group.down()
             goes_on.set()
-        thinking = [one for one in threading.enumerate() if one.name == "lotor-step"]
-        for thread in thinking:
-            await asyncio.to_thread(thread.join)
+        await steps_end()
         assert not list(stored(made, "server"))
 
     asyncio.run(scenario())

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lotor.core.errors import LotorError
-from lotor.protocols.deployment import Offer
+from lotor.protocols.form import Contribution
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, decode, encode
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
@@ -43,7 +43,7 @@ def test_random_bytes_and_random_changes_do_no_harm(tmp_path: Path) -> None:
                 Join(run, 1, 2, 3, 4, 5),
                 Open(run, table.signed, table.signature),
                 *made.live("controller", run).statuses.known.values(),
-                Roster("", [Card(made.controller.kit.certificate.to_der(), Offer(1))]),
+                Roster("", [Card(made.controller.kit.certificate.to_der(), Contribution(1))]),
                 Ask(""),
             )
         ]
@@ -84,7 +84,7 @@ FRAMES = st.one_of(
     st.builds(
         Roster,
         RUNS,
-        st.lists(st.builds(Card, st.binary(max_size=40), st.builds(Offer)), max_size=3),
+        st.lists(st.builds(Card, st.binary(max_size=40), st.builds(Contribution)), max_size=3),
     ),
 )
 

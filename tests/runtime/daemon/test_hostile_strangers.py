@@ -6,7 +6,7 @@ import msgspec
 
 from lotor.crypto.certificates import Certificate, PartyKey
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Offer
+from lotor.protocols.form import Contribution
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.frames import Ask, Card, Open, Roster, Status, encode
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY
@@ -61,10 +61,10 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
         ),
         "other order": (resigned(made, msgspec.structs.replace(other, order=b"?")), "no terms"),
         "foreign roster": (
-            Roster("", [Card(foreign("lyon", "owner").to_der(), Offer(1))]),
+            Roster("", [Card(foreign("lyon", "owner").to_der(), Contribution(1))]),
             "belongs to another federation",
         ),
-        "no roster": (Roster("", [Card(b"no certificate", Offer(1))]), "certificate"),
+        "no roster": (Roster("", [Card(b"no certificate", Contribution(1))]), "certificate"),
     }
 
 
@@ -145,7 +145,7 @@ def test_what_a_peer_says_of_others_does_not_replace_what_they_say(tmp_path: Pat
     async def scene(made: Stage) -> None:
         graz = await made.stranger("graz")
         lyon = made.nodes["lyon"].kit.certificate.to_der()
-        card = Card(lyon, Offer(500, -1.0, 9.0))
+        card = Card(lyon, Contribution(500, -1.0, 9.0))
         await until(lambda: "lyon" in made.controller.connections.cards)
         await graz.say(Roster("", [card]), Ask(""))
         await until(lambda: graz.frames)

@@ -8,13 +8,13 @@ import pytest
 from lotor.core.errors import CertificateError, ConfigError
 from lotor.crypto.certificates import CertificateAuthority, PartyKey, Subject
 from lotor.runtime.daemon.authority import AuthorityFolder
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.kit import Kit
+from lotor.sandbox.kits import make_kits
 
 
 @pytest.fixture
 def kits(tmp_path: Path) -> dict[str, Path]:
-    return demo_federation(tmp_path, {"lyon": "owner", "porto": "owner", "cloud": "controller"})
+    return make_kits(tmp_path, {"lyon": "owner", "porto": "owner", "cloud": "controller"})
 
 
 def test_a_kit_knows_who_it_is_and_whom_it_trusts(kits: dict[str, Path]) -> None:

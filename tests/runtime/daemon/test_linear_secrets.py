@@ -11,16 +11,18 @@ import msgspec
 import numpy as np
 import pytest
 
+from lotor import LinUCBDS
 from lotor.crypto.paillier import PrivateKey
 from lotor.environments import LinearArms
+from lotor.environments.sources import MadeUpArms
 from lotor.policies.linear import LinUCB
 from lotor.protocols.linucb_ds.comp import CompMemory
 from lotor.protocols.linucb_ds.customer import CustomerMemory
 from lotor.protocols.linucb_ds.principal import MASK, PrincipalMemory
-from lotor.protocols.plain_linear import linear_layout
+from lotor.protocols.plain.linear import linear_layout
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.loopback_journals import Journals
-from lotor.runtime.daemon.loopback_model import ModelLoopback, Survey
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
 from scanning import (
     Secret,
     contents,
@@ -30,12 +32,13 @@ from scanning import (
     forms_of_small_numbers,
     leaks,
 )
+from surveys import survey_federation
 
 pytestmark = pytest.mark.slow
 
 BUDGET, PATIENCE = 100, 120.0
 VECTORS = np.random.default_rng(3).normal(size=(6, 3)).tolist()
-SURVEY = Survey(LinearArms, VECTORS, [0.51728394, -0.33164257, 0.61942683])
+SURVEY = MadeUpArms(LinearArms, VECTORS, [0.51728394, -0.33164257, 0.61942683])
 KINDS = {"comp": CompMemory, "customer": CustomerMemory, "principal": PrincipalMemory}
 
 
@@ -43,7 +46,7 @@ KINDS = {"comp": CompMemory, "customer": CustomerMemory, "principal": PrincipalM
 class Watched:
     """A federation that ran to its end, and all that could be seen of it."""
 
-    federation: ModelLoopback
+    federation: Federation
     run: str = ""
     total: float = 0.0
     places: dict[str, bytes] = field(default_factory=dict)
@@ -68,7 +71,9 @@ class Watched:
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     """Without a seed: every key is drawn."""
-    federation = ModelLoopback.of(tmp_path_factory.mktemp("federation"), SURVEY, seed=1)
+    federation = survey_federation(
+        tmp_path_factory.mktemp("federation"), LinUCBDS(), SURVEY, seed=1
+    )
     federation.prepare()
     path = federation.kits["principal"] / "party.toml"
     write_config(path, msgspec.structs.replace(read_config(path), trial=None))

@@ -11,16 +11,23 @@ import pytest
 import lotor
 from daemons import DaemonGroup, until
 from lotor.core.errors import ConfigError
-from lotor.protocols.catalogue import DEPLOYMENTS
+from lotor.environments.sources import MadeUpArms
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import commands
-from lotor.runtime.daemon.config import Address, LimitsTable, OwnerTable, PartyConfig, TrialTable
-from lotor.runtime.daemon.loopback import CONSENT, free_port
-from lotor.runtime.daemon.loopback_model import Survey
+from lotor.runtime.daemon.config import (
+    Address,
+    ConsentRules,
+    LimitsTable,
+    OwnerTable,
+    PartyConfig,
+    TrialTable,
+)
 from lotor.runtime.daemon.party_functions import load_model
 from lotor.runtime.durable.journal import FINISHED, REFUSED, WAITING
+from lotor.sandbox.federation import free_port
 
-SURVEY = Survey(lotor.LinearArms, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [0.7, 0.5])
-LONG = Survey(lotor.LinearArms, SURVEY.table, [7.0625, 5.0])
+SURVEY = MadeUpArms(lotor.LinearArms, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [0.7, 0.5])
+LONG = MadeUpArms(lotor.LinearArms, SURVEY.table, [7.0625, 5.0])
 MODEL = OwnerTable(model="survey_of_tests:model")
 PULL = OwnerTable(pull="survey_of_tests:pull", repeatable=True)
 BOTH = OwnerTable(model="survey_of_tests:model", pull="survey_of_tests:pull", repeatable=True)
@@ -32,6 +39,9 @@ ROLES = {
     "lyon": "owner",
 }
 BUDGET, SEED = 12, 5
+CONSENT = ConsentRules(
+    customers=("acme",), policies=("*",), least_budget=1, total_budget=10**9, least_owners=1
+)
 LINEAR = {"principal": ["cloud-a"], "comp": ["cloud-b"], "owner": ["lyon"]}
 
 
@@ -103,7 +113,7 @@ TWO = LimitsTable(workers=2)
 
 
 def town(
-    folder: Path, owner: OwnerTable, survey: Survey = SURVEY, *, asks: bool = False
+    folder: Path, owner: OwnerTable, survey: MadeUpArms = SURVEY, *, asks: bool = False
 ) -> DaemonGroup:
     """A federation for linear runs."""
     hub = Address("127.0.0.1", free_port())
@@ -115,11 +125,11 @@ def town(
         "lyon": PartyConfig(
             peers=dials,
             owner=owner,
-            consent=msgspec.structs.replace(CONSENT, customers=() if asks else ("acme",)),
+            consent=msgspec.structs.replace(CONSENT, customers=()) if asks else CONSENT,
         ),
     }
     roles = {name: ROLES[name] for name in configs}
-    home = DaemonGroup(folder, roles, configs, DEPLOYMENTS)
+    home = DaemonGroup(folder, roles, configs, PROTOCOLS)
     pull = "\ndef pull(decision):\n    return 1.0\n"
     kit(home.kits["lyon"], survey.module() + pull)
     return home
@@ -140,7 +150,9 @@ async def ended(home: DaemonGroup, run: str, *names: str) -> dict[str, tuple[str
     }
 
 
-def refused(folder: Path, owner: OwnerTable, survey: Survey = SURVEY, *, asks: bool = False) -> str:
+def refused(
+    folder: Path, owner: OwnerTable, survey: MadeUpArms = SURVEY, *, asks: bool = False
+) -> str:
     """What all other parties hear when the owner does not take part."""
 
     async def scene() -> str:
@@ -169,7 +181,7 @@ def test_a_run_is_refused_in_the_name_of_an_owner_without_a_model(
 ) -> None:
     note = refused(tmp_path, PULL, asks=asks)
     assert note.startswith("owner: ")
-    assert "brings no model" in note
+    assert "owner has no model of its arms" in note
 
 
 def test_a_theta_beyond_the_ordered_bound_is_refused_and_not_shown(tmp_path: Path) -> None:
@@ -187,7 +199,7 @@ def test_a_run_with_a_model_equals_plain(tmp_path: Path, owner: OwnerTable) -> N
             run = home.order("acme", order())
             states = await ended(home, run, *home.roles)
             assert {state for state, _ in states.values()} == {FINISHED}
-            offered = home.nodes["lyon"].resources.offer.arms
+            offered = home.nodes["lyon"].resources.contribution.arms
             return home.nodes["acme"].journal.output(run), offered
         finally:
             await home.down()
@@ -202,14 +214,13 @@ def test_samba_is_refused_in_the_name_of_an_owner_without_a_pull(tmp_path: Path)
     async def scene() -> dict[str, tuple[str, str]]:
         hub = Address("127.0.0.1", free_port())
         dials = {"cloud-c": hub}
-        consent = msgspec.structs.replace(CONSENT, customers=("acme",))
         configs = {
             "cloud-c": PartyConfig(listen=hub),
             "cloud-b": PartyConfig(peers=dials),
             "acme": PartyConfig(peers=dials),
-            "lyon": PartyConfig(peers=dials, owner=MODEL, consent=consent),
+            "lyon": PartyConfig(peers=dials, owner=MODEL, consent=CONSENT),
         }
-        home = DaemonGroup(tmp_path, {name: ROLES[name] for name in configs}, configs, DEPLOYMENTS)
+        home = DaemonGroup(tmp_path, {name: ROLES[name] for name in configs}, configs, PROTOCOLS)
         kit(home.kits["lyon"], SURVEY.module())
         await home.up()
         try:
@@ -221,7 +232,9 @@ def test_samba_is_refused_in_the_name_of_an_owner_without_a_pull(tmp_path: Path)
 
     states = asyncio.run(scene())
     assert {state for state, _ in states.values()} == {REFUSED}
-    assert all("lyon: the owner has no function" in note for _, note in states.values())
+    assert all(
+        "lyon: lyon has no function that answers pulls" in note for _, note in states.values()
+    )
 
 
 def test_stated_arms_are_those_of_the_model(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config_tables import LimitsTable
-from lotor.runtime.daemon.loopback import Loopback
+from lotor.sandbox import Federation
 from trials import Trial, change, dial, events, prepared, until
 
 NETWORK = "10.203.77"
@@ -99,7 +99,7 @@ def hosts() -> Iterator[Hosts]:
         made.remove()
 
 
-class Apart(Loopback):
+class Apart(Federation):
     """Starts each party on its own host."""
 
     hosts: Hosts
@@ -113,7 +113,7 @@ class Apart(Loopback):
         return ["ip", "netns", "exec", self.hosts.space(self._party), *super().command(*arguments)]
 
 
-def settle(federation: Loopback, hosts: Hosts) -> None:
+def settle(federation: Federation, hosts: Hosts) -> None:
     """Give the parties addresses on their hosts, and let them notice soon that a peer is gone."""
     assert isinstance(federation, Apart)
     federation.hosts = hosts
@@ -129,7 +129,7 @@ def settle(federation: Loopback, hosts: Hosts) -> None:
             dial(federation, name, controller)
 
 
-def cut(federation: Loopback, hosts: Hosts, party: str) -> None:
+def cut(federation: Federation, hosts: Hosts, party: str) -> None:
     """Pull a party's cable out until both ends have noticed."""
     peers = WATCHED if party == "controller" else (party,)
 

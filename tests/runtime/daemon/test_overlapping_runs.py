@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lotor.runtime.daemon.loopback import Loopback
-from lotor.runtime.daemon.loopback_journals import Journals
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
 from trials import PATIENCE, assert_like_plain, order, prepared, until
 
 # Every run sees the hospital's outcomes from the first one on, as plain does.
@@ -35,7 +35,7 @@ BUDGETS = {"ucb": 60, "thompson-sampling": 50, "epsilon-greedy": 20}
 
 
 @contextmanager
-def started(federation: Loopback, policy: str) -> Iterator[subprocess.Popen[str]]:
+def started(federation: Federation, policy: str) -> Iterator[subprocess.Popen[str]]:
     """A customer's second window: the daemon serves, this one only asks and watches."""
     command = federation.command(*order(policy, BUDGETS[policy]))
     with subprocess.Popen(  # noqa: S603
@@ -47,7 +47,7 @@ def started(federation: Loopback, policy: str) -> Iterator[subprocess.Popen[str]
             process.kill()
 
 
-def checked(federation: Loopback, policy: str, process: subprocess.Popen[str]) -> str:
+def checked(federation: Federation, policy: str, process: subprocess.Popen[str]) -> str:
     until(federation, lambda: process.poll() is not None)
     out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0

@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 
 import lotor
-from daemons import LoopbackDaemons, until
-from lotor.protocols.ppcb.deployment import PPCBDeployment
+from daemons import SandboxDaemons, until
+from lotor.protocols.ppcb.dealt import PPCBDealt
+from lotor.protocols.ppcb.demo import feature_parties
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
-from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.durable.journal import FINISHED, RUNNING
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
 
-BUDGET, SEED, DIMENSIONS = 24, 7, (2, 3)
+BUDGET, SEED, FEATURES = 24, 7, {"owner-1": 2, "owner-2": 3}
 
 
 def _went_on(live: LiveRun, t: int) -> bool:
@@ -25,22 +26,16 @@ def _went_on(live: LiveRun, t: int) -> bool:
 
 def test_daemons_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
-    contexts = draw.normal(size=(BUDGET, sum(DIMENSIONS)))
+    contexts = draw.normal(size=(BUDGET, sum(FEATURES.values())))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     rewards = (draw.random((BUDGET, 4)) < 0.5).astype(float)
-    plain = lotor.run(
-        lotor.LinearEpsilonGreedy(epsilon=0.1),
-        lotor.ContextualArms(contexts, rewards),
-        budget=BUDGET,
-        seed=SEED,
-    )
-    made = ContextualLoopback.of(
-        tmp_path / "f", contexts.tolist(), rewards.tolist(), dimensions=DIMENSIONS, seed=SEED
-    )
+    arms = lotor.ContextualArms(contexts, rewards)
+    plain = lotor.run(lotor.LinearEpsilonGreedy(epsilon=0.1), arms, budget=BUDGET, seed=SEED)
+    made = Federation(tmp_path / "f", PPCBDealt(), feature_parties(arms, FEATURES), SEED)
     made.prepare()
 
     async def scenario() -> str:
-        group = LoopbackDaemons.of(made, {"ppcb": PPCBDeployment()})
+        group = SandboxDaemons.of(made, {"ppcb": lotor.PPCB})
         try:
             await group.up()
             listed = read_config(made.kits["receiver"] / "party.toml").members

@@ -20,19 +20,20 @@ from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.paillier import PrivateKey
+from lotor.environments import Outcomes
 from lotor.policies import UCB
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Offer, Place
+from lotor.protocols.form import Assignment, Contribution
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.comp import CompMemory
 from lotor.protocols.samba.controller import ControllerMemory
 from lotor.protocols.samba.customer import CustomerMemory
 from lotor.protocols.samba.memory import SambaMemory
 from lotor.protocols.samba.owner import Owner, OwnerMemory
+from lotor.protocols.samba.paper import HOSPITAL_MODULE, SambaPaper, hospitals
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.kit import read_key
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import HOSPITAL, Loopback
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.daemon.resources import reward_in
@@ -42,6 +43,7 @@ from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import WAITING, Journal, RunRow
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.record import PullRecord, SavedRun
+from lotor.sandbox import Federation
 from scanning import Secret, contents, forms_of, forms_of_number, forms_of_reward, leaks
 
 pytestmark = pytest.mark.slow
@@ -51,7 +53,7 @@ BUDGET = 24
 PATIENCE = 120
 IS_LINUX = sys.platform == "linux"
 # A run stands still in its fifth round for as long as somebody looks at it.
-HELD = f"""{HOSPITAL}
+HELD = f"""{HOSPITAL_MODULE}
 import time
 
 ask, hold = pull, Path(__file__).with_name("hold")
@@ -71,7 +73,8 @@ class Watched:
     pytest shows arguments of tests that fail, so this shows nothing.
     """
 
-    federation: Loopback
+    federation: Federation
+    rewards: Mapping[str, list[float]]
     run: str = ""
     places: dict[str, bytes] = field(default_factory=dict)
     snapshots: dict[str, set[bytes]] = field(default_factory=dict)
@@ -125,25 +128,29 @@ class Watched:
         return any(memory.terms is not None and memory.t for memory in self.memories(name))
 
 
-def prepared(folder: Path) -> Loopback:
+def prepared(folder: Path) -> Watched:
     """Keys are drawn, not taken from a seed; the last owner has to be asked for its consent."""
     # No two of them agree in their first six digits, rounded or not.
     draw = np.random.default_rng(5)
     rewards = (draw.choice(90_000, (len(OWNERS), BUDGET), replace=False) + 10_000.123456) / 1e5
     drawn = dict(zip(OWNERS, rewards.tolist(), strict=True))
-    federation = Loopback(folder, drawn, seed=1, tick=0.05, hospital=HELD)
+    cast = hospitals(dict.fromkeys(OWNERS, 0.5), budget=1, seed=1, policy="ucb")
+    federation = Federation(folder, SambaPaper(), cast, seed=1, changes={"tick": 0.05})
     federation.prepare()
     for name in OWNERS:
+        (federation.kits[name] / "hospital.py").write_text(HELD)
+        (federation.kits[name] / "patients.db").unlink()
+        Outcomes.create(federation.kits[name] / "patients.db", drawn[name])
         (federation.kits[name] / "hold").touch()
         path = federation.kits[name] / "party.toml"
         consent = {"consent": None} if name == OWNERS[-1] else {}
         write_config(path, msgspec.structs.replace(read_config(path), trial=None, **consent))
-    return federation
+    return Watched(federation, drawn)
 
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
-    watched = Watched(prepared(tmp_path_factory.mktemp("federation")))
+    watched = prepared(tmp_path_factory.mktemp("federation"))
     federation = watched.federation
     loudly = ("--log-level", "debug")
     try:
@@ -231,7 +238,7 @@ def _servers(watched: Watched) -> Iterator[Secret]:
 
 def _pulls(watched: Watched) -> Iterator[Secret]:
     """Rewards, and which arm was pulled when, are in the owner's folder and in no other."""
-    for name, rewards in watched.federation.rewards.items():
+    for name, rewards in watched.rewards.items():
         for i, reward in enumerate(rewards):
             yield Secret(f"reward {i} of {name}", forms_of_reward(reward), (f"{name}/",))
         for (decision,) in watched.ask(name, "SELECT decision FROM pulls"):
@@ -328,16 +335,16 @@ def _text(*things: object) -> Mapping[str, bytes]:
 
 def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_path: Path) -> None:
     snapshot = _snapshot(watched, "lyon")
-    reward = watched.federation.rewards["lyon"][0]
+    reward = watched.rewards["lyon"][0]
     kit = shutil.copytree(watched.federation.kits["lyon"], tmp_path / "lyon")
     with open_kit(kit) as at:
         node = Node(at.kit, at.config, at.journal)
         row = at.journal.runs()[0]
         agreement = announcement.check(
-            row.announcement, row.signature, deployments=DEPLOYMENTS, trust=None, key=at.kit.key
+            row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
         )
-        place = Place(
-            row.id, "lyon", snapshot, agreement.identity, Offer(1), trial_seed=5_123_456_789
+        assignment = Assignment(
+            row.id, "lyon", snapshot, agreement.identity, Contribution(1), seed=5_123_456_789
         )
         live = LiveRun(agreement, node.context, row.state, row.note)
         record = at.journal.record(row.id)
@@ -356,7 +363,7 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
             row,
             agreement,
             agreement.identity,
-            place,
+            assignment,
         ]
         things += [live, record, host, link, saved, PullRecord(1, "d", reward, True)]
         things += [RunRow("r", snapshot, snapshot, "lyon", "running", "", 0.0, 0.0, "1")]
@@ -405,7 +412,7 @@ def _no_command(snapshot: bytes, reward: float) -> None:
 
 
 def _no_announcement(snapshot: bytes, reward: float) -> None:
-    announcement.check(snapshot, snapshot, deployments=DEPLOYMENTS, trust=None, key=None)  # type: ignore[arg-type]
+    announcement.check(snapshot, snapshot, protocols=PROTOCOLS, trust=None, key=None)  # type: ignore[arg-type]
 
 
 def _reward_out_of_range(snapshot: bytes, reward: float) -> None:
@@ -432,6 +439,6 @@ def test_errors_show_no_secret(
     watched: Watched, secrets: list[Secret], fault: Callable[[bytes, float], None]
 ) -> None:
     with pytest.raises(LotorError) as caught:
-        fault(_snapshot(watched, "lyon"), watched.federation.rewards["lyon"][0])
+        fault(_snapshot(watched, "lyon"), watched.rewards["lyon"][0])
     notes = getattr(caught.value, "__notes__", [])
     assert leaks(_text(caught.value, caught.value.__context__, *notes), secrets) == []

@@ -9,39 +9,38 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from daemons import DaemonGroup, LoopbackDaemons, until
+from daemons import DaemonGroup, SandboxDaemons, until
+from lotor import PPCB, ContextualArms
+from lotor.protocols.ppcb.demo import feature_parties
 from lotor.runtime.daemon.commands import Resolve, StartRun
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback_contextual import ContextualLoopback
-from lotor.runtime.daemon.loopback_journals import Journals
 from lotor.runtime.durable.journal import FINISHED, REFUSED
-from split import ARMS, SplitDeployment, SplitWorld
+from lotor.sandbox import Federation
+from lotor.sandbox.journals import Journals
+from split import ARMS, Split, SplitWorld
 
 SEATED = ("server-0", "actor", "receiver", "owner-1", "owner-2")
 
 
-def federation(folder: Path, budget: int) -> tuple[ContextualLoopback, SplitWorld]:
+def federation(folder: Path, budget: int) -> tuple[Federation, SplitWorld]:
     world = SplitWorld(budget)
-    made = ContextualLoopback.of(
-        folder,
-        world.contexts.tolist(),
-        world.rewards.tolist(),
-        dimensions=(1, ARMS - 1),
-        seed=7,
-    )
+    arms = ContextualArms(world.contexts.tolist(), world.rewards.tolist())
+    # One of its servers and the dealer stay away.
+    cast = feature_parties(arms, {"owner-1": 1, "owner-2": ARMS - 1})
+    made = Federation(folder, PPCB.form_called("dealt"), cast, seed=7)
     made.prepare()
     return made, world
 
 
-def set_owner(made: ContextualLoopback, name: str, owner: OwnerTable) -> None:
+def set_owner(made: Federation, name: str, owner: OwnerTable) -> None:
     path = made.kits[name] / "party.toml"
     write_config(path, msgspec.structs.replace(read_config(path), owner=owner))
 
 
 @asynccontextmanager
-async def make_group(made: ContextualLoopback) -> AsyncIterator[DaemonGroup]:
-    group = LoopbackDaemons.of(made, {"split": SplitDeployment()})
+async def make_group(made: Federation) -> AsyncIterator[DaemonGroup]:
+    group = SandboxDaemons.of(made, {"split": Split})
     try:
         await group.up(*SEATED)
         yield group
@@ -49,7 +48,7 @@ async def make_group(made: ContextualLoopback) -> AsyncIterator[DaemonGroup]:
         await group.down()
 
 
-def order(made: ContextualLoopback, budget: int) -> StartRun:
+def order(made: Federation, budget: int) -> StartRun:
     """The toy has seats for some of the members only."""
     listed = read_config(made.kits["receiver"] / "party.toml").members
     members = {role: [name for name in names if name in SEATED] for role, names in listed.items()}
@@ -60,7 +59,7 @@ def _beyond(live: LiveRun, t: int) -> bool:
     return live.round > t
 
 
-def assert_right(made: ContextualLoopback, world: SplitWorld, run: str, budget: int) -> None:
+def assert_right(made: Federation, world: SplitWorld, run: str, budget: int) -> None:
     arms, total = world.expected()
     journals = Journals(made)
     assert journals.trajectory(run, budget) == arms
@@ -76,8 +75,8 @@ def test_the_receiver_starts_a_run_and_learns_the_total(tmp_path: Path) -> None:
             for name in SEATED:
                 await group.state(name, run, FINISHED)
             assert_right(made, world, run, 12)
-            assert group.nodes["owner-2"].resources.offer.features == ARMS - 1
-            assert group.nodes["actor"].resources.offer.arms == ARMS
+            assert group.nodes["owner-2"].resources.contribution.features == ARMS - 1
+            assert group.nodes["actor"].resources.contribution.arms == ARMS
             assert group.nodes["actor"].journal.pulled(run) == (12, None)
 
     asyncio.run(scenario())
@@ -107,7 +106,7 @@ def test_who_lacks_its_function_refuses(tmp_path: Path) -> None:
         async with make_group(made) as group:
             run = group.order("receiver", order(made, 3))
             live = await group.state("receiver", run, REFUSED)
-            assert "actor: it has no act" in live.note
+            assert "actor: actor has no function that carries out decisions" in live.note
 
     asyncio.run(scenario())
 

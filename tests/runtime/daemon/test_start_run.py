@@ -4,27 +4,29 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from daemons import DaemonGroup, until
 from lotor.core.errors import MissingPartyError
 from lotor.crypto.signing import Identity
-from lotor.protocols.deployment import Deployment, Member, Offer
+from lotor.protocols.form import Contribution, Form, Member
 from lotor.protocols.party import Party
+from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.frames import Card
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.start_run import start_run
 from lotor.runtime.durable.journal import FINISHED
 from runtime.daemon.test_toy import PULL, ROLES, TOYS, configs, order
-from toy import ToyDeployment
+from toy import Toy, ToyForm
 
 
 def make_group(
-    folder: Path, wait: float, deployments: Mapping[str, Deployment] = TOYS
+    folder: Path, wait: float, protocols: Mapping[str, type[SecureProtocol]] = TOYS
 ) -> DaemonGroup:
-    group = DaemonGroup(folder, ROLES, configs(wait), deployments)
+    group = DaemonGroup(folder, ROLES, configs(wait), protocols)
     (group.kits["carl"] / "world.py").write_text(PULL)
     return group
 
@@ -56,36 +58,41 @@ def test_only_others_are_missing(
     asyncio.run(scenario())
 
 
-class Listing(ToyDeployment):
-    """Notes what the opener is said to bring."""
+def listing(opener_brings: list[Contribution]) -> type[Toy]:
+    """The toy that notes what the opener is said to bring."""
 
-    def __init__(self) -> None:
-        self.opener_brings: list[Offer] = []
+    class ListingForm(ToyForm):
+        def open(
+            self,
+            protocol: SecureProtocol,
+            run: str,
+            members: Mapping[str, Sequence[Member]],
+            budget: int,
+            identity: Identity,
+        ) -> tuple[bytes, Party]:
+            opener_brings.extend(member.contribution for member in members[self.opener])
+            return super().open(protocol, run, members, budget, identity)
 
-    def open(
-        self,
-        run: str,
-        members: Mapping[str, Sequence[Member]],
-        budget: int,
-        options: Mapping[str, str | int],
-        identity: Identity,
-    ) -> tuple[bytes, Party]:
-        self.opener_brings += [member.offer for member in members[self.opener]]
-        return super().open(run, members, budget, options, identity)
+    class Listing(Toy):
+        forms: ClassVar[Mapping[str, type[Form]]] = {"paper": ListingForm}
+
+    return Listing
 
 
 def test_what_peers_say_about_the_opener_does_not_count(tmp_path: Path) -> None:
     async def scenario() -> None:
-        listing = Listing()
-        group = make_group(tmp_path / "f", 60.0, {"toy": listing})
+        said: list[Contribution] = []
+        group = make_group(tmp_path / "f", 60.0, {"toy": listing(said)})
         try:
             await group.up()
             anna, peers = group.nodes["anna"], [group.nodes["bert"], group.nodes["carl"]]
             for peer in peers:
                 await until(partial(_knows, peer, "anna"))
-                peer.connections.cards["anna"] = Card(anna.kit.certificate.to_der(), Offer(arms=99))
+                peer.connections.cards["anna"] = Card(
+                    anna.kit.certificate.to_der(), Contribution(arms=99)
+                )
             await group.state("anna", group.order("anna", order(3)), FINISHED)
-            assert listing.opener_brings == [anna.resources.offer] != [Offer(arms=99)]
+            assert said == [anna.resources.contribution] != [Contribution(arms=99)]
         finally:
             await group.down()
 

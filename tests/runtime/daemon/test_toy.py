@@ -11,14 +11,14 @@ from daemons import DaemonGroup, until
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import Address, ConsentRules, LimitsTable, OwnerTable, PartyConfig
 from lotor.runtime.daemon.live_run import LiveRun
-from lotor.runtime.daemon.loopback import free_port
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.journal import FAILED, FINISHED, STOPPED
+from lotor.sandbox.federation import free_port
 from lotor.transport import MemoryNetwork, NetworkTransport, PartyTransportFactory
-from toy import ToyDeployment
+from toy import Toy
 
 ROLES = {"anna": "caller", "bert": "doubler", "carl": "adder"}
-TOYS = {"toy": ToyDeployment()}
+TOYS = {"toy": Toy}
 PULL = """
 asked = []
 

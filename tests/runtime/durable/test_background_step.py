@@ -10,6 +10,7 @@ import pytest
 
 from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
 from lotor.core.errors import InputError, JournalError
+from lotor.protocols.party import Party
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
@@ -23,7 +24,7 @@ class Note(Message, frozen=True, tag="test/note"):
     body: bytes
 
 
-class Thinker:
+class Thinker(Party):
     """Notes in which thread it thinks; a note of b"bad" is more than it can bear."""
 
     slow: ClassVar[bool] = True
@@ -33,9 +34,6 @@ class Thinker:
         self.threads: set[str] = set()
         self.goes_on = threading.Event()
         self.goes_on.set()
-
-    def operations(self) -> dict[str, int]:
-        return {}
 
     def _snapshot(self) -> bytes:
         self._think()

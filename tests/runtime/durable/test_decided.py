@@ -1,13 +1,14 @@
 """What was chosen is written down, and cannot become something else in replay."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
 from lotor.core.effects import Checkpoint, Decided, Decision, Message, Receive, Steps
 from lotor.core.errors import JournalError
+from lotor.protocols.party import Party
 from lotor.runtime.durable import record
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.record import RunRecord
@@ -17,14 +18,11 @@ class Never(Message, frozen=True, tag="test/1/never"):
     pass
 
 
-class Chooser:
+class Chooser(Party):
     """Chooses these arms, and then waits for ever."""
 
     def __init__(self, *arms: int) -> None:
         self._arms = arms
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[None]:
         yield Checkpoint(lambda: b"")

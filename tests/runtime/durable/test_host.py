@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
 from lotor.core.errors import JournalError, ProtocolError
+from lotor.protocols.party import Party
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
@@ -23,15 +24,12 @@ class Order(Message, frozen=True, tag="test/order"):
     body: bytes
 
 
-class Owner:
+class Owner(Party):
     """Each round: get an order, pull, report. Its state is the round."""
 
     def __init__(self, snapshot: bytes = b"1", arm: int = 0) -> None:
         self._t = int(snapshot)
         self._arm = arm
-
-    def operations(self) -> dict[str, int]:
-        return {}
 
     def steps(self) -> Steps[str]:
         for t in range(self._t, ROUNDS + 1):

@@ -22,6 +22,7 @@ from lotor.core.effects import (
     Send,
     Steps,
 )
+from lotor.protocols.party import Party
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
@@ -116,14 +117,11 @@ class Told(Message, frozen=True, tag="test/1/told"):
     value: float
 
 
-class Owner:
+class Owner(Party):
     """Brings a feature to each round, hears of it, and then says what it was paid."""
 
     def __init__(self, snapshot: bytes = b"1") -> None:
         self._t = int(snapshot)
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[int]:
         while self._t <= BUDGET:
@@ -214,14 +212,11 @@ def test_the_rule_cannot_be_left_out(
     assert {number % 2 for number in numbers} == {1 if kind is Observe else 0}
 
 
-class FunctionCaller:
+class FunctionCaller(Party):
     """Asks one question."""
 
     def __init__(self, effect: Pull | Act | Observe) -> None:
         self._effect = effect
-
-    def operations(self) -> Mapping[str, int]:
-        return {}
 
     def steps(self) -> Steps[None]:
         yield Checkpoint(lambda: b"")

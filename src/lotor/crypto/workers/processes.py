@@ -45,7 +45,7 @@ class WorkerProcesses:
         self._one_at_a_time = threading.Lock()
         self._processes: list[_Process] = []
         self._prepared = False
-        self._kill = weakref.finalize(self, _end, self._processes, patience=0)
+        self._kill = weakref.finalize(self, _kill, self._processes)
         with self._use():
             for _ in setups:
                 self._processes.append(_Process(job))
@@ -76,7 +76,7 @@ class WorkerProcesses:
     def close(self) -> None:
         """End the processes."""
         if self._kill.detach():
-            _end(self._processes, _PATIENCE)
+            _end(self._processes)
 
     def __enter__(self) -> Self:
         return self
@@ -166,9 +166,9 @@ class _Process:
             with suppress(OSError):
                 pipe.close()
 
-    def end(self, patience: float) -> None:
+    def end(self) -> None:
         try:
-            self._popen.wait(patience)
+            self._popen.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             self.kill()
             self._popen.wait()
@@ -183,11 +183,18 @@ class _Process:
         )
 
 
-def _end(processes: Sequence[_Process], patience: float) -> None:
+def _kill(processes: Sequence[_Process]) -> None:
+    # First of all: a pipe cannot be closed while it is full and nobody reads it.
+    for process in processes:
+        process.kill()
+    _end(processes)
+
+
+def _end(processes: Sequence[_Process]) -> None:
     for process in processes:
         process.close_pipes()
     for process in processes:
-        process.end(patience)
+        process.end()
 
 
 def _manner(code: int | None) -> str:

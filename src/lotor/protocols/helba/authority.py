@@ -8,23 +8,24 @@ from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import seal
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.messages import Offer, SealedKey, ServerKeys
+from lotor.protocols.helba.messages import SealedSecretKey, SealingKeyOffer, ServerKeys
 from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.uploads import cut, upload
 from lotor.protocols.helba.wire import (
     SEALING_KEY,
     SECRET_KEY,
     check_digest,
+    cut,
     keys_shape,
     sealed_shape,
+    upload,
 )
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.store import Store
 
 
-class AuthorityMemory(Memory, tag="helba/2/authority"):
-    """What it hands out, by name; of the secret key it keeps nothing but that, sealed."""
+class HelbaAuthorityMemory(Memory, tag="helba/2/authority"):
+    """The names of what it hands out; it keeps the secret key only sealed to the user."""
 
     fingerprint: str = ""
     public: int = 0
@@ -35,7 +36,7 @@ class AuthorityMemory(Memory, tag="helba/2/authority"):
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Both keys of the server in one string, `public` bytes of it the first, and the user's."""
+    """Both keys of the server in one string, whose first `public` bytes are the public key."""
 
     fingerprint: str
     public: int
@@ -44,8 +45,8 @@ class _Made:
     signature: bytes
 
 
-class Authority(Party):
-    """Line 1: to the server the keys that compute, to the user the one that reads."""
+class HelbaAuthority(Party):
+    """Line 1: gives the server the keys that compute, and the user the key that decrypts."""
 
     slow: ClassVar[bool] = True
 
@@ -64,9 +65,9 @@ class Authority(Party):
         self._made: _Made | None = None
         run = setting.terms.run
         self._memory = (
-            AuthorityMemory(party=identity.name, run=run)
+            HelbaAuthorityMemory(party=identity.name, run=run)
             if snapshot is None
-            else restored(AuthorityMemory, snapshot, identity.name, run)
+            else restored(HelbaAuthorityMemory, snapshot, identity.name, run)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -82,7 +83,7 @@ class Authority(Party):
             self._made = self._fetched()
         yield Checkpoint(self._snapshot)
         if self._made is None:
-            offer: Offer = yield Receive("server", Offer)
+            offer: SealingKeyOffer = yield Receive("server", SealingKeyOffer)
             check_digest(offer, digest, "server")
             self._identity.verify(
                 digest + offer.public,
@@ -99,12 +100,12 @@ class Authority(Party):
         keys = ServerKeys(digest, made.fingerprint, made.public, len(made.keys) - made.public)
         yield Send("server", keys)
         yield from upload("server", keys_shape(self._setting, keys), cut(made.keys))
-        sealed = SealedKey(len(made.sealed), made.signature)
+        sealed = SealedSecretKey(len(made.sealed), made.signature)
         yield Send("server", sealed)
         yield from upload("server", sealed_shape(sealed, self._identity.name), cut(made.sealed))
 
     def _make(self, recipient: bytes) -> _Made:
-        """The keys of a run; the secret one for the user alone, although the server carries it."""
+        """The keys of a run; the secret one is sealed to the user, since the server carries it."""
         run, digest = self._memory.run, self._setting.terms.digest
         secret = SecretKey.generate(self._setting.parameters)
         public = secret.public.to_bytes()

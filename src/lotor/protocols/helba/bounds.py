@@ -51,11 +51,11 @@ class PublicBounds:
     @property
     @abstractmethod
     def v_factor(self) -> float:
-        """What x x^T is multiplied by before it is encrypted."""
+        """The user multiplies x x^T by it before encrypting."""
 
     @cached_property
     def g_factor(self) -> float:
-        """What r x is multiplied by before it is encrypted."""
+        """The user multiplies r x by it before encrypting."""
         return 1 / self.length(self.budget - 1)
 
     def start(self, t: int, start: int) -> int:
@@ -155,7 +155,7 @@ class QuadraticBounds(PublicBounds):
 
     @cached_property
     def v_factor(self) -> float:
-        """What x x^T is multiplied by before it is encrypted."""
+        """The user multiplies x x^T by it before encrypting."""
         last = self.trace(self.budget - 1)
         if not self.by_adjugate:
             return self.newton.largest / last
@@ -211,7 +211,7 @@ class QuadraticBounds(PublicBounds):
         return log(self._product(self.d, start - 1))
 
     def factors(self, t: int, start: int) -> tuple[float, float]:
-        """What products x x^T and differences x - y are multiplied by, so that |value| <= 1."""
+        """The factors of products x x^T and of differences x - y, so that |value| <= 1."""
         v = self.v_factor * 2 ** self.v_doublings(start)
         g = self.g_factor * 2 ** self.g_doublings(start)
         # The server's X is v^(d-1)·adj(V), or V^-1/v.
@@ -241,28 +241,28 @@ class RootBounds(PublicBounds):
 
     @cached_property
     def v_factor(self) -> float:
-        """What x x^T is multiplied by before it is encrypted."""
+        """The user multiplies x x^T by it before encrypting."""
         return _AMPLE / self.trace(self.budget - 1)
 
     @cached_property
     def g_factor(self) -> float:
-        """What r x is multiplied by before it is encrypted."""
+        """The user multiplies r x by it before encrypting."""
         return _AMPLE / self.length(self.budget - 1)
 
     def v_scale(self, start: int) -> float:
-        """What V of all rounds before `start` is multiplied by when it is inverted."""
+        """The factor of V of all rounds before `start` when it is inverted."""
         return self.newton(start).largest / self.trace(start - 1)
 
     def g_scale(self, start: int) -> float:
-        """What g of all rounds before `start` is multiplied by then."""
+        """The factor of g of all rounds before `start` then."""
         return 1 / self.length(start - 1)
 
     def x_unit(self, start: int) -> float:
-        """What turns the inverse of the scaled V into ridge·V^-1."""
+        """The factor that turns the inverse of the scaled V into ridge·V^-1."""
         return self.policy.ridge * self.v_scale(start)
 
     def h_unit(self, start: int) -> float:
-        """What turns the product of that inverse with the scaled g into w/W."""
+        """The factor that turns the product of that inverse with the scaled g into w/W."""
         return self.v_scale(start) / (self.g_scale(start) * self.weights(start))
 
     def weights(self, start: int) -> float:

@@ -1,4 +1,4 @@
-"""What every index circuit offers: how an index is computed under encryption, behind one interface.
+"""The interface of all index circuits: how an index is computed under encryption.
 
 There are three: `PlaneCircuit` and `QuadraticCircuit` for the index without a root, and
 `RootCircuit` for the paper's. A circuit is stated once, as formulas: on ciphertexts the server

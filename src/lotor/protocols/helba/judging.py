@@ -1,4 +1,4 @@
-"""Holds what was decided under encryption against exact arithmetic, round by round."""
+"""Compares decisions under encryption with those of exact arithmetic, round by round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import Batch
-from lotor.protocols.helba.planner import Plan
+from lotor.protocols.helba.forecast import HelbaForecast
 from lotor.protocols.helba.setting import HelbaSetting
 
 
@@ -39,15 +39,15 @@ class Judged:
 
     @property
     def wrong(self) -> bool:
-        """Whether a difference is more than what rounding and noise explain."""
+        """Whether rounding and noise cannot explain the decision."""
         return self.clear and not self.same
 
 
 def judged(
     setting: HelbaSetting, contexts: LinearContexts, seed: int, arms: Sequence[int]
 ) -> list[Judged]:
-    """The decisions of a simulated run, each after the arms and rewards that it had itself."""
-    terms, plan, pull = setting.terms, Plan(setting), contexts.start(seed)
+    """Judge the decisions of a simulated run, each after the arms and rewards of that run."""
+    terms, forecast, pull = setting.terms, HelbaForecast(setting), contexts.start(seed)
     policy, scale = terms.learner, terms.scale
     model, sure = policy.start(terms.d), True
     found = []
@@ -56,18 +56,18 @@ def judged(
         indices = model.indices(x)
         second, first = np.sort(indices)[-2:]
         log_determinant = batch.log_growth + terms.d * log(policy.ridge)
-        value = plan.value_resolution(t, batch.start)
+        value = forecast.value_resolution(t, batch.start)
         resolution = setting.circuit.gap(value, t, batch.start, log_determinant) if sure else inf
         found.append(Judged(t, arm, int(indices.argmax()), float(first - second), resolution))
         reward = scale.to_fixed(pull(Decision.of_step(terms.run, t, arm)))
         model.update(x[arm], scale.total(reward, 1))
-        sure = sure and (policy.due(t + 1, batch.start) or not _is_close(batch, plan))
+        sure = sure and (policy.due(t + 1, batch.start) or not _is_close(batch, forecast))
     return found
 
 
-def _is_close(batch: Batch, plan: Plan) -> bool:
-    """Whether condition (8) may be decided otherwise than it is."""
-    limit, resolution = plan.setting.terms.learner.C, plan.switch_resolution()
+def _is_close(batch: Batch, forecast: HelbaForecast) -> bool:
+    """Whether rounding and noise may decide condition (8) the other way."""
+    limit, resolution = forecast.setting.terms.learner.C, forecast.switch_resolution()
     if limit is None or resolution is None:
         return False
     return abs(batch.trace - limit) < resolution

@@ -1,7 +1,11 @@
 """Who learns what in HELBA: what the paper says, and what was measured."""
 
-from lotor.protocols.helba.setting import HelbaSetting
+from typing import TYPE_CHECKING
+
 from lotor.protocols.leakage import Finding
+
+if TYPE_CHECKING:  # it loads CKKS
+    from lotor.protocols.helba.setting import HelbaSetting
 
 USER, SERVER, AUTHORITY, NETWORK = "user", "server", "key-authority", "network"
 
@@ -76,7 +80,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def switch_bits(setting: HelbaSetting) -> int:
+def switch_bits(setting: "HelbaSetting") -> int:
     """How many bits users tell the server at most, so that it knows when to renew its estimate.
 
     With index="sqrt" and a C there is one in each round after the first, but for those that start a

@@ -2,23 +2,28 @@
 
 `place` is the round that a message belongs to, in a fixed width, 0 before the first. Ciphertexts
 have one length for a given run up to what SEAL's compression saves on random numbers, which tells
-nothing. What is long travels as several `Part`s: see uploads.py.
+nothing. Long values travel as several `UploadPart`s: see wire.py.
 """
+
+from typing import Final
 
 from lotor.core.effects import Message
 
 WIRE = "helba/2/"
 
+KEY_AUTHORITY: Final = "key-authority"
+"""Not the authority of the federation, which signs certificates."""
 
-class Covered(Message, frozen=True):
+
+class OpaqueMessage(Message, frozen=True):
     """Carries keys or ciphertexts, and shows neither."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
-class Part(Covered, frozen=True):
-    """Number `index`, from 0, of what travels in several messages."""
+class UploadPart(OpaqueMessage, frozen=True):
+    """Part number `index`, from 0, of a value that travels in several messages."""
 
     place: bytes
     index: int
@@ -35,8 +40,8 @@ class Taken(Message, frozen=True, tag=WIRE + "taken"):
     count: int
 
 
-class Offer(Message, frozen=True, tag=WIRE + "offer"):
-    """User to server, passed on to the authority: to which key the secret key may be sealed.
+class SealingKeyOffer(Message, frozen=True, tag=WIRE + "offer"):
+    """User to server, which passes it on: the authority may seal the secret key to this key.
 
     It is signed for the authority together with the digest of the terms.
     """
@@ -47,7 +52,7 @@ class Offer(Message, frozen=True, tag=WIRE + "offer"):
 
 
 class ServerKeys(Message, frozen=True, tag=WIRE + "server-keys"):
-    """Authority to server: how many bytes of which keys follow as parts."""
+    """Authority to server: how many bytes of each key follow as parts."""
 
     digest: bytes
     fingerprint: str
@@ -55,60 +60,60 @@ class ServerKeys(Message, frozen=True, tag=WIRE + "server-keys"):
     evaluation: int
 
 
-class KeyPart(Part, frozen=True, tag=WIRE + "key-part"):
-    """What encrypts, then what computes on ciphertexts; neither reads them."""
+class KeyPart(UploadPart, frozen=True, tag=WIRE + "key-part"):
+    """The key that encrypts, then those that compute on ciphertexts; none of them decrypts."""
 
 
-class SealedKey(Covered, frozen=True, tag=WIRE + "sealed-key"):
-    """Authority to server, passed on to the user: how long the sealed key is, and its signature."""
+class SealedSecretKey(OpaqueMessage, frozen=True, tag=WIRE + "sealed-key"):
+    """Authority to server, which passes it on: the length and signature of the sealed key."""
 
     size: int
     signature: bytes
 
 
-class SealedKeyPart(Part, frozen=True, tag=WIRE + "sealed-key-part"):
+class SealedKeyPart(UploadPart, frozen=True, tag=WIRE + "sealed-key-part"):
     """The secret key, sealed to the user."""
 
 
-class Doubt(Covered, frozen=True, tag=WIRE + "doubt"):
+class CoveredSign(OpaqueMessage, frozen=True, tag=WIRE + "doubt"):
     """Line 15, server to user: the sign of condition (8) times a coin, encrypted and with noise."""
 
     place: bytes
     ciphertext: bytes
 
 
-class Bit(Message, frozen=True, tag=WIRE + "bit"):
-    """User to server: whether the doubt is above 0."""
+class SignBit(Message, frozen=True, tag=WIRE + "bit"):
+    """User to server: whether the covered sign is above 0."""
 
     place: bytes
     above: bool
 
 
-class Verdict(Message, frozen=True, tag=WIRE + "verdict"):
+class BatchDecision(Message, frozen=True, tag=WIRE + "verdict"):
     """Server to user: whether a new batch starts with this round."""
 
     place: bytes
     new: bool
 
 
-class Masked(Part, frozen=True, tag=WIRE + "masked"):
+class MaskedEntry(UploadPart, frozen=True, tag=WIRE + "masked"):
     """Server to user: one ciphertext of a new estimate, under a mask."""
 
 
-class Refreshed(Part, frozen=True, tag=WIRE + "refreshed"):
+class RefreshedEntry(UploadPart, frozen=True, tag=WIRE + "refreshed"):
     """User to server: the same, encrypted again with new levels."""
 
 
-class Contexts(Part, frozen=True, tag=WIRE + "contexts"):
+class Contexts(UploadPart, frozen=True, tag=WIRE + "contexts"):
     """Line 5, user to server: one ciphertext of a round's contexts, as differences of pairs."""
 
 
-class Choice(Covered, frozen=True, tag=WIRE + "choice"):
-    """Line 10, server to user: which arm has the largest index, encrypted and with noise."""
+class EncryptedChoice(OpaqueMessage, frozen=True, tag=WIRE + "choice"):
+    """Line 10, server to user: the arm of the largest index, encrypted and with noise."""
 
     place: bytes
     ciphertext: bytes
 
 
-class Update(Part, frozen=True, tag=WIRE + "update"):
+class Update(UploadPart, frozen=True, tag=WIRE + "update"):
     """Line 12, user to server: one ciphertext of x x^T and r x of the arm that was pulled."""

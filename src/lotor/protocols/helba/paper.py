@@ -28,17 +28,17 @@ from lotor.protocols.form import (
     RunPlan,
 )
 from lotor.protocols.helba import complexity, report
-from lotor.protocols.helba.authority import Authority
+from lotor.protocols.helba.authority import HelbaAuthority
 from lotor.protocols.helba.demo import toy
+from lotor.protocols.helba.helper_processes import check_workers, useful_workers
 from lotor.protocols.helba.judging import Judged, judged
 from lotor.protocols.helba.leakage import MEASURED
-from lotor.protocols.helba.messages import WIRE
+from lotor.protocols.helba.messages import KEY_AUTHORITY, WIRE
 from lotor.protocols.helba.protocol import Helba
-from lotor.protocols.helba.roles import server_of, user_of
+from lotor.protocols.helba.server import HelbaServer
 from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.sharing import check_workers, useful_workers
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.wire import KEY_AUTHORITY
+from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain.optimistic import linear_contexts
@@ -103,7 +103,7 @@ class HelbaPaper(Form):
             scale=RewardScale(brings.low, brings.high),
         )
         # A daemon builds it again, with a store of its own, from what it writes down first.
-        return setting.terms.to_bytes(), user_of(identity, setting, MemoryStore())
+        return setting.terms.to_bytes(), HelbaUser(identity, setting, MemoryStore())
 
     def _ringed(self, helba: Helba) -> Helba:
         """The protocol in the ring of this form's tests, if it has one."""
@@ -136,15 +136,15 @@ class HelbaPaper(Form):
         degree = self._insecure_degree if simulated is None else simulated.insecure_degree
         setting = self._setting(assignment.order, degree)
         if assignment.seat == KEY_AUTHORITY:
-            return Authority(identity, setting, store, snapshot=snapshot)
+            return HelbaAuthority(identity, setting, store, snapshot=snapshot)
         if assignment.seat == "user":
-            return user_of(identity, setting, store, snapshot=snapshot)
+            return HelbaUser(identity, setting, store, snapshot=snapshot)
         workers = assignment.workers
         if simulated is None:
             workers = useful_workers(setting, workers)
         else:
             check_workers(setting, workers)
-        return server_of(setting, store, workers=workers, snapshot=snapshot)
+        return HelbaServer(setting, store, workers=workers, snapshot=snapshot)
 
     def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
         setting = _setting_of(_helba(protocol), environment, budget)

@@ -38,7 +38,7 @@ BLOCKS: Final = 4
 # Roundings that a sum over blocks holds: four of a product, two of the first rotation, one of the
 # second.
 _ROUNDINGS: Final = 4 + 2 + 1
-# How many errors of a change of keys the same sum holds, and how many deviations none exceeds.
+# The same sum holds so many errors of a change of keys, and none exceeds so many deviations.
 _ROTATED, _DEVIATIONS = 2 + 1, 6
 
 

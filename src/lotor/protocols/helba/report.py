@@ -7,9 +7,8 @@ from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
 from lotor.protocols.form import Comparison, Forecast, ReportTable
 from lotor.protocols.helba.bounds import QuadraticBounds
+from lotor.protocols.helba.forecast import HelbaForecast, measured
 from lotor.protocols.helba.judging import Judged
-from lotor.protocols.helba.planner import Plan
-from lotor.protocols.helba.primitives import measured
 from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.plain import Plain
 
@@ -28,7 +27,7 @@ WITHOUT_INVERSE = (
 
 def forecast(setting: HelbaSetting) -> Forecast:
     """What a run will take, at prices measured here."""
-    plan, terms = Plan(setting), setting.terms
+    plan, terms = HelbaForecast(setting), setting.terms
     seconds = plan.seconds(measured(setting.parameters, REPEATS, POINTS))
     summary = plan.summary()
     by_adjugate = isinstance(setting.bounds, QuadraticBounds) and setting.bounds.by_adjugate
@@ -45,7 +44,7 @@ def forecast(setting: HelbaSetting) -> Forecast:
     )
 
 
-def _sizes(plan: Plan, summary: Mapping[str, float | int]) -> dict[str, str]:
+def _sizes(plan: HelbaForecast, summary: Mapping[str, float | int]) -> dict[str, str]:
     terms, switch = plan.setting.terms, plan.switch_resolution()
     safe = f"{summary['security']} bits"
     return {

@@ -140,7 +140,7 @@ class RootPacking(SlotPacking):
         return self.bounds.difference(t, start, error)
 
     def unit(self, t: int, start: int) -> float:
-        """What a difference of indices is multiplied by before it is compared."""
+        """The factor of a difference of indices before it is compared."""
         return self.polynomial.factor / self.difference(t, start)
 
     def read(self, slots: Floats, repetitions: int) -> Floats:

@@ -1,6 +1,6 @@
 """From the terms, all that every party derives from them: the parameter set and the circuit.
 
-A run that does not fit is refused here, before any key is made, with what would.
+A run that does not fit is refused here, before any key is made, with what would fit.
 """
 
 import warnings
@@ -25,7 +25,7 @@ from lotor.protocols.helba.quadratic import QuadraticCircuit
 from lotor.protocols.helba.root import RootCircuit
 from lotor.protocols.helba.terms import LEAST_STAGES, HelbaTerms
 
-# What changes first where a run does not fit, and how far down.
+# What a refusal suggests to reduce, in this order, and down to which number.
 _CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
 
 
@@ -37,7 +37,7 @@ class HelbaSetting:
 
     @classmethod
     def of(cls, terms: HelbaTerms) -> "HelbaSetting":
-        """Refuses what no run can do, and what does not fit."""
+        """Refuses terms that no run can keep, and those that do not fit."""
         terms.check()
         bits = scale_bits(terms)
         if bits < LEAST_SCALE_BITS:
@@ -47,7 +47,7 @@ class HelbaSetting:
         return setting
 
     def _check_numbers(self) -> None:
-        """Refuse numbers that leave all range, and errors that could turn a comparison round."""
+        """Refuse numbers out of range, and errors that could reverse a comparison."""
         try:
             errors = [self.circuit.arithmetic_error(t, t) for t in (1, self.terms.budget)]
         except (ArithmeticError, ValueError):
@@ -86,7 +86,7 @@ class HelbaSetting:
 
 
 def circuit_of(terms: HelbaTerms) -> type[IndexCircuit]:
-    """How the index of these terms is computed."""
+    """The circuit that computes the index of these terms."""
     if terms.learner.index == "sqrt":
         return RootCircuit
     return PlaneCircuit if PlaneCircuit.suits(terms) else QuadraticCircuit
@@ -98,7 +98,7 @@ def levels_of(terms: HelbaTerms) -> int:
 
 
 def scale_bits(terms: HelbaTerms) -> int:
-    """The largest primes with which they fit at the security that is asked for."""
+    """The size of the largest primes with which they fit at the security that is asked for."""
     return scale_bits_for(levels_of(terms), terms.security)
 
 

@@ -1,4 +1,4 @@
-"""What is public about a run, as every party must agree on it."""
+"""The terms of a run: everything that is public about it and that all parties agree on."""
 
 from hashlib import sha256
 from math import isfinite
@@ -19,10 +19,9 @@ LEAST_NOISE_BITS, MOST_NOISE_BITS = 4, 20
 class HelbaTerms(msgspec.Struct, frozen=True):
     """T, K, d, the policy, and how it is computed under encryption.
 
-    `stages` is of how many polynomials the comparison is composed; noise of 2^-`noise_bits` is
-    on every answer; no expected reward is larger than `mean_bound`; pulled contexts have a
-    root mean square length of at most `rms_length`. A ring of `insecure_degree` (0: a secure one)
-    is for tests.
+    The comparison is composed of `stages` polynomials; noise of 2^-`noise_bits` is on every answer;
+    no expected reward is larger than `mean_bound`; pulled contexts have a root mean square length
+    of at most `rms_length`. A ring of `insecure_degree` (0: a secure one) is for tests.
     """
 
     run: str
@@ -58,11 +57,11 @@ class HelbaTerms(msgspec.Struct, frozen=True):
 
     @property
     def digest(self) -> bytes:
-        """By which parties recognise that all have the same terms."""
+        """Parties compare it to make sure that all have the same terms."""
         return sha256(b"lotor/helba terms" + self.to_bytes()).digest()
 
     def check(self) -> None:
-        """Refuse what no run can do, whatever its parameters."""
+        """Refuse what no run can do, whatever its CKKS parameters."""
         bound = self.mean_bound
         if not (isfinite(bound) and bound > 0):
             raise InputError(f"mean_bound is {bound!r}: give the largest expected reward, above 0")
@@ -78,14 +77,14 @@ class HelbaTerms(msgspec.Struct, frozen=True):
         longest = self.learner.L
         if not 0 < self.rms_length <= longest:
             raise InputError(
-                f"rms_length is {self.rms_length!r}: a mean length lies between 0 and L = "
-                f"{longest:g}"
+                f"rms_length is {self.rms_length!r}: give the mean length of contexts, above 0 and "
+                f"at most L = {longest:g}"
             )
         RewardScale(self.low, self.high)
 
 
 def helba_policy(policy: object) -> BatchedOFUL:
-    """A policy that helba computes, or an error that says which does."""
+    """The policy, if helba computes it; else an error that says which policies it computes."""
     if not isinstance(policy, BatchedOFUL):
         raise InputError(f"Helba takes BatchedOFUL() as its policy, not {policy!r}")
     if policy.index == "optimistic-quadratic" and policy.C is not None:
@@ -97,13 +96,13 @@ def helba_policy(policy: object) -> BatchedOFUL:
 
 
 def terms_from(data: bytes) -> HelbaTerms:
-    """Terms from the bytes that were announced, if a run can keep them."""
+    """The terms in these bytes, if a run can keep them."""
     try:
         terms = msgspec.msgpack.decode(data, type=HelbaTerms)
         terms.check()
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            "these are no terms of this version of helba: let the user order with this version"
+            "these are no terms of this version of helba: let all parties run the same version"
         ) from None
     except InputError as error:
         raise ProtocolError(f"the user ordered what no run can do: {error}") from None

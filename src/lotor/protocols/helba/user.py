@@ -18,22 +18,39 @@ from lotor.core.effects import (
 )
 from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.core.fixed_point import Floats
-from lotor.crypto.ckks import SecretKey
+from lotor.crypto.ckks import SecretKey, encrypt_again
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
 from lotor.protocols.helba.bounds import check_reward, check_squares
-from lotor.protocols.helba.messages import Choice, Offer, SealedKey
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.uploads import download, taken, upload
-from lotor.protocols.helba.wire import (
+from lotor.protocols.helba.index_circuit import Spot
+from lotor.protocols.helba.messages import (
     KEY_AUTHORITY,
+    BatchDecision,
+    CoveredSign,
+    EncryptedChoice,
+    MaskedEntry,
+    RefreshedEntry,
+    SealedSecretKey,
+    SealingKeyOffer,
+    SignBit,
+)
+from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.wire import (
     SEALING_KEY,
     SECRET_KEY,
+    check_part,
     check_place,
     ciphertext_from,
+    ciphertexts_from,
     contexts_shape,
+    download,
+    masked_shape,
+    place_of,
     sealed_shape,
+    taken,
     update_shape,
+    upload,
 )
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
@@ -43,8 +60,8 @@ from lotor.protocols.store import Store
 FURTHEST = 1.0
 
 
-class UserMemory(Memory, tag="helba/2/user"):
-    """The key that opens the secret key, its name once it is in the store, the batch, sums."""
+class HelbaUserMemory(Memory, tag="helba/2/user"):
+    """The key that opens the secret key, the secret key's name in the store, the batch, sums."""
 
     sealing_key: bytes
     key: str = ""
@@ -53,8 +70,11 @@ class UserMemory(Memory, tag="helba/2/user"):
     squares: float = 0.0
 
 
-class User(Party):
-    """Lines 5, 11 and 12 of Algorithm 4, for the rounds of one user after another."""
+class HelbaUser(Party):
+    """Lines 5, 11 and 12 of Algorithm 4, for the rounds of one user after another.
+
+    With the paper's index it also helps the server with line 15: see `ServerHelp`.
+    """
 
     slow: ClassVar[bool] = True
 
@@ -69,19 +89,22 @@ class User(Party):
         self._identity = identity
         self._setting = setting
         self._store = store
+        circuit = setting.circuit
+        self._help = ServerHelp(circuit) if isinstance(circuit, RootCircuit) else None
         self._secret: SecretKey | None = None
         self._encryptions = self._decryptions = 0
         run = setting.terms.run
         if snapshot is None:
             sealing_key = SealingKey().private_bytes()
-            self._memory = UserMemory(party=identity.name, run=run, sealing_key=sealing_key)
+            self._memory = HelbaUserMemory(party=identity.name, run=run, sealing_key=sealing_key)
         else:
-            self._memory = restored(UserMemory, snapshot, identity.name, run)
+            self._memory = restored(HelbaUserMemory, snapshot, identity.name, run)
 
     def operations(self) -> Mapping[str, int]:
+        help_ = self._help
         return {
-            "ckks_encryptions": self._encryptions,
-            "ckks_decryptions": self._decryptions,
+            "ckks_encryptions": self._encryptions + (help_.encryptions if help_ else 0),
+            "ckks_decryptions": self._decryptions + (help_.decryptions if help_ else 0),
             "signatures": self._identity.signatures,
             "verifications": self._identity.verifications,
         }
@@ -102,7 +125,7 @@ class User(Party):
             x = self._checked((yield self._question(t)), t)
             shape = contexts_shape(setting, t)
             yield from upload("server", shape, self._encrypted_contexts(x, t))  # line 5
-            choice: Choice = yield Receive("server", Choice)
+            choice: EncryptedChoice = yield Receive("server", EncryptedChoice)
             check_place(choice, t, "server")
             arm = self._arm(choice, t)
             reward = scale.to_fixed((yield Pull(Decision.of_step(terms.run, t, arm))))  # line 11
@@ -116,29 +139,32 @@ class User(Party):
         return scale.total(memory.total, terms.budget)
 
     def _batch(self, t: int) -> Steps[int]:
-        """The first round of the batch that round t belongs to: by the public schedule."""
-        yield from ()
-        return self._setting.bounds.start(t, self._memory.start)
+        """The first round of the batch that round t belongs to."""
+        start = self._setting.bounds.start(t, self._memory.start)
+        if self._help is not None and t > 1:
+            begins = yield from self._help.begins(t, self._key, due=start == t)
+            return t if begins else start
+        return start
 
     def _set_up(self) -> Steps[None]:
         """Ask for the secret key, and open it."""
         yield Send("server", self._offer())
-        sealed: SealedKey = yield Receive("server", SealedKey)
+        sealed: SealedSecretKey = yield Receive("server", SealedSecretKey)
         parts: list[bytes] = []
         written = Checkpoint(self._memory.dump, durable=True)
         yield from download("server", sealed_shape(sealed, "server"), parts, written)
         self._secret = self._opened(b"".join(parts), sealed.signature)
 
-    def _offer(self) -> Offer:
+    def _offer(self) -> SealingKeyOffer:
         public = SealingKey(self._memory.sealing_key).public
         digest = self._setting.terms.digest
         signature = self._identity.sign(
             digest + public, run=self._memory.run, purpose=SEALING_KEY, recipient=KEY_AUTHORITY
         )
-        return Offer(digest, public, signature)
+        return SealingKeyOffer(digest, public, signature)
 
     def _opened(self, sealed: bytes, signature: bytes) -> SecretKey:
-        """The secret key, if the authority sealed it to this user under these terms."""
+        """The secret key, which the authority must have sealed to this user under these terms."""
         memory, digest = self._memory, self._setting.terms.digest
         self._identity.verify(
             digest + sealed,
@@ -167,7 +193,7 @@ class User(Party):
         """Ask for all arms' contexts of round t, one after the other."""
         terms = self._setting.terms
         longest = sqrt(terms.arms) * terms.learner.L
-        # Of another name than the pull, so that an operator can tell which of both is in doubt.
+        # The pull has another name, so that an operator can tell which of the two is in doubt.
         decision = Decision(terms.run, t, HIDDEN, f"{terms.run}/contexts/{t}")
         return Observe(decision, (0, terms.arms * terms.d), longest)
 
@@ -176,7 +202,7 @@ class User(Party):
         if len(numbers) != terms.arms * terms.d:
             raise InputError(
                 f"there are {len(numbers)} numbers for the contexts of round {t}, not "
-                f"{terms.arms * terms.d}: bring one context of {terms.d} numbers for each of "
+                f"{terms.arms * terms.d}: give one context of {terms.d} numbers for each of "
                 f"{terms.arms} arms, one after the other"
             )
         x: Floats = np.array(numbers).reshape(terms.arms, terms.d)
@@ -198,7 +224,7 @@ class User(Party):
             self._encryptions += 1
             yield self._key.encrypt_to_bytes(values)
 
-    def _arm(self, choice: Choice, t: int) -> int:
+    def _arm(self, choice: EncryptedChoice, t: int) -> int:
         """The arm of the largest b; with a gap above the resolution it is the best one."""
         parameters, key = self._setting.parameters, self._key.fingerprint
         answer = ciphertext_from(choice.ciphertext, parameters, key, "server", t)
@@ -210,3 +236,63 @@ class User(Party):
                 "the server computed something else; check L, S, sigma and mean_bound"
             )
         return int(b.argmax())
+
+
+class ServerHelp:
+    """What the paper's index asks of a user: one bit on condition (8), and fresh estimates.
+
+    The user sees a fair coin in place of condition (8), and estimates under masks only.
+    """
+
+    def __init__(self, circuit: RootCircuit) -> None:
+        self._circuit = circuit
+        self.encryptions = self.decryptions = 0
+
+    def begins(self, t: int, key: SecretKey, *, due: bool) -> Steps[bool]:
+        """Whether a batch begins with round t: by the public schedule, or by condition (8)."""
+        begins = due
+        if not due and self._circuit.bounds.policy.C is not None:
+            begins = yield from self._asked(t, key)
+        if begins:
+            yield from self._refresh(t, key)
+        return begins
+
+    def _asked(self, t: int, key: SecretKey) -> Steps[bool]:
+        """Tell the server one bit that is a fair coin here, and hear what it was for."""
+        sign: CoveredSign = yield Receive("server", CoveredSign)
+        check_place(sign, t, "server")
+        yield Send("server", SignBit(place_of(t), self._above(sign, t, key)))
+        decision: BatchDecision = yield Receive("server", BatchDecision)
+        check_place(decision, t, "server")
+        return decision.new
+
+    def _above(self, sign: CoveredSign, t: int, key: SecretKey) -> bool:
+        parameters = self._circuit.parameters
+        answer = ciphertext_from(sign.ciphertext, parameters, key.fingerprint, "server", t)
+        self.decryptions += 1
+        value = key.decrypt(answer).item(0)
+        if not abs(value) < 0.5 + FURTHEST:
+            raise ProtocolError(
+                f"the covered sign of round {t} is neither above nor below 0: a sum went beyond "
+                "its public bound, or the server computed something else; check L and ridge"
+            )
+        return value > 0
+
+    def _refresh(self, t: int, key: SecretKey) -> Steps[None]:
+        shape = masked_shape(self._circuit, t)
+        for index, spot in enumerate(self._circuit.spots):
+            part: MaskedEntry = yield Receive("server", MaskedEntry)
+            check_part(part, shape, index, "server")
+            again = self._encrypted_again(part.data, spot, t, key)
+            yield Send("server", RefreshedEntry(shape.place, index, again))
+
+    def _encrypted_again(self, masked: bytes, spot: Spot, t: int, key: SecretKey) -> bytes:
+        """The same number, which stays under its mask, at the level where it is needed."""
+        parameters, at = self._circuit.parameters, Spot(self._circuit.mask_level, spot.scale)
+        (ciphertext,) = ciphertexts_from(
+            [masked], parameters, key.fingerprint, [at], t, sender="server"
+        )
+        # It is read in two parts, because a double does not hold it.
+        self.decryptions += 2
+        self.encryptions += 1
+        return encrypt_again(key, ciphertext, spot.level).to_bytes()

@@ -9,19 +9,25 @@ from lotor.protocols.two_server.checks import ATTEMPT
 
 
 class MaskOrder:
-    """Refuses a second value for a mask: its places must come in order, each of them once.
+    """Refuses a second value for a mask: places must come in order, each of them once.
 
     After a crash a party is built anew, and repeats places with the values that they had.
     """
 
-    def __init__(self) -> None:
-        self._latest: tuple[int, ...] = ()
+    __slots__ = ("_latest", "_what")
 
-    def take(self, place: tuple[int, ...], what: str) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._latest = (0, 0, -1)
+
+    def take(self, t: int, number: int, later: int = 0) -> None:
+        """Use the mask of step t with this number; what is `later` comes before the next step."""
+        place = (t + later, -later, number)
         if place <= self._latest:
             raise CryptoError(
-                f"{what} comes out of order: its mask is used already, and a second value under it "
-                "would show the difference of both; the protocol must use each place once"
+                f"{self._what} {number} of step {t} comes out of order: its mask is used already, "
+                "and a second value under it would show the difference of both; the protocol must "
+                "use each place once"
             )
         self._latest = place
 

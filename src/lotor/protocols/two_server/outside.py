@@ -21,7 +21,7 @@ class InputSharer:
         self._key = key
         self._seats = seats
         self._cipher = PadCipher(key)
-        self._order = MaskOrder()
+        self._order = MaskOrder("input")
 
     def __repr__(self) -> str:
         return "<InputSharer>"
@@ -32,7 +32,7 @@ class InputSharer:
 
     def share(self, words: Words, t: int, number: int = 0) -> bytes:
         """The second server's share of the input with this number in step t."""
-        self._order.take((t, number), f"input {number} of step {t}")
+        self._order.take(t, number)
         return (words - input_mask(self._cipher, t, len(words), number)).tobytes()
 
 

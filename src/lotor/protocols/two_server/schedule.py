@@ -90,8 +90,11 @@ class DealerSchedule:
 
     def uses(self, message: int) -> list[CircuitUse]:
         """What a message of the dealer serves, in this order."""
-        found = [CircuitUse(message - circuit.later, circuit) for circuit in self.circuits]
-        return [use for use in found if use.circuit.first <= use.t <= use.circuit.last]
+        return [
+            CircuitUse(message - circuit.later, circuit)
+            for circuit in self.circuits
+            if circuit.first <= message - circuit.later <= circuit.last
+        ]
 
     @cached_property
     def batch(self) -> int:

@@ -73,10 +73,12 @@ class SharingServer:
         self._seats = seats
         self._other = seats[1 - number]
         self._schedule = schedule
+        # Traced here, so that the first step takes no longer than the others.
+        self._recipes = {circuit.number: circuit.recipe for circuit in schedule.circuits}
         self._keys = keys
         self._ciphers = PadCiphers()
         self._corrections: dict[tuple[int, int], memoryview] = {}
-        self._computed, self._told = MaskOrder(), MaskOrder()
+        self._computed, self._told = MaskOrder("circuit"), MaskOrder("result")
         self._rounds = self._opened_bytes = 0
 
     def __repr__(self) -> str:
@@ -135,7 +137,7 @@ class SharingServer:
 
         Where a step tells several results, each has a `number` of its own.
         """
-        self._told.take((t, number), f"result {number} of step {t}")
+        self._told.take(t, number)
         blind = result_blind(self._ciphers.of(self._keys.blind), t, len(bits), number)
         yield Send(name, kind(place_of(t, number), (bits ^ blind).tobytes()))
 
@@ -168,7 +170,7 @@ class SharingServer:
         self._use_once(t, circuit)
         pads = Pads(
             self._ciphers.of(self._keys.pads),
-            circuit.recipe.pad_bytes(first=self.first),
+            self._recipes[circuit.number].pad_bytes(first=self.first),
             t=t,
             attempt=ATTEMPT,
             circuit=circuit.number,
@@ -186,8 +188,7 @@ class SharingServer:
                 f"circuit {circuit.number} is not due in step {t}, and nothing is dealt for it: it "
                 f"is computed in steps {circuit.first} to {circuit.last}"
             )
-        place = t + circuit.later, -circuit.later, circuit.number
-        self._computed.take(place, f"circuit {circuit.number} of step {t}")
+        self._computed.take(t, circuit.number, circuit.later)
 
     def _take_corrections(self, number: int) -> Steps[None]:
         """The dealer's next message; where it begins a batch the one after that is asked for."""
@@ -198,7 +199,7 @@ class SharingServer:
         message: Corrections = yield Receive(dealer, Corrections)
         check_place(message, place_of(number), dealer)
         uses = schedule.uses(number)
-        sizes = [use.circuit.recipe.correction_bytes for use in uses]
+        sizes = [self._recipes[use.circuit.number].correction_bytes for use in uses]
         check_size(message.shares, sum(sizes), dealer, number)
         rest = memoryview(message.shares)
         for use, size in zip(uses, sizes, strict=True):

@@ -115,7 +115,8 @@ def check(
     """Check an announcement as it came over the wire, or (without `trust`) from the journal.
 
     A run goes on although a certificate has expired since it began; connections are another
-    matter, they need valid ones.
+    matter, they need valid ones. A run in the journal can be read with other code than it was
+    announced with; before it is computed with, call `check_resumable`.
     """
     announcement = _read(signed)
     run = announcement.run
@@ -124,9 +125,8 @@ def check(
         seat: _certified(seat, der, trust, run) for seat, der in announcement.certificates.items()
     }
     plan = form.plan(announcement.order)
-    _check_code(
-        announcement, code_of(protocols[announcement.protocol], plan), resumed=trust is None
-    )
+    if trust is not None:
+        _check_code(announcement, code_of(protocols[announcement.protocol], plan))
     _check_seats(run, plan, members, form.opener)
     seat, identity = seated(members, key)
     try:
@@ -166,27 +166,32 @@ def code_of(protocol: type, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
     return tuple(dict.fromkeys(fingerprint_of(kind) for kind in kinds))
 
 
-def _check_code(
-    announcement: Announcement, own: tuple[CodeFingerprint, ...], *, resumed: bool
-) -> None:
-    """Refuse to compute with other code than was announced.
+def check_resumable(agreement: RunAgreement, protocols: Mapping[str, type[SecureProtocol]]) -> None:
+    """Refuse to go on with a run whose protocol or policy is a plugin that has changed since.
 
     A run that goes on after an update of Lotor is covered by the version of its messages.
     """
-    ours = __name__.partition(".")[0]
+    told = agreement.announcement
+    own = code_of(protocols[told.protocol], agreement.plan)
+    ours = fingerprint_of(Announcement).distribution
     said, have = (
-        {one.distribution: one for one in code if not (resumed and one.distribution == ours)}
-        for code in (announcement.code, own)
+        tuple(one for one in code if one.distribution != ours) for code in (told.code, own)
     )
-    if said != have:
+    _check_code(msgspec.structs.replace(told, code=said), have)
+
+
+def _check_code(announcement: Announcement, own: tuple[CodeFingerprint, ...]) -> None:
+    """Refuse to compute with other code than was announced."""
+    if set(announcement.code) != set(own):
         raise VersionError(
-            f"run {announcement.run} was announced with {_listed(said)}, and this party has "
-            f"{_listed(have)}: install the same code here, or let the run be started with this one"
+            f"run {announcement.run} was announced with {_listed(announcement.code)}, and this "
+            f"party has {_listed(own)}: install the same code here, or let the run be started "
+            "with this one"
         )
 
 
-def _listed(code: Mapping[str, CodeFingerprint]) -> str:
-    return ", ".join(map(str, code.values())) or "no code of other packages"
+def _listed(code: tuple[CodeFingerprint, ...]) -> str:
+    return ", ".join(map(str, code)) or "no code of other packages"
 
 
 def _read(signed: bytes) -> Announcement:

@@ -50,11 +50,9 @@ class Answerer:
         self.trouble = ""
         self.changed: Callable[[], None] = lambda: None
 
-    @property
-    def at_once(self) -> bool:
-        """Whether nothing needs to be waited for: no pull here, and no schedule."""
-        asked = self._host.asked
-        return asked is not None and asked.decision is None and not self._owner.tick
+    def is_immediate(self, asked: Question) -> bool:
+        """Whether the answer is "nothing" at once: nothing is to be done here, on no schedule."""
+        return asked.decision is None and not self._owner.tick
 
     def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""

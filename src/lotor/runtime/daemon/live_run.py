@@ -150,11 +150,7 @@ class LiveRun:
         if host is None or self._task is not None:
             return
         try:
-            host.advance()
-            while self._answerer is not None and self._answerer.at_once:
-                host.answered(None)
-                host.advance()
-            self._see_to(host)
+            self._drive(host)
         except JournalWriteError as error:
             self._context.fatal(error)
         except JournalError as error:
@@ -168,23 +164,34 @@ class LiveRun:
             # The text of an error that nobody has foreseen might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
 
+    def _drive(self, host: Host) -> None:
+        host.advance()
+        answerer, asked = self._answerer, host.asked
+        while asked is not None and answerer is not None and answerer.is_immediate(asked):
+            host.answered(None)
+            host.advance()
+            asked = host.asked
+        if host.background_step is not None:
+            self._task = asyncio.create_task(self._run_step(host.background_step))
+        elif asked is not None:
+            self._answer(asked)
+        if host.finished:
+            self._finish(host)
+
     def _fail(self, error: LotorError) -> None:
         when = f" in round {self.round}" if self.round else ""
         self.end(FAILED, f"{self.seat}{when}: {error}")
 
     def _set_aside(self, error: JournalError) -> None:
-        """The party cannot be restored, but perhaps once its operator has mended something."""
+        """The party cannot be restored, but perhaps when its operator has put something right."""
         self.log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
         self.drop()
         self._blocked[self.seat] = f"{self.seat} cannot go on with this run: see its log"
         self.tell()
 
-    def _see_to(self, host: Host) -> None:
-        if host.background_step is not None:
-            self._task = asyncio.create_task(self._run_step(host.background_step))
-        elif host.asked is not None:
-            self._answer(host.asked)
-        if host.finished and self.state == RUNNING:
+    def _finish(self, host: Host) -> None:
+        """Take note of the end, and once more when all peers have received everything."""
+        if self.state == RUNNING:
             self._journal.change(self.run, FINISHED, "")
             self._store.remove()
             self.state, self.note = FINISHED, ""

@@ -57,6 +57,8 @@ class RunRegistry:
                 trust=None,
                 key=self._context.kit.key,
             )
+            if row.state in (RUNNING, WAITING):
+                announcement.check_resumable(agreement, self._context.protocols)
             live = self.runs[row.id] = LiveRun(agreement, self._context, row.state, row.note)
             if going_on:
                 live.resume()

@@ -88,7 +88,12 @@ async def _locked(journal: Journal) -> bool:
 
 
 async def follow(
-    at: OpenKit, run: str, seen: Callable[[RunRow | None], None], *, linger: float = 5.0
+    at: OpenKit,
+    run: str,
+    seen: Callable[[RunRow | None], None],
+    *,
+    linger: float = 5.0,
+    transport: PartyTransportFactory = NetworkTransport,
 ) -> RunRow | None:
     """Watch a run until it is over, and drive the party as long as no other process does.
 
@@ -98,7 +103,7 @@ async def follow(
     try:
         while True:
             if node is None and at.journal.lock():
-                node = Node(at.kit, at.config, at.journal)
+                node = Node(at.kit, at.config, at.journal, transport=transport)
                 await node.start()
             if node is not None and node.error is not None:
                 raise node.error

@@ -1,32 +1,54 @@
-"""What a run will take, and what it can tell apart, before any of it is computed.
+"""What a run will cost, and how small a gap it can tell apart, before any of it is computed.
 
 >>> import lotor
 >>> from lotor.core.fixed_point import RewardScale
->>> helba = lotor.Helba()
->>> plan = Plan(helba.setting("demo", budget=130, arms=2, d=2, scale=RewardScale(-1, 1)))
->>> plan.levels, plan.modulus_bits, plan.ring_degree
+>>> scale = RewardScale(-1, 1)
+>>> setting = lotor.Helba().setting("demo", budget=130, arms=2, d=2, scale=scale)
+>>> forecast = HelbaForecast(setting)
+>>> forecast.levels, forecast.modulus_bits, forecast.ring_degree
 (14, 820, 32768)
->>> plan.resolution(130) < 0.002
+>>> forecast.resolution(130) < 0.002
 True
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from time import process_time
 from typing import Final
 
+import numpy as np
+
+from lotor.crypto.ckks import Ciphertext, EvaluationKeys, Parameters, SecretKey
+from lotor.crypto.ckks.binding import seal
 from lotor.protocols.helba.complexity import per_round, per_switch, per_update
 from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.primitives import Prices
 from lotor.protocols.helba.setting import HelbaSetting
 
 # Python, numpy and SEAL's tables, before any key.
 _PROCESS_BYTES: Final = 250 << 20
+# At how many levels prices are measured.
+_POINTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What each CKKS operation costs on this machine: CPU seconds, at some levels.
+
+    Between these levels prices are interpolated linearly: with five points that is right to a few
+    percent, since an operation's price is linear or about quadratic in the primes that are left.
+    """
+
+    levels: tuple[int, ...]
+    seconds: dict[str, tuple[float, ...]]
+
+    def of(self, operation: str, level: int) -> float:
+        return float(np.interp(level, self.levels, self.seconds[operation]))
 
 
 @dataclass(frozen=True)
-class Plan:
+class HelbaForecast:
     """The levels, sizes, memory, time and resolution of a run."""
 
     setting: HelbaSetting
@@ -50,7 +72,7 @@ class Plan:
 
     @property
     def round_bytes_up(self) -> int:
-        """From user to server in a round: contexts, and what is learnt from."""
+        """From user to server in a round: contexts, and the update."""
         parameters = self.setting.parameters
         contexts = sum(
             parameters.ciphertext_bytes(spot.level, seeded=True)
@@ -97,11 +119,11 @@ class Plan:
         return comparison.resolution(clear_error(terms.arms, terms.noise))
 
     def value_resolution(self, t: int, start: int) -> float:
-        """The same with errors of encrypted arithmetic, in round t of the batch from `start`."""
+        """`decided` with errors of encrypted arithmetic, in round t of the batch from `start`."""
         return self.decided + self.arithmetic_error(t, start)
 
     def arithmetic_error(self, t: int, start: int) -> float:
-        """How far computed differences are from exact ones at most, beside the largest."""
+        """How far computed differences are from exact ones at most, as part of the largest."""
         return self.setting.circuit.arithmetic_error(t, start)
 
     def resolution(self, t: int, log_determinant: float | None = None) -> float:
@@ -137,14 +159,14 @@ class Plan:
         }
 
     def _update_seconds(self, start: int, prices: Prices) -> float:
-        """A new estimate, and the user's help with it where it takes one."""
+        """A new estimate, with the user's help if it takes any."""
         helped = self.setting.circuit.refreshed(start)
         return _priced(per_update(self.setting, start), prices) + sum(
             prices.of("encrypt", spot.level) + prices.of("load", spot.level) for spot in helped
         )
 
     def summary(self) -> Mapping[str, float | int]:
-        """All that is known without measuring, by name."""
+        """Everything that is known without measuring, by name."""
         terms = self.setting.terms
         return {
             "levels": self.levels,
@@ -181,3 +203,49 @@ def clear_error(arms: int, noise: float) -> float:
         ahead = (1 - middle / 2) ** (arms - 1) - middle / 2
         low, high = (middle, high) if ahead >= margin else (low, middle)
     return low
+
+
+def measured(parameters: Parameters, repeats: int = 3, points: int = _POINTS) -> Prices:
+    """The prices of bare SEAL operations at so many levels, each the fastest of `repeats`."""
+    secret = SecretKey.generate(parameters)
+    data = secret.evaluation_keys([1])
+    keys = EvaluationKeys.from_bytes(data, parameters, secret.fingerprint)
+    last = parameters.levels - 1
+    levels = tuple(int(level) for level in np.unique(np.linspace(0, last, points).round()))
+    rows: dict[str, list[float]] = {}
+    for level in levels:
+        for name, action in _actions(secret, keys, level, repeats).items():
+            rows.setdefault(name, []).append(min(_timed(action) for _ in range(repeats)))
+    return Prices(levels, {name: tuple(row) for name, row in rows.items()})
+
+
+def _actions(
+    secret: SecretKey, keys: EvaluationKeys, level: int, repeats: int
+) -> dict[str, Callable[[], object]]:
+    evaluator, new = keys.context.evaluator, seal().Ciphertext
+    parameters, key = secret.parameters, secret.fingerprint
+    values = np.linspace(-1, 1, parameters.slots)
+    written = secret.encrypt_to_bytes(values, level)
+    x, y = (secret.encrypt(values, level).seal for _ in range(2))
+    plain = secret.context.encode(0.5, level)
+    products = [new() for _ in range(repeats + 1)]
+    for product in products:
+        evaluator.multiply(x, y, product)
+    whole = products.pop()
+    evaluator.relinearize_inplace(whole, keys.relinearisation)
+    return {
+        "multiply": lambda: evaluator.multiply(x, y, new()),
+        "square": lambda: evaluator.square(x, new()),
+        "multiply_plain": lambda: evaluator.multiply_plain(x, plain, new()),
+        "relinearise": lambda: evaluator.relinearize_inplace(products.pop(), keys.relinearisation),
+        "rescale": lambda: evaluator.rescale_to_next(whole, new()),
+        "rotate": lambda: evaluator.rotate_vector(x, 1, keys.rotation[1], new()),
+        "encrypt": lambda: secret.encrypt_to_bytes(values, level),
+        "load": lambda: Ciphertext.from_bytes(written, parameters, key),
+    }
+
+
+def _timed(action: Callable[[], object]) -> float:
+    started = process_time()
+    action()
+    return process_time() - started

@@ -11,8 +11,8 @@ import lotor
 from helpers import run_openly
 from lotor.core.errors import CryptoError, InputError
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.roles import server_of
-from lotor.protocols.helba.shared_server import SharedServer
+from lotor.protocols.helba.estimators import DividedEstimator
+from lotor.protocols.helba.server import HelbaServer
 from lotor.protocols.party import Party
 from protocols.helba.stage import setting_of, small, some_contexts
 from restarting import Restarting
@@ -52,11 +52,12 @@ def test_restarted_equals_uninterrupted() -> None:
     wrapped: list[Restarting] = []
 
     def wrap(name: str, party: Party) -> Party:
-        if not isinstance(party, SharedServer):
+        if not isinstance(party, HelbaServer):
             return party
+        assert isinstance(party._estimator, DividedEstimator)
 
         def rebuild(snapshot: bytes) -> Party:
-            return server_of(party._setting, party._store, workers=2, snapshot=snapshot)
+            return HelbaServer(party._setting, party._state.store, workers=2, snapshot=snapshot)
 
         wrapped.append(Restarting(party, rebuild, 29))
         return wrapped[-1]
@@ -71,13 +72,13 @@ def test_restarted_equals_uninterrupted() -> None:
 def test_a_helper_that_is_killed_ends_the_run_with_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    learn: Callable[[SharedServer, int], None] = SharedServer._learn
+    learn: Callable[[DividedEstimator, int], None] = DividedEstimator.learn
 
-    def killing(self: SharedServer, t: int) -> None:
+    def killing(self: DividedEstimator, t: int) -> None:
         self._helpers._processes._processes[0].kill()
         learn(self, t)
 
-    monkeypatch.setattr(SharedServer, "_learn", killing)
+    monkeypatch.setattr(DividedEstimator, "learn", killing)
     with pytest.raises(CryptoError, match="a worker process has ended"):
         lotor.run(shared(), CONTEXTS, budget=ROUNDS, seed=1)
 
@@ -88,7 +89,7 @@ def test_what_cannot_be_shared_is_refused_before_the_run() -> None:
         lotor.run(small(workers=2), toy, budget=2, seed=1)
     setting = setting_of(small(BatchedOFUL(index="sqrt", C=1, eta=1)), rounds=2, arms=2, d=2)
     with pytest.raises(InputError, match="Take workers=1"):
-        server_of(setting, store=None, workers=2)  # type: ignore[arg-type]
+        HelbaServer(setting, store=None, workers=2)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="workers is -1"):
         lotor.Helba(workers=-1)
     with pytest.raises(InputError, match=r"workers is 2\.5"):

@@ -19,7 +19,8 @@ from lotor.environments import linear_lookalike
 from lotor.policies.linear import LinearPolicy, effective_dimension
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Run
-from lotor.protocols.plain_linear import PlainLinear, linear_layout
+from lotor.protocols.plain import Plain
+from lotor.protocols.plain.linear import linear_layout
 from lotor.runtime.recorder import Recorder
 
 MOVIELENS = Path(__file__).parents[3] / "shared" / "data" / "movielens-100k" / "u.data"
@@ -92,7 +93,7 @@ def differing(
 ) -> int:
     count = 0
     for seed, arms in enumerate(instances):
-        result = lotor.run(PlainLinear(policy, slot_bits), arms, budget=budget, seed=seed)
+        result = lotor.run(Plain(policy, {"slot_bits": slot_bits}), arms, budget=budget, seed=seed)
         pulled, total = textbook(policy, arms, budget, seed)
         if result.arms != pulled:
             count += 1
@@ -134,7 +135,7 @@ def test_spectral_ucb_equals_the_textbook(policy: lotor.SpectralUCB, count: int,
 def test_the_reward_is_the_exact_sum(seed: int, slot_bits: Literal[64, 96]) -> None:
     arms = some_arms(np.random.default_rng(seed))
     policy = lotor.LinUCB()
-    result = lotor.run(PlainLinear(policy, slot_bits), arms, budget=20, seed=seed)
+    result = lotor.run(Plain(policy, {"slot_bits": slot_bits}), arms, budget=20, seed=seed)
     layout = linear_layout(arms.vectors, policy, slot_bits)
     draws = LinearDraws.simulated(plan(arms, 20, seed), arms)
     theta = layout.theta(arms.theta)
@@ -268,7 +269,7 @@ def test_what_does_not_fit_is_refused(
 def test_a_protocol_without_its_environment_is_refused() -> None:
     run = Run("00" * 16, 2, 10, RewardScale(), 1)
     with pytest.raises(InputError, match="NoneType"):
-        PlainLinear(lotor.LinUCB()).parties(run)
+        Plain(lotor.LinUCB()).parties(run)
 
 
 def paper_arms(k: int, d: int) -> list[lotor.LinearArms]:

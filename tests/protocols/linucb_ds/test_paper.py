@@ -13,16 +13,16 @@ from crashing import Fate, Rebuild, Simulation, Site, World
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
-from lotor.protocols.catalogue import DEPLOYMENTS
-from lotor.protocols.deployment import Member, Offer, Place
+from lotor.protocols.form import MODEL, Assignment, Contribution, Member
 from lotor.protocols.linear_draws import simulated_keys
 from lotor.protocols.linucb_ds.comp import Comp
 from lotor.protocols.linucb_ds.customer import Customer
-from lotor.protocols.linucb_ds.deployment import SEATS
 from lotor.protocols.linucb_ds.owner import Owner
+from lotor.protocols.linucb_ds.paper import LinUCBDSPaper
 from lotor.protocols.linucb_ds.principal import Principal, PrincipalMemory
 from lotor.protocols.linucb_ds.terms import Terms, terms_from
 from lotor.protocols.party import Party, Run
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable.host import first_snapshot
 
@@ -130,17 +130,20 @@ def test_a_crash_at_each_step(
         assert crash.crashes == 1
 
 
-# -- the deployment --------------------------------------------------------------------------------
+# -- the form --------------------------------------------------------------------------------------
+
+FORM = LinUCBDSPaper()
+SEATS = tuple(role.name for role in FORM.roles)
 
 
 def members() -> dict[str, list[Member]]:
-    return {seat: [Member(f"the-{seat}", Offer(4))] for seat in SEATS}
+    return {seat: [Member(f"the-{seat}", Contribution(4))] for seat in SEATS}
 
 
 def order(name: str = "linucb-ds", **options: str | int) -> tuple[bytes, Party]:
     identity = trusting_identities(list(SEATS))["customer"]
-    given = {"key_bits": 2048, **options}
-    return DEPLOYMENTS[name].open("aa", members(), 20, given, identity)
+    protocol = PROTOCOLS[name].ordered({"key_bits": 2048, **options})
+    return protocol.in_form().open(protocol, "aa", members(), 20, identity)
 
 
 @pytest.fixture(scope="module")
@@ -148,40 +151,42 @@ def ordered() -> bytes:
     return order(slot_bits=96, policy="linucb:R=0.2")[0]
 
 
-def place(ordered: bytes, seat: str, **more: object) -> Place:
+def place(ordered: bytes, seat: str, **more: object) -> Assignment:
     identity = trusting_identities(list(SEATS))[seat]
-    return replace(Place("aa", seat, ordered, identity, Offer()), **more)  # type: ignore[arg-type]
+    made = Assignment("aa", seat, ordered, identity, brings=frozenset({MODEL}))
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
 def test_an_order_says_what_was_asked_for(ordered: bytes) -> None:
     terms = terms_from(ordered)
     assert (terms.budget, terms.slot_bits, terms.key_bits) == (20, 96, 2048)
-    plan = DEPLOYMENTS["linucb-ds"].plan(ordered)
+    plan = FORM.plan(ordered)
     assert plan.policy == "linucb:gamma=1.0,delta=0.01,R=0.2,S=1.0"
     assert plan.seats == {seat: seat for seat in SEATS}
-    assert set(plan.links["principal"]) == {"customer", "owner", "comp"}
-    assert all(plan.links[seat] == ("principal",) for seat in SEATS if seat != "principal")
+    links = FORM.links(plan.seats)
+    assert set(links["principal"]) == {"customer", "owner", "comp"}
+    assert all(links[seat] == ("principal",) for seat in SEATS if seat != "principal")
     assert plan.k is None
 
 
 def test_each_protocol_has_its_own_policy_by_default() -> None:
     for name, policy in (("linucb-ds", "linucb:"), ("spectral-ucb-ds", "spectral-ucb:")):
-        assert DEPLOYMENTS[name].plan(order(name)[0]).policy.startswith(policy)
+        assert PROTOCOLS[name].form_called("paper").plan(order(name)[0]).policy.startswith(policy)
 
 
 @pytest.mark.parametrize("role", SEATS)
 @pytest.mark.parametrize("count", [0, 2])
 def test_each_role_is_there_once(role: str, count: int) -> None:
-    named = {**members(), role: [Member(f"m{i}", Offer(4)) for i in range(count)]}
-    with pytest.raises(InputError, match=f"has one {role}, but {count} are named"):
-        DEPLOYMENTS["linucb-ds"].seats(named)
+    named = {**members(), role: [Member(f"m{i}", Contribution(4)) for i in range(count)]}
+    with pytest.raises(InputError, match=f"has 1 of the role {role}, but {count} are named"):
+        FORM.seats(named)
 
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
         ({"policy": "spectral-ucb"}, "takes a policy such as LinUCB"),
-        ({"policy": "ucb"}, "no linear policy"),
+        ({"policy": "ucb"}, "takes a policy such as LinUCB"),
         ({"slot_bits": 32}, "64 or 96"),
         ({"key_bits": 512}, "2048"),
     ],
@@ -194,7 +199,7 @@ def test_what_cannot_be_ordered(options: Mapping[str, str | int], complaint: str
 def test_a_budget_of_one_leaves_nothing_to_choose() -> None:
     identity = trusting_identities(list(SEATS))["customer"]
     with pytest.raises(InputError, match="1 pulls"):
-        DEPLOYMENTS["linucb-ds"].open("aa", members(), 1, {"key_bits": 2048}, identity)
+        FORM.open(lotor.LinUCBDS(key_bits=2048), "aa", members(), 1, identity)
 
 
 @pytest.mark.parametrize(
@@ -214,13 +219,13 @@ def test_an_order_that_no_run_can_fulfil_is_refused(
 ) -> None:
     terms: Terms = msgspec.structs.replace(terms_from(ordered), **change)
     with pytest.raises(ProtocolError, match="customer"):
-        DEPLOYMENTS["linucb-ds"].plan(terms.to_bytes())
+        FORM.plan(terms.to_bytes())
 
 
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (None, "brings no model"),
+        (None, "a model of type NoneType"),
         (lotor.BernoulliArms([0.1, 0.2]), "a model of type BernoulliArms"),
         (lotor.LinearArms(VECTORS, theta=[0.6, 0.3], first=1), "first arm"),
         (lotor.LinearArms(VECTORS, theta=[0.6, 0.3], noise=[0.1] * 20), "fixes the noise"),
@@ -231,9 +236,14 @@ def test_an_owner_without_the_right_model_says_so_and_shows_nothing(
     ordered: bytes, data: object, complaint: str
 ) -> None:
     with pytest.raises(InputError, match=complaint) as caught:
-        DEPLOYMENTS["linucb-ds"].party(place(ordered, "owner", data=data))
+        FORM.party(place(ordered, "owner", data=data))
     assert "6.125" not in str(caught.value)
     assert "7.05" not in str(caught.value)
+
+
+def test_an_owner_without_a_model_is_told_to_bring_one(ordered: bytes) -> None:
+    with pytest.raises(InputError, match=r"has no model of its arms.*let it set `model`"):
+        FORM.party(place(ordered, "owner", brings=frozenset()))
 
 
 def test_a_place_does_not_show_its_data(ordered: bytes) -> None:
@@ -243,12 +253,12 @@ def test_a_place_does_not_show_its_data(ordered: bytes) -> None:
 
 def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen(ordered: bytes) -> None:
     def keys(**more: object) -> dict[str, bytes]:
-        party = DEPLOYMENTS["linucb-ds"].party(place(ordered, "principal", **more))
+        party = FORM.party(place(ordered, "principal", **more))
         snapshot = first_snapshot(party)
         return msgspec.msgpack.decode(snapshot, type=PrincipalMemory).keys
 
     simulated = simulated_keys(Run("aa", 4, 20, RewardScale(), 5, ARMS, 2))
-    trial, again = keys(trial_seed=5), keys(trial_seed=5)
+    trial, again = keys(seed=5), keys(seed=5)
     assert {name: trial[name] for name in simulated} == simulated
     assert {name for name in trial if trial[name] != again[name]} == set(trial) - set(simulated)
     one, other = keys(), keys()
@@ -257,7 +267,7 @@ def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen(ordered: bytes
 
 @pytest.mark.parametrize("seat", ["principal", "comp", "owner"])
 def test_parties_are_rebuilt_from_their_own_snapshot(ordered: bytes, seat: str) -> None:
-    build: Callable[..., Party] = DEPLOYMENTS["linucb-ds"].party
+    build: Callable[..., Party] = FORM.party
     at = place(ordered, seat, data=ARMS)
     snapshot = first_snapshot(build(at))
     assert first_snapshot(build(at, snapshot)) == snapshot
@@ -267,7 +277,7 @@ def test_the_customer_is_made_by_its_order() -> None:
     ordered, party = order()
     at = place(ordered, "customer")
     snapshot = first_snapshot(party)
-    rebuilt = DEPLOYMENTS["linucb-ds"].party(at, snapshot)
+    rebuilt = FORM.party(at, snapshot)
     assert first_snapshot(rebuilt) == snapshot
     with pytest.raises(InputError, match="made when it orders"):
-        DEPLOYMENTS["linucb-ds"].party(at)
+        FORM.party(at)

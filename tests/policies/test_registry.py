@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import SCORE_LIMIT
 from lotor.policies import (
-    CATALOGUE,
+    POLICIES,
     UCB,
     ArmStates,
     Draws,
@@ -39,7 +39,7 @@ def test_text_names_a_policy_exactly(policy: Policy) -> None:
     assert from_text(to_text(policy)) == policy
 
 
-@pytest.mark.parametrize(("name", "kind"), CATALOGUE.items())
+@pytest.mark.parametrize(("name", "kind"), POLICIES.items())
 def test_a_bare_name_means_the_defaults(name: str, kind: type[Policy]) -> None:
     assert from_text(name) == kind()
     assert to_text(kind()).partition(":")[0] == name
@@ -92,8 +92,8 @@ class Constant(Policy):
         return np.full(len(arms), self.level)
 
 
-def test_what_is_not_in_the_catalogue_has_a_full_name() -> None:
-    assert to_text(Constant(2.0)) == f"{__name__}.Constant:level=2.0"
+def test_what_no_package_offers_has_a_full_name() -> None:
+    assert to_text(Constant(2.0)) == f"{__name__}:Constant:level=2.0"
     assert to_text(EpsilonGreedy(one_in)) == f"epsilon-greedy:epsilon={__name__}.one_in"
     with pytest.raises(InputError):
         from_text(to_text(Constant()))

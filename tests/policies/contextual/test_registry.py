@@ -5,15 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
+from lotor.policies import canonical, from_text, to_text
 from lotor.policies.contextual import (
-    CONTEXTUAL_CATALOGUE,
     ContextualPolicy,
     LeastSquares,
     LinearEpsilonGreedy,
-    contextual_from_text,
-    contextual_to_text,
 )
-from lotor.policies.texts import canonical
 
 policies = st.builds(
     LinearEpsilonGreedy,
@@ -25,15 +22,9 @@ policies = st.builds(
 
 @given(policies)
 def test_text_names_a_policy_exactly(policy: ContextualPolicy) -> None:
-    text = contextual_to_text(policy)
-    assert contextual_from_text(text) == policy
+    text = to_text(policy)
+    assert from_text(text) == policy
     assert canonical(text) == text
-
-
-@pytest.mark.parametrize(("name", "kind"), CONTEXTUAL_CATALOGUE.items())
-def test_a_bare_name_means_the_defaults(name: str, kind: type[LinearEpsilonGreedy]) -> None:
-    assert contextual_from_text(name) == kind()
-    assert contextual_to_text(kind()).partition(":")[0] == name
 
 
 def test_one_text_for_each_policy() -> None:
@@ -46,7 +37,6 @@ def test_one_text_for_each_policy() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("linucb", "no contextual policy is called 'linucb': choose one of linear-epsilon-greedy"),
         ("linear-epsilon-greedy:c=2", "no parameter 'c': it takes epsilon, ridge, recompute"),
         ("linear-epsilon-greedy:ridge=1,ridge=2", "two values of ridge"),
         ("linear-epsilon-greedy:ridge=small", "ridge is a number"),
@@ -54,7 +44,7 @@ def test_one_text_for_each_policy() -> None:
 )
 def test_texts_that_name_no_policy(text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        contextual_from_text(text)
+        from_text(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +60,4 @@ class Greedy(ContextualPolicy):
 
 
 def test_what_is_not_in_the_catalogue_has_a_full_name() -> None:
-    assert contextual_to_text(Greedy()) == f"{__name__}.Greedy:weight=1.0"
+    assert to_text(Greedy()) == f"{__name__}:Greedy:weight=1.0"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import lotor
 from lotor.core.errors import InputError
-from lotor.policies.contextual import contextual_to_text
+from lotor.policies import to_text
 from lotor.protocols.contextual_draws import SERVERS, ServerDraws, threshold
 from lotor.protocols.party import draw_key
-from lotor.protocols.plain_contextual import PlainContextual
+from lotor.protocols.plain import Plain
 from lotor.runtime.recorder import Recorder
 
 
@@ -68,7 +68,7 @@ def textbook(
 def test_it_follows_algorithm_1(seed: int, epsilon: float, ridge: float, delay: int) -> None:
     arms = some_arms(seed)
     policy = lotor.LinearEpsilonGreedy(epsilon, ridge=ridge)
-    result = lotor.run(PlainContextual(policy, delay), arms, budget=60, seed=seed)
+    result = lotor.run(Plain(policy, {"delay": delay}), arms, budget=60, seed=seed)
     pulled, total = textbook(policy, arms, 60, seed, delay)
     assert (result.arms, result.reward) == (pulled, total)
 
@@ -77,9 +77,9 @@ def test_a_policy_alone_runs_in_plain() -> None:
     arms = some_arms(5)
     policy = lotor.LinearEpsilonGreedy(0.2)
     result = lotor.run(policy, arms, budget=40, seed=3)
-    assert result.arms == lotor.run(PlainContextual(policy), arms, budget=40, seed=3).arms
+    assert result.arms == lotor.run(Plain(policy), arms, budget=40, seed=3).arms
     assert result.protocol == "plain"
-    assert result.options == {"policy": contextual_to_text(policy), "delay": 0}
+    assert result.options == {"policy": to_text(policy), "delay": 0}
     assert list(result.parties) == ["agent"]
 
 
@@ -126,7 +126,7 @@ def test_the_digits_are_learned() -> None:
 @pytest.mark.parametrize("delay", [-1, 1.5, True])
 def test_a_delay_is_a_number_of_rounds(delay: int) -> None:
     with pytest.raises(InputError, match="delay"):
-        PlainContextual(lotor.LinearEpsilonGreedy(), delay)
+        Plain(lotor.LinearEpsilonGreedy(), {"delay": delay})
 
 
 def test_arms_without_contexts_are_refused() -> None:

@@ -6,31 +6,30 @@ import pytest
 from lotor.core.effects import Checkpoint
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import trusting_identities
-from lotor.protocols.deployment import Member, Offer, Place
-from lotor.protocols.helba.authority import Authority
-from lotor.protocols.helba.deployment import SEATS, HelbaDeployment
-from lotor.protocols.helba.server import Server
+from lotor.protocols.form import Assignment, Contribution, Member
+from lotor.protocols.helba.paper import HelbaPaper
+from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import User
-from lotor.protocols.party import is_slow
+from lotor.protocols.helba.user import HelbaUser
 from protocols.helba.stage import DEGREE
 
-HELBA = HelbaDeployment()
-OFFER = Offer(arms=3, low=-2.0, high=2.0, features=6)
+HELBA = HelbaPaper()
+SEATS = tuple(role.name for role in HELBA.roles)
+OFFER = Contribution(arms=3, low=-2.0, high=2.0, features=6)
 IDENTITIES = trusting_identities(list(SEATS))
 
 
-def members(offer: Offer = OFFER) -> dict[str, list[Member]]:
-    return {role: [Member(role, offer if role == "user" else Offer())] for role in SEATS}
+def members(offer: Contribution = OFFER) -> dict[str, list[Member]]:
+    return {role: [Member(role, offer if role == "user" else Contribution())] for role in SEATS}
 
 
-def ordered(deployment: HelbaDeployment = HELBA, **options: str | int) -> bytes:
-    order, _ = deployment.open("aa", members(), 9, options, IDENTITIES["user"])
+def ordered(form: HelbaPaper = HELBA, **options: str | int) -> bytes:
+    order, _ = form.open(Helba.ordered(options), "aa", members(), 9, IDENTITIES["user"])
     return order
 
 
-def place(seat: str, order: bytes, brings: frozenset[str]) -> Place:
-    return Place("aa", seat, order, IDENTITIES[seat], OFFER, brings=brings)
+def place(seat: str, order: bytes, brings: frozenset[str]) -> Assignment:
+    return Assignment("aa", seat, order, IDENTITIES[seat], OFFER, brings=brings)
 
 
 def test_an_order_says_what_was_asked_for() -> None:
@@ -39,34 +38,39 @@ def test_an_order_says_what_was_asked_for() -> None:
     assert (terms.arms, terms.d, terms.budget, terms.low, terms.high) == (3, 2, 9, -2.0, 2.0)
     assert (terms.stages, terms.mean_bound, terms.rms_length) == (3, 0.5, 3.0)
     assert (plan.k, plan.budget, set(plan.seats)) == (3, 9, set(SEATS))
-    assert plan.links["server"] == ("user", "key-authority")
+    assert HELBA.links(plan.seats)["server"] == ("user", "key-authority")
 
 
 @pytest.mark.parametrize("role", SEATS)
 @pytest.mark.parametrize("count", [0, 2])
 def test_one_of_each_role(role: str, count: int) -> None:
     wrong = {**members(), role: members()[role] * count}
-    with pytest.raises(InputError, match=f"has one {role}, but {count} are named"):
+    with pytest.raises(InputError, match=f"has 1 of the role {role}, but {count} are named"):
         HELBA.seats(wrong)
 
 
 @pytest.mark.parametrize(
     "offer",
-    [Offer(), Offer(arms=2), Offer(arms=1, features=3), Offer(arms=3, features=7)],
+    [
+        Contribution(),
+        Contribution(arms=2),
+        Contribution(arms=1, features=3),
+        Contribution(arms=3, features=7),
+    ],
 )
-def test_what_a_user_must_bring(offer: Offer) -> None:
+def test_what_a_user_must_bring(offer: Contribution) -> None:
     with pytest.raises(InputError, match="let it set `arms`"):
-        HELBA.open("aa", members(offer), 9, {}, IDENTITIES["user"])
+        HELBA.open(Helba(), "aa", members(offer), 9, IDENTITIES["user"])
 
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"nothing": 1}, "does not take these options: nothing"),
-        ({"workers": 2}, "does not take these options: workers"),
-        ({"insecure_degree": 1024}, "does not take these options: insecure_degree"),
-        ({"stages": "4"}, "give a whole number"),
-        ({"mean_bound": "much"}, "does not take these options"),
+        ({"nothing": 1}, "cannot say nothing"),
+        ({"workers": 2}, "cannot say workers"),
+        ({"insecure_degree": 1024}, "cannot say insecure_degree"),
+        ({"stages": "four"}, "stages is 'four', and takes a whole number"),
+        ({"mean_bound": "much"}, "mean_bound is 'much', and takes a number"),
         ({"policy": "oful"}, "takes BatchedOFUL"),
         ({"stages": 6}, "too coarse: take stages="),
     ],
@@ -77,12 +81,12 @@ def test_options_that_cannot_be_run(options: dict[str, str | int], complaint: st
 
 
 def test_no_daemon_takes_part_in_a_run_that_can_be_broken() -> None:
-    weak = HelbaDeployment(insecure_degree=DEGREE)
+    weak = HelbaPaper(insecure_degree=DEGREE)
     order = ordered(weak)
     assert weak.plan(order).budget == 9
-    for deployment, asked in ((HELBA, order), (weak, ordered())):
+    for form, asked in ((HELBA, order), (weak, ordered())):
         with pytest.raises(ProtocolError, match="user ordered a ring of degree"):
-            deployment.plan(asked)
+            form.plan(asked)
 
 
 def test_an_order_that_no_run_can_fulfil() -> None:
@@ -95,16 +99,17 @@ def test_an_order_that_no_run_can_fulfil() -> None:
 
 
 def test_the_parties_of_all_seats() -> None:
-    order, both = ordered(), frozenset({"pull", "features"})
-    kinds = {"user": User, "server": Server, "key-authority": Authority}
-    for seat, kind in kinds.items():
-        party = HELBA.party(place(seat, order, both))
-        assert type(party) is kind
-        assert is_slow(party)
+    order, user = HELBA.open(Helba(), "aa", members(), 9, IDENTITIES["user"])
+    both = frozenset({"pull", "features"})
+    for seat in SEATS:
+        at = place(seat, order, both)
+        party = user if seat == "user" else HELBA.party(at)
+        assert party.slow
         first = next(party.steps())
         assert isinstance(first, Checkpoint)
-        again = HELBA.party(place(seat, order, both), first.snapshot())
-        assert type(again) is kind
+        again = HELBA.party(at, first.snapshot())
+        assert type(again) is type(party)
+    assert type(user) is HelbaUser
 
 
 @pytest.mark.parametrize("missing", ["pull", "features"])

@@ -1,8 +1,8 @@
 """An estimate in parts: each process has some entries of X, and all that follows is linear in X.
 
-So the parts' differences of indices add up to the whole's, and one ciphertext of each part is all
-that comes together in a round. Parts also share minors, each of which one of them computes: what
-SEAL's compression takes to pass one on is half of what computing it takes.
+So the differences of indices of all parts add up to those of the whole, and each part sends just
+one ciphertext in a round. Parts also share minors, each of which one of them computes: passing a
+minor on takes half as long as computing it, because SEAL compresses it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,15 +21,15 @@ DIVIDED_SIZES: Final = (3, 4, 5)
 """The d whose estimates are worth dividing: for d = 2 there is nothing to compute in X."""
 
 
-# What it takes to pass a minor on and to take it over, beside computing it: SEAL compresses.
+# The work of passing a minor on and of taking it over, in minors: SEAL compresses.
 _GIVING, _TAKING = 0.5, 0.1
 # Up to so many parts all ways to cut are tried.
 _FEW: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What one process does: which entries, which minors, and which of these others need."""
+class EstimatePart:
+    """What one process computes: entries, minors, and which of these minors others need."""
 
     places: tuple[Place, ...]
     minors: tuple[Minor, ...]
@@ -51,16 +51,19 @@ def _rows(places: Iterable[Place]) -> set[int]:
     return {k for place in places for k in place}
 
 
-def _time(parts: Sequence[Part]) -> float:
+def _time(parts: Sequence[EstimatePart]) -> float:
     """All wait for the slowest, twice."""
     return max(part.before for part in parts) + max(part.after for part in parts)
 
 
-def divided(d: int, count: int) -> list[Part]:
-    """So many parts, which together are done as soon as can be."""
+def divided(d: int, count: int) -> list[EstimatePart]:
+    """So many parts, which together are done as early as possible."""
     places = in_order(d)
     if d not in DIVIDED_SIZES or not 1 <= count <= len(places):
-        raise InputError(f"an estimate for d={d} is not divided into {count} parts")
+        raise InputError(
+            f"an estimate for d={d} is not divided into {count} parts: take one process, or d from "
+            f"{DIVIDED_SIZES[0]} to {DIVIDED_SIZES[-1]} and at most {len(places)} processes"
+        )
     size = len(places)
     ways: Iterable[tuple[int, ...]] = [tuple(size * k // count for k in range(1, count))]
     if count <= _FEW:
@@ -69,11 +72,11 @@ def divided(d: int, count: int) -> list[Part]:
     return min(divisions, key=_time)
 
 
-def _parts(d: int, shares: Sequence[Sequence[Place]]) -> list[Part]:
+def _parts(d: int, shares: Sequence[Sequence[Place]]) -> list[EstimatePart]:
     needed = [set(minors_for(d, share)) for share in shares]
     owned = _owned(needed)
     return [
-        Part(
+        EstimatePart(
             tuple(share),
             tuple(sorted(own)),
             tuple(sorted(own & set().union(*(n for n in needed if n is not need)))),
@@ -84,7 +87,7 @@ def _parts(d: int, shares: Sequence[Sequence[Place]]) -> list[Part]:
 
 
 def _owned(needed: Sequence[set[Minor]]) -> list[set[Minor]]:
-    """Each minor with one of those who need it: first what only one needs, then who has least."""
+    """Give each minor to one of the parts that need it: if several do, to the least busy one."""
     work = [0.0] * len(needed)
     owned: list[set[Minor]] = [set() for _ in needed]
     every = sorted(set().union(*needed))
@@ -98,8 +101,8 @@ def _owned(needed: Sequence[set[Minor]]) -> list[set[Minor]]:
     return owned
 
 
-def minors_of(v: SymmetricMatrix[Number], part: Part) -> dict[Minor, Number]:
-    """Those that this part computes."""
+def minors_of(v: SymmetricMatrix[Number], part: EstimatePart) -> dict[Minor, Number]:
+    """The minors that this part computes."""
     return {which: minor(v, which) for which in part.minors}
 
 
@@ -113,7 +116,7 @@ class PartialEstimate(Generic[Number]):
 
     @classmethod
     def of(
-        cls, sums: Sums[Number], part: Part, minors: Mapping[Minor, Number]
+        cls, sums: Sums[Number], part: EstimatePart, minors: Mapping[Minor, Number]
     ) -> "PartialEstimate[Number]":
         """From doubled sums and all minors that the part needs."""
         d = sums.v.size

@@ -9,25 +9,32 @@ import msgspec
 import pytest
 
 from lotor.core.effects import Decision
-from lotor.runtime.daemon.loopback import PORTS, Loopback, free_port
-from lotor.runtime.daemon.loopback_journals import Journals
-from lotor.runtime.daemon.loopback_watch import AWAY, CONNECTED, FINISHED, STARTING, Watch
+from lotor.protocols.samba.paper import SambaPaper, hospitals
 from lotor.runtime.durable import journal
 from lotor.runtime.durable.journal import Journal, RunRow
+from lotor.sandbox.federation import PORTS, Federation, free_port
+from lotor.sandbox.journals import Journals
+from lotor.sandbox.watch import AWAY, CONNECTED, FINISHED, STARTING, Watch
 
 MEANS = {"lyon": 0.2, "porto": 0.8}
 LOG = '{"message": "first"}\nno JSON\n{"message": "last"}\n'
 
 
-@pytest.fixture
-def federation(tmp_path: Path) -> Iterator[Loopback]:
-    federation = Loopback.bernoulli(tmp_path, MEANS, budget=5, seed=3)
+def made(folder: Path, kind: type[Federation]) -> Federation:
+    cast = hospitals(MEANS, budget=5, seed=3, policy="ucb")
+    federation = kind(folder, SambaPaper(), cast, 3)
     federation.prepare()
+    return federation
+
+
+@pytest.fixture
+def federation(tmp_path: Path) -> Iterator[Federation]:
+    federation = made(tmp_path, Federation)
     with closing(federation):
         yield federation
 
 
-class Stubborn(Loopback):
+class Stubborn(Federation):
     """Its processes say that they are there, and do not heed SIGTERM."""
 
     def command(self, *arguments: str) -> list[str]:
@@ -37,9 +44,8 @@ class Stubborn(Loopback):
 def test_closing_ends_even_what_does_not_heed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lotor.runtime.daemon.loopback.PATIENCE", 0.2)
-    federation = Stubborn.bernoulli(tmp_path, MEANS, budget=5, seed=3)
-    federation.prepare()
+    monkeypatch.setattr("lotor.sandbox.federation.PATIENCE", 0.2)
+    federation = made(tmp_path, Stubborn)
     federation.serve("lyon")
     while "there" not in federation.out_file("lyon").read_text():
         time.sleep(0.01)
@@ -53,7 +59,7 @@ def test_ports_are_none_that_outgoing_connections_use() -> None:
     assert all(free_port() in PORTS for _ in range(20))
 
 
-def _write(federation: Loopback, name: str, state: str, decisions: list[Decision | None]) -> None:
+def _write(federation: Federation, name: str, state: str, decisions: list[Decision | None]) -> None:
     kept = Journal(federation.kits[name] / "state", name)
     with closing(kept):
         row = RunRow("run", b"", b"", name, state, "", 1.0, 2.0, "0")
@@ -64,7 +70,7 @@ def _write(federation: Loopback, name: str, state: str, decisions: list[Decision
             record.answer(number, 1.0 if decision else None)
 
 
-def test_journals_tell_round_and_arms(federation: Loopback) -> None:
+def test_journals_tell_round_and_arms(federation: Federation) -> None:
     journals = Journals(federation)
     assert journals.run() is None
     assert journals.standing("lyon", "run") is None
@@ -82,13 +88,13 @@ def test_journals_tell_round_and_arms(federation: Loopback) -> None:
     assert not journals.finished("run")
 
 
-def test_two_arms_in_one_round_are_no_trajectory(federation: Loopback) -> None:
+def test_two_arms_in_one_round_are_no_trajectory(federation: Federation) -> None:
     _write(federation, "lyon", journal.RUNNING, [Decision.named("run", 1, 0)])
     _write(federation, "porto", journal.RUNNING, [Decision.named("run", 1, 1)])
     assert Journals(federation).trajectory("run", 1) is None
 
 
-class Idle(Loopback):
+class Idle(Federation):
     """Its processes do nothing."""
 
     def command(self, *arguments: str) -> list[str]:
@@ -96,8 +102,7 @@ class Idle(Loopback):
 
 
 def test_a_watch_knows_who_is_there(tmp_path: Path) -> None:
-    federation = Idle.bernoulli(tmp_path, MEANS, budget=5, seed=3)
-    federation.prepare()
+    federation = made(tmp_path, Idle)
     watch = Watch(federation)
     with closing(federation):
         federation.serve("lyon", "porto")
@@ -116,14 +121,13 @@ def test_a_watch_knows_who_is_there(tmp_path: Path) -> None:
         assert watch.states("run")["porto"] == FINISHED
 
 
-def _log(federation: Loopback, name: str, event: str) -> None:
+def _log(federation: Federation, name: str, event: str) -> None:
     with federation.log_file(name).open("ab") as log:
         log.write(msgspec.json.encode({"event": event, "peer": "controller"}) + b"\n")
 
 
 def test_last_words_are_messages(tmp_path: Path) -> None:
-    federation = Idle.bernoulli(tmp_path, MEANS, budget=5, seed=3)
-    federation.prepare()
+    federation = made(tmp_path, Idle)
     with closing(federation):
         process: subprocess.Popen[bytes] = federation.launch("comp", "serve")
         federation.log_file("comp").write_text(LOG)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 import lotor
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, Floats, RewardScale
-from lotor.policies import BatchedOFUL, OptimisticPolicy
-from lotor.policies.optimistic import optimistic_to_text
-from lotor.protocols.plain_contexts import PlainContexts
+from lotor.policies import BatchedOFUL, OptimisticPolicy, to_text
+from lotor.protocols.plain import Plain
 from lotor.runtime.recorder import Recorder
 
 PAPER = BatchedOFUL(index="sqrt", width="union", C=1.0, eta=0.1)
@@ -119,8 +118,8 @@ def test_one_seed_gives_one_run(policy: OptimisticPolicy) -> None:
     assert first.agrees_with(again)
     assert not first.agrees_with(other)
     assert first.protocol == "plain"
-    assert first.options == {"policy": optimistic_to_text(policy)}
-    assert first.agrees_with(lotor.run(PlainContexts(policy), toy, budget=130, seed=1))
+    assert first.options == {"policy": to_text(policy)}
+    assert first.agrees_with(lotor.run(Plain(policy), toy, budget=130, seed=1))
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)

@@ -3,17 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
+from lotor.policies import canonical, from_text, to_text
 from lotor.policies.optimistic import (
     OFUL,
-    OPTIMISTIC_CATALOGUE,
     RSOFUL,
     RSOFULTR,
     BatchedOFUL,
     OptimisticPolicy,
-    optimistic_from_text,
-    optimistic_to_text,
 )
-from lotor.policies.texts import canonical
 
 positive = st.floats(1e-9, 1e9)
 common = {"ridge": positive, "delta": st.floats(1e-9, 1), "sigma": positive, "S": positive}
@@ -37,15 +34,9 @@ policies: st.SearchStrategy[OptimisticPolicy] = st.one_of(
 
 @given(policies)
 def test_text_names_a_policy_exactly(policy: OptimisticPolicy) -> None:
-    text = optimistic_to_text(policy)
-    assert optimistic_from_text(text) == policy
+    text = to_text(policy)
+    assert from_text(text) == policy
     assert canonical(text) == text
-
-
-@pytest.mark.parametrize(("name", "kind"), OPTIMISTIC_CATALOGUE.items())
-def test_a_bare_name_means_the_defaults(name: str, kind: type[OptimisticPolicy]) -> None:
-    assert optimistic_from_text(name) == kind()
-    assert optimistic_to_text(kind()).partition(":")[0] == name
 
 
 def test_one_text_for_each_policy() -> None:
@@ -59,7 +50,6 @@ def test_one_text_for_each_policy() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("linucb", "no optimistic policy is called 'linucb': choose one of oful, rsoful"),
         ("oful:C=2", "no parameter 'C': it takes ridge, delta, sigma, S, L, width"),
         ("rsoful:C=1,C=2", "two values of C"),
         ("rsoful-tr:C=much", "C is a number"),
@@ -68,4 +58,4 @@ def test_one_text_for_each_policy() -> None:
 )
 def test_texts_that_name_no_policy(text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        optimistic_from_text(text)
+        from_text(text)

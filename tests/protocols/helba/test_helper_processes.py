@@ -13,11 +13,11 @@ from lotor.crypto.ckks import Encrypted, EvaluationKeys, Evaluator, SecretKey
 from lotor.crypto.ckks.adjugate import minor
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.helba.divided_estimate import DIVIDED_SIZES, PartialEstimate, divided
+from lotor.protocols.helba.helper_processes import HelperProcesses, check_workers
 from lotor.protocols.helba.index_circuit import Numbers, Sums, plus
-from lotor.protocols.helba.parts import DIVIDED_SIZES, PartialEstimate, divided
 from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
 from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.sharing import Sharing, check_workers
 from protocols.helba.stage import setting_of, small
 
 ROUNDS = 6
@@ -89,23 +89,23 @@ class Kit:
         data = self.secret.evaluation_keys(self.setting.circuit.rotations)
         keys = EvaluationKeys.from_bytes(data, self.setting.parameters, self.secret.fingerprint)
         self.evaluator = Evaluator(keys)
-        self.sharing = Sharing(self.setting, self.evaluator, data, workers=2)
+        self.helpers = HelperProcesses(self.setting, self.evaluator, data, workers=2)
         first = [self.secret.public.encrypt(value) for value in self.setting.packing.ridge()]
         self.sums = tuple(Encrypted(self.evaluator, one) for one in first)
-        self.sharing.take(self.sums)
+        self.helpers.take(self.sums)
 
     def learn(self, update: list[Array]) -> None:
         came = [self.secret.encrypt_to_bytes(values) for values in update]
         loaded = [Encrypted(self.evaluator, self.secret.encrypt(values)) for values in update]
-        self.sums = self.sharing.learn(came, lambda: plus(self.sums, loaded))
+        self.sums = self.helpers.learn(came, lambda: plus(self.sums, loaded))
 
     def differences(self, tables: list[Array], t: int) -> Array:
-        self.sharing.renew(self.sums, t)
+        self.helpers.renew(self.sums, t)
         spots = self.setting.circuit.spots
         placed = list(zip(tables, spots, strict=True))
         came = [self.secret.encrypt_to_bytes(values, *spot) for values, spot in placed]
         loaded = [Encrypted(self.evaluator, self.secret.encrypt(v, *spot)) for v, spot in placed]
-        found = self.sharing.differences(came, lambda: loaded)
+        found = self.helpers.differences(came, lambda: loaded)
         return self.secret.decrypt(found.ciphertext)
 
 
@@ -113,7 +113,7 @@ class Kit:
 def kit(request: pytest.FixtureRequest) -> Iterator[Kit]:
     made = Kit(request.param)
     yield made
-    made.sharing.close()
+    made.helpers.close()
 
 
 @pytest.mark.parametrize("kit", DIVIDED_SIZES, indirect=True)
@@ -126,8 +126,8 @@ def test_helpers_compute_what_one_process_would(kit: Kit) -> None:
         exact = setting.circuit.differences(setting.circuit.estimate(sums, t), tables, t, t)
         error = np.abs(kit.differences(tables, t) - exact).max()
         assert error < setting.circuit.arithmetic_error(t, t) * setting.circuit.polynomial.factor
-    assert kit.sharing.cpu_seconds > 0
-    assert kit.sharing.operations()["relinearise"] > 0
+    assert kit.helpers.cpu_seconds > 0
+    assert kit.helpers.operations()["relinearise"] > 0
 
 
 @pytest.mark.parametrize("kit", [3], indirect=True)
@@ -136,7 +136,7 @@ def test_sums_can_be_taken_anew(kit: Kit) -> None:
     update = updates(kit.setting, 1, 1)[0]
     before = kit.sums
     kit.learn(update)
-    kit.sharing.take(before)
+    kit.helpers.take(before)
     kit.sums = before
     tables = contexts(kit.setting, 1, 1)
     circuit = kit.setting.circuit
@@ -146,7 +146,7 @@ def test_sums_can_be_taken_anew(kit: Kit) -> None:
 
 @pytest.mark.parametrize("kit", [3], indirect=True)
 def test_a_helper_that_ends_is_an_error_that_says_so(kit: Kit) -> None:
-    kit.sharing._processes._processes[0].kill()
+    kit.helpers._processes._processes[0].kill()
     with pytest.raises(CryptoError, match="has ended"):
         kit.differences(contexts(kit.setting, 1, 1), 1)
     with pytest.raises(CryptoError, match="start again"):

@@ -4,8 +4,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lotor.runtime.daemon.crashes import LATEST, Crashes
-from lotor.runtime.daemon.loopback import Loopback
+import lotor
+from lotor.sandbox import Federation
+from lotor.sandbox.crashes import LATEST, Crashes
 
 
 @given(
@@ -17,7 +18,7 @@ from lotor.runtime.daemon.loopback import Loopback
 def test_a_plan_has_enough_kills_and_leaves_time_for_them(
     budget: int, kills: int, most: int, seed: int
 ) -> None:
-    federation = Loopback(Path("nowhere"), {}, 0)
+    federation = Federation.of(Path("nowhere"), lotor.Samba(), budget=1, seed=0)
     plan = Crashes.spread(
         federation,
         "run",

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import learning
+from lotor.protocols.helba import server_state
 from lotor.protocols.helba.bounds import RootBounds
 from lotor.protocols.helba.index_circuit import Numbers
-from lotor.protocols.helba.learning import Learning, Written
+from lotor.protocols.helba.server_state import ServerSums, StoredSums
 from lotor.protocols.store import MemoryStore
 
 ROUNDS, EVERY = 60, 4
@@ -62,13 +62,13 @@ def test_what_is_restored_is_what_was_known(asked_within: bool, ends: set[int], 
     """A batch begins before its round's first checkpoint, or is asked for after that."""
     bounds = RootBounds(BatchedOFUL(eta=eta), D, ROUNDS, 1.0, 1.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "REWRITE_ROUNDS", EVERY)
-        store, written, start = MemoryStore(), Written(), 1
-        known = Learning(load([bytes(8)] * NUMBERS))
+        patch.setattr(server_state, "REWRITE_ROUNDS", EVERY)
+        store, written, start = MemoryStore(), StoredSums(), 1
+        known = ServerSums(load([bytes(8)] * NUMBERS))
 
         def write(t: int) -> None:
             known.write(written, store, bounds, t=t, start=start)
-            again = Learning.restored(deepcopy(written), start, store, load)
+            again = ServerSums.restored(deepcopy(written), start, store, load)
             assert value(again.sums) == value(known.sums) == rounds_before(t)
             assert value(again.batch_start) == rounds_before(start)
             known.written_down()

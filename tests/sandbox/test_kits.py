@@ -5,14 +5,14 @@ import pytest
 
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Subject
-from lotor.runtime.daemon.demo_keys import demo_federation
 from lotor.runtime.daemon.kit import Kit
+from lotor.sandbox.kits import make_kits
 
 MEMBERS = {"customer": "customer", "cloud-a": "controller", "cloud-b": "comp", "lyon": "owner"}
 
 
 def test_every_member_trusts_every_other(tmp_path: Path) -> None:
-    paths = demo_federation(tmp_path / "federation", MEMBERS)
+    paths = make_kits(tmp_path / "federation", MEMBERS)
     assert list(paths) == list(MEMBERS)
     kits = [Kit(path) for path in paths.values()]
     for one, other in product(kits, kits):
@@ -22,11 +22,11 @@ def test_every_member_trusts_every_other(tmp_path: Path) -> None:
 
 
 def test_it_never_overwrites_and_refuses_senseless_names(tmp_path: Path) -> None:
-    demo_federation(tmp_path, MEMBERS)
+    make_kits(tmp_path, MEMBERS)
     with pytest.raises(ConfigError, match="exists already"):
-        demo_federation(tmp_path, MEMBERS)
+        make_kits(tmp_path, MEMBERS)
     with pytest.raises(InputError):
-        demo_federation(tmp_path / "other", {"authority": "owner"})
+        make_kits(tmp_path / "other", {"authority": "owner"})
     with pytest.raises(InputError):
-        demo_federation(tmp_path / "other", {"../lyon": "owner"})
+        make_kits(tmp_path / "other", {"../lyon": "owner"})
     assert not (tmp_path / "other").exists()
