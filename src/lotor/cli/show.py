@@ -56,7 +56,7 @@ def show_comparison(out: Console, protocol: SecureProtocol, comparison: Comparis
         show_table(out, table)
     show_costs(out, secure)
     counts = form.complexity(protocol, comparison.environment, secure.budget)
-    show_operations(out, secure, counts, form.counted_as)
+    show_operations(out, secure, counts, form)
     show_privacy(out, secure)
     show_leakage(out, form)
     for note in form.notes(protocol):
@@ -124,9 +124,7 @@ def _kind(name: str) -> str:
     return kind if number.isdigit() else name
 
 
-def show_operations(
-    out: Console, result: Result, counts: Counts, headings: Mapping[str, str]
-) -> None:
+def show_operations(out: Console, result: Result, counts: Counts, form: Form) -> None:
     """Counted operations beside what must be, and beside what others count."""
     counts = {
         name: column
@@ -135,7 +133,10 @@ def show_operations(
     }
     table = small_table("Cryptographic operations")
     table.add_column("operation")
-    for heading in ("counted", *(headings.get(name, name.replace("_", " ")) for name in counts)):
+    for heading in (
+        "counted",
+        *(form.counted_as.get(name, name.replace("_", " ")) for name in counts),
+    ):
         table.add_column(heading, justify="right")
     names = dict.fromkeys(sorted(result.operations))
     names |= {name: None for column in counts.values() for name in column}
@@ -144,6 +145,8 @@ def show_operations(
         cells = (_cell(column.get(name, "")) for column in columns)
         table.add_row(name.replace("_", " "), *cells)
     out.print(table)
+    if form.counts_explained:
+        out.print(f"{form.counts_explained}\n", highlight=False)
 
 
 def _cell(value: int | str) -> str:

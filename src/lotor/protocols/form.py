@@ -204,6 +204,9 @@ class Form(ABC):
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
     """How a table heads the counts of `complexity`."""
 
+    counts_explained: ClassVar[str] = ""
+    """What is said below that table."""
+
     takes_long: ClassVar[bool] = False
     """Whether a run takes so long that one wants to know beforehand what it will take."""
 

@@ -59,6 +59,7 @@ class LinUCBDSPaper(Form):
         "figure_4": "Figure 4, transcribed",
         "figure_5": "Figure 5, as printed",
     }
+    counts_explained: ClassVar[str] = complexity.EXPLAINED
 
     protocol: ClassVar[type[LinUCBDS]] = LinUCBDS
 
@@ -180,9 +181,6 @@ class LinUCBDSPaper(Form):
             "figure_4": complexity.figure_4(budget, k, d),
             "figure_5": complexity.figure_5(budget, k, d),
         }
-
-    def notes(self, protocol: SecureProtocol) -> Sequence[str]:  # noqa: ARG002
-        return [complexity.EXPLAINED]
 
     def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
