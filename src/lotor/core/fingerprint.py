@@ -5,7 +5,7 @@ Parties of a run compare them, so that nobody computes with other code under the
 
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,13 +37,13 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
 
 @cache
 def _of_package(package: str) -> CodeFingerprint:
-    names = packages_distributions().get(package, [])
-    distribution = names[0] if names else package
+    # An editable installation does not list its packages; its distribution is mostly called alike.
+    name = packages_distributions().get(package, [package])[0]
     try:
-        released = version(distribution) if names else ""
+        found = distribution(name)
     except PackageNotFoundError:
-        released = ""
-    return CodeFingerprint(distribution, released, _digest(package))
+        return CodeFingerprint(package, "", _digest(package))
+    return CodeFingerprint(found.name, found.version, _digest(package))
 
 
 def _digest(package: str) -> str:
