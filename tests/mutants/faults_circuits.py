@@ -56,16 +56,15 @@ FAULTS = [
     Fault(
         "flooding keeps the randomness of the ciphertext",
         "masks",
-        "context.evaluator.add(ciphertext.seal, zero.seal, masked)\n"
-        "        context.evaluator.add_plain(masked, noise, out)",
-        "context.evaluator.add_plain(ciphertext.seal, noise, out)",
+        "masked = result_of(context.evaluator.add, ciphertext.seal, zero.seal)",
+        "masked = ciphertext.seal",
         ("ckks/test_evaluator.py",),
         "flooding or noise",
     ),
     Fault(
         "a mask keeps the randomness of the ciphertext",
         "masks",
-        "context.evaluator.add(ciphertext.seal, public.encrypt_zero(level, scale).seal, total)",
+        "total = result_of(context.evaluator.add, ciphertext.seal, zero.seal)",
         "total = ciphertext.seal",
         ("ckks/test_refresh.py",),
     ),

@@ -138,8 +138,8 @@ FAULTS = [
     Fault(
         "the actor is sent shares that the dealer knows",
         "pads",
-        "blinded = one_hot ^ blind(self._ciphers.of(memory.blind_key), t, terms.arms)",
-        "blinded = one_hot",
+        "(bits ^ blind).tobytes()",
+        "bits.tobytes()",
         ("ppcb/test_views.py",),
     ),
     Fault(
@@ -159,8 +159,8 @@ FAULTS = [
     Fault(
         "an answer leaves before it is written down",
         "one-use rules",
-        "            yield self._written()\n            self._let_go()\n        if not parts:",
-        "        if not parts:",
+        "    yield state.written()\n            state.let_go()\n        if not state.parts:",
+        "    pass\n        if not state.parts:",
         ("helba/test_resume.py",),
         "choice or answer",
     ),
@@ -174,8 +174,8 @@ FAULTS = [
     Fault(
         "answers tell how they were computed",
         "masks",
-        "return flood(b.ciphertext, self._known_keys.public, self._setting.form.noise)",
-        "return b.ciphertext",
+        "return flood(number.ciphertext, self.keys.public, noise).to_bytes()",
+        "return number.ciphertext.to_bytes()",
         ("helba/test_views.py",),
     ),
 ]

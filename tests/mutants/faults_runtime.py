@@ -82,7 +82,7 @@ FAULTS = [
         "decisions once",
         "if asked.again and not repeatable:",
         "if asked.again and repeatable is None:",
-        ("test_answering.py",),
+        ("test_answerer.py",),
     ),
     Fault(
         "an arm is carried out twice",
@@ -122,8 +122,8 @@ FAULTS = [
     Fault(
         "earlier runs do not count against the total budget",
         "consent",
-        "if spent + max(wish.budget, 0) > rules.total_budget:",
-        "if max(wish.budget, 0) > rules.total_budget:",
+        "if spent + max(request.budget, 0) > rules.total_budget:",
+        "if max(request.budget, 0) > rules.total_budget:",
         ("test_consent.py",),
     ),
     Fault(

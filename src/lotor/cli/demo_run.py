@@ -10,7 +10,7 @@ from random import Random
 from lotor.cli.demo_view import DemoView, PartyReport, Scene
 from lotor.core.errors import RunEndedError
 from lotor.policies import to_text
-from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.sandbox import Federation
 from lotor.sandbox.crashes import Crashes, Kill
 from lotor.sandbox.journals import Journals, Standing
@@ -87,7 +87,8 @@ class DemoRun:
             self._look()
             if name != federation.opener:
                 federation.serve(name)
-        order = [self._protocol.name, "--budget", str(self._budget)]
+        name = PROTOCOLS.name_of(type(self._protocol))
+        order = [name, "--budget", str(self._budget)]
         order += ["--policy", to_text(self._protocol.policy), "--form", self._protocol.form]
         federation.launch(federation.opener, "start", *order, "--json", "--log-level", "info")
         stage = f"starting {len(federation.kits)} processes, one for each party"

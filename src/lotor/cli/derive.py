@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -88,21 +89,48 @@ def command(
     return app
 
 
-class ProtocolGroup(TyperGroup):
-    """One subcommand for each protocol, made when it is used."""
+def protocol_app(
+    make: Callable[[type[SecureProtocol]], typer.Typer],
+    text: str,
+    others: Mapping[str, Callable[[], typer.Typer]] | None = None,
+) -> typer.Typer:
+    """A command with one subcommand for each protocol, which `make` makes, and `others`."""
 
-    make: Callable[[str], typer.Typer]
-    others: tuple[str, ...] = ()
+    class Group(ProtocolGroup):
+        make_protocol = staticmethod(make)
+        make_other = others or MappingProxyType({})
+
+    app = typer.Typer(
+        cls=Group,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help=text,
+    )
+    # Without a callback, an app with no commands of its own is refused.
+    app.callback()(lambda: None)
+    return app
+
+
+class ProtocolGroup(TyperGroup):
+    """Subcommands that are made when they are used."""
+
+    make_protocol: Callable[[type[SecureProtocol]], typer.Typer]
+    make_other: ClassVar[Mapping[str, Callable[[], typer.Typer]]] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return [*PROTOCOLS, *self.others]
+        return [*PROTOCOLS, *self.make_other]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         allow(PROTOCOLS, cmd_name)
         if cmd_name not in self.list_commands(ctx):
             names = ", ".join(self.list_commands(ctx))
             raise InputError(f"no protocol is called {cmd_name!r}: choose one of {names}")
-        made = typer.main.get_command(type(self).make(cmd_name))
+        if cmd_name in self.make_other:
+            app = self.make_other[cmd_name]()
+        else:
+            app = type(self).make_protocol(PROTOCOLS[cmd_name])
+        made = typer.main.get_command(app)
         made.name = cmd_name
         if cmd_name in PROTOCOLS:
             summary = PROTOCOLS[cmd_name].summary

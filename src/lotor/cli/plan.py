@@ -7,11 +7,11 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from lotor.cli.derive import JsonOption, PolicyOption, ProtocolGroup, command, foreign_options
+from lotor.cli.derive import JsonOption, PolicyOption, command, foreign_options, protocol_app
 from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, source_options
 from lotor.cli.show import show_forecast
 from lotor.core.options import options_of
-from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.protocols.protocol import SecureProtocol
 
 
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
@@ -36,21 +36,4 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     return command(body, own, foreign_options(source_options, "plan"), text)
 
 
-class _Protocols(ProtocolGroup):
-    @staticmethod
-    def make(name: str) -> typer.Typer:
-        return _app(PROTOCOLS[name])
-
-
-app = typer.Typer(
-    cls=_Protocols,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Say what a run will take, without running it.",
-)
-
-
-@app.callback()
-def _root() -> None:
-    pass
+app = protocol_app(_app, "Say what a run will take, without running it.")

@@ -13,13 +13,13 @@ from lotor.cli.derive import (
     PLAIN,
     JsonOption,
     PolicyOption,
-    ProtocolGroup,
     SeedOption,
     allow_policy,
     command,
     flag,
     foreign_options,
     homes,
+    protocol_app,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
 from lotor.cli.simulate import different_rounds, document, simulate
@@ -251,23 +251,4 @@ def _source(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
     return default
 
 
-class _Protocols(ProtocolGroup):
-    others = (PLAIN,)
-
-    @staticmethod
-    def make(name: str) -> typer.Typer:
-        return _plain_app() if name == PLAIN else _secure_app(PROTOCOLS[name])
-
-
-app = typer.Typer(
-    cls=_Protocols,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Simulate a run here, in one process.",
-)
-
-
-@app.callback()
-def _root() -> None:
-    pass
+app = protocol_app(_secure_app, "Simulate a run here, in one process.", {PLAIN: _plain_app})

@@ -13,10 +13,10 @@ from rich.console import Console
 from lotor.cli.derive import (
     JsonOption,
     PolicyOption,
-    ProtocolGroup,
     allow_policy,
     command,
     foreign_options,
+    protocol_app,
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, plan_of
@@ -41,10 +41,10 @@ def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
     return [one for one in kind.all_options() if one.ordered]
 
 
-def _owner_role(kind: type[SecureProtocol]) -> str:
-    role = kind.form_called(kind.default_form()).owner_role
+def _owner_role(protocol: SecureProtocol) -> str:
+    role = protocol.in_form().owner_role
     if role is None:
-        raise InputError(f"--owners does not go with {kind.name}: its parties have fixed roles")
+        raise InputError(f"--owners does not go with {protocol.name}: its parties have fixed roles")
     return role
 
 
@@ -67,14 +67,15 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     ) -> None:
         allow_policy(policy)
         # What cannot be run is refused before anybody is asked.
-        ordered = kind.configured(policy, options).order_options()
+        protocol = kind.configured(policy, options)
         with open_kit(kit) as at:
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:
-                members[_owner_role(kind)] = [name.strip() for name in owners.split(",")]
+                members[_owner_role(protocol)] = [name.strip() for name in owners.split(",")]
             run = secrets.token_hex(RUN_ID_BYTES)
-            order = commands.StartRun(kind.name, budget, ordered, members)
+            name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
+            order = commands.StartRun(name, budget, ordered, members)
             at.journal.commands.add(run, commands.to_bytes(order))
             watch(at, run, as_json=as_json, progress=log == "text")
 
@@ -86,24 +87,9 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     return command(body, own, foreign_options(_ordered_options, "start"), text)
 
 
-class _Protocols(ProtocolGroup):
-    @staticmethod
-    def make(name: str) -> typer.Typer:
-        return _app(PROTOCOLS[name])
-
-
-app = typer.Typer(
-    cls=_Protocols,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Start a run, wait for it, and print the total, as the party that learns it.",
+app = protocol_app(
+    _app, "Start a run, wait for it, and print the total, as the party that learns it."
 )
-
-
-@app.callback()
-def _root() -> None:
-    pass
 
 
 def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:

@@ -45,11 +45,15 @@ class Option:
     def read(self, value: Any) -> int | float | str | bool:
         """A value that came as text or number, in the option's own type."""
         try:
-            return self.kind(value)
-        except (TypeError, ValueError):
-            raise InputError(f"{self.name} is {value!r}, and takes {_WORDS[self.kind]}") from None
+            read = _TRUTH[str(value).lower()] if self.kind is bool else self.kind(value)
+        except (KeyError, OverflowError, TypeError, ValueError):
+            read = None
+        if read is None or (self.kind is int and isinstance(value, float) and read != value):
+            raise InputError(f"{self.name} is {value!r}, and takes {_WORDS[self.kind]}")
+        return read
 
 
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _WORDS = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
 
 

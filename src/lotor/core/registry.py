@@ -93,9 +93,8 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             value = name
         elif is_class_name(name):
             raise InputError(
-                f"no package offers the {self._what} {name}, and what a message names is not "
-                f"imported: install a package here that offers it as an entry point of the group "
-                f"{self._group}, and order it by that name"
+                f"no package offers the {self._what} {name}, and a name alone is never imported: "
+                "install a package that offers it, or list it under [code] in party.toml"
             )
         else:
             raise InputError(f"no {self._what} is called {name!r}: choose one of {', '.join(self)}")

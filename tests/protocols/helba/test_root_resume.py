@@ -21,7 +21,10 @@ TOY = lotor.LinearContexts.toy(ROUNDS, seed=5)
 HELBA = small(paper(1.0, 2.0))
 
 
-@pytest.mark.parametrize(("windows", "every", "budget"), [("small", 1, 2), ("large", 4, 4)])
+@pytest.mark.parametrize(
+    ("windows", "every", "budget"),
+    [("small", 1, 2), ("large", 4, 2), pytest.param("large", 4, 4, marks=pytest.mark.long)],
+)
 def test_restarted_equals_uninterrupted(
     windows: str, every: int, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

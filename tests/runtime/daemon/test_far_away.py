@@ -32,7 +32,9 @@ def cut(federation: Federation, proxies: Sequence[FarAway], peers: Sequence[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("policy", "budget"), [("ucb", 50), ("pursuit", 30)])
+@pytest.mark.parametrize(
+    ("policy", "budget"), [("pursuit", 40), pytest.param("ucb", 120, marks=pytest.mark.long)]
+)
 def test_distance_stalls_and_cuts_change_nothing(tmp_path: Path, policy: str, budget: int) -> None:
     with prepared(tmp_path, budget) as federation:
         target = listens(federation)
