@@ -18,6 +18,7 @@ from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKe
 from lotor.crypto.signing import Identity
 from lotor.protocols.form import Contribution, Member
 from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.samba.terms import terms_from
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
 
@@ -254,6 +255,18 @@ def test_what_to_install_is_named() -> None:
         cast().check(told)
     for named in ("clinic in the form ours (clinic/1)", f"this lotor {VERSION}", str(plugin)):
         assert named in str(caught.value)
+
+
+def test_a_policy_that_is_not_installed_is_no_fault_of_the_order() -> None:
+    plugin = CodeFingerprint("clinic-bandits", "1.2", "ab" * 32)
+    terms = msgspec.structs.replace(terms_from(cast().order), policy="clinic-greedy:epsilon=0.1")
+    code = (fingerprint_of(Samba), plugin)
+    with pytest.raises(VersionError) as caught:
+        cast().check(cast().announced(order=terms.to_bytes(), code=code))
+    for named in (str(plugin), "clinic-greedy", "Install the same code here"):
+        assert named in str(caught.value)
+    with pytest.raises(ProtocolError, match="a policy that is not known here"):
+        cast().check(cast().announced(order=terms.to_bytes()))
 
 
 def test_other_code_under_the_same_version_is_refused_over_the_wire() -> None:

@@ -29,6 +29,12 @@ class ChangedToy(Toy):
     """The toy, after somebody has edited it."""
 
 
+class LostToy(Toy):
+    """The toy, after its files were moved away."""
+
+    __module__ = "toys_of_tests.lost"
+
+
 @pytest.fixture(autouse=True)
 def _two_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {Toy: OLD, ChangedToy: NEW}
@@ -76,6 +82,18 @@ def test_a_party_with_other_code_declines_and_can_do_the_next_run(tmp_path: Path
             assert group.nodes["carl"].journal.find(run) is None
             await restart(group, "carl", Toy)
             await group.state("anna", group.order("anna", order(3)), FINISHED)
+
+    asyncio.run(scenario())
+
+
+def test_a_party_that_cannot_find_its_code_says_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with toys(tmp_path / "f") as group:
+            await restart(group, "carl", LostToy)
+            run = group.order("anna", order(3))
+            live = await group.state("anna", run, REFUSED)
+            assert live.note.startswith("adder: the code of toys_of_tests cannot be found")
+            assert "carl" in group.nodes["anna"].connections.names()
 
     asyncio.run(scenario())
 

@@ -124,7 +124,7 @@ def check(
     members = {
         seat: _certified(seat, der, trust, run) for seat, der in announcement.certificates.items()
     }
-    plan = form.plan(announcement.order)
+    plan = _plan(announcement, form, protocols[announcement.protocol])
     if trust is not None:
         _check_code(announcement, code_of(protocols[announcement.protocol], plan))
     _check_seats(run, plan, members, form.opener)
@@ -157,6 +157,19 @@ def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtoco
         f"lotor {VERSION} cannot do: install lotor {announcement.version} here, and what the run "
         f"was announced with ({packages})"
     )
+
+
+def _plan(announcement: Announcement, form: Form, protocol: type[SecureProtocol]) -> RunPlan:
+    """What was ordered; where that cannot be read, other code may be the reason."""
+    try:
+        return form.plan(announcement.order)
+    except ProtocolError as error:
+        if set(announcement.code) <= {fingerprint_of(protocol)}:
+            raise
+        raise VersionError(
+            f"run {announcement.run} was announced with {_listed(announcement.code)}, and this "
+            f"party cannot do what was ordered: {error}. Install the same code here"
+        ) from None
 
 
 def code_of(protocol: type, plan: RunPlan) -> tuple[CodeFingerprint, ...]:

@@ -104,7 +104,7 @@ class RunRegistry:
                     trust=self._context.kit.fresh_trust(),
                     key=self._context.kit.key,
                 )
-            except (VersionError, CertificateError) as error:
+            except (VersionError, CertificateError, InputError) as error:
                 self._decline(name, frame, error)
                 return
             if agreement.run != frame.run:
