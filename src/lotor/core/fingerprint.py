@@ -3,9 +3,17 @@
 Parties of a run compare them, so that nobody computes with other code under the same name.
 """
 
+import json
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
+from importlib.machinery import ModuleSpec
+from importlib.metadata import (
+    Distribution,
+    PackageNotFoundError,
+    distribution,
+    packages_distributions,
+)
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +33,7 @@ class CodeFingerprint(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.distribution} {self.version or '(not installed)'} ({self.digest[:12]})"
 
 
+@cache
 def fingerprint_of(kind: type) -> CodeFingerprint:
     """Of the package that defines a class.
 
@@ -32,23 +41,52 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
     >>> fingerprint_of(LotorError).distribution
     'lotor'
     """
-    return _of_package(kind.__module__.partition(".")[0])
+    return _of_package(_package(kind.__module__))
+
+
+def _package(module: str) -> str:
+    """The outermost package of a module with code of its own: namespaces belong to nobody."""
+    parts = module.split(".")
+    names = (".".join(parts[:count]) for count in range(1, len(parts)))
+    return next((name for name in names if _spec(name).has_location), module)
+
+
+def _spec(name: str) -> ModuleSpec:
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise InputError(f"the code of {name} cannot be found: is it a file or a package?")
+    return spec
 
 
 @cache
 def _of_package(package: str) -> CodeFingerprint:
-    # An editable installation does not list its packages; its distribution is mostly called alike.
-    name = packages_distributions().get(package, [package])[0]
-    try:
-        found = distribution(name)
-    except PackageNotFoundError:
+    found = _installed(package.partition(".")[0])
+    if found is None:
         return CodeFingerprint(package, "", _digest(package))
     return CodeFingerprint(found.name, found.version, _digest(package))
 
 
+def _installed(package: str) -> Distribution | None:
+    """The distribution that brought a package; None if there is none, or if several share it."""
+    names = set(packages_distributions().get(package, ()))
+    if len(names) == 1:
+        return distribution(names.pop())
+    if not names:
+        # One that is installed as editable does not list its packages.
+        with suppress(PackageNotFoundError):
+            found = distribution(package)
+            came_from = json.loads(found.read_text("direct_url.json") or "{}")
+            if came_from.get("dir_info", {}).get("editable"):
+                return found
+    return None
+
+
 def _digest(package: str) -> str:
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
+    spec = _spec(package)
+    if spec.origin is None or not spec.has_location:
         raise InputError(f"the code of {package} cannot be found: is it a file or a package?")
     origin = Path(spec.origin)
     if not spec.submodule_search_locations:
