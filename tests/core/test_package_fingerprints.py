@@ -7,9 +7,20 @@ import pytest
 
 from core.packages import install, make_importable
 from lotor.core import fingerprint as fingerprint_module
-from lotor.core.fingerprint import CodeFingerprint, fingerprint_of
+from lotor.core.errors import InputError, LotorError
+from lotor.core.fingerprint import CodeFingerprint
+from lotor.core.version import VERSION
 
 FILES = {"dogs.py": "class Dog: ...\n", "more/cats.py": "# cats\n", "more/__init__.py": ""}
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process reads its code once; these tests are many processes in one."""
+    for name in ("fingerprint_of", "_of_package"):
+        cached = getattr(fingerprint_module, name)
+        fresh = getattr(cached, "__wrapped__", cached)
+        monkeypatch.setattr(fingerprint_module, name, fresh)
 
 
 @pytest.fixture
@@ -18,20 +29,16 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def taken() -> CodeFingerprint:
-    return read_anew(import_module("kennel.dogs").Dog)
-
-
-def read_anew(kind: type) -> CodeFingerprint:
-    """A process reads its code once; these tests are many processes in one."""
-    fingerprint_of.cache_clear()
-    fingerprint_module._of_package.cache_clear()
-    return fingerprint_of(kind)
+    kind: type = import_module("kennel.dogs").Dog
+    return fingerprint_module.fingerprint_of(kind)
 
 
 def test_it_names_distribution_and_version(code: Path) -> None:
     found = taken()
     assert (found.distribution, found.version) == ("kennel", "2.5")
     assert str(found) == f"kennel 2.5 ({found.digest[:12]})"
+    ours = fingerprint_module.fingerprint_of(LotorError)
+    assert (ours.distribution, ours.version) == ("lotor", VERSION)
 
 
 def test_the_same_code_elsewhere_is_the_same(
@@ -45,9 +52,9 @@ def test_the_same_code_elsewhere_is_the_same(
 def test_an_editable_installation_is_the_same(code: Path) -> None:
     """It does not say which packages it has."""
     first = taken()
-    described = code.parent / "kennel-2.5.dist-info"
-    (described / "top_level.txt").unlink()
-    (described / "direct_url.json").write_text('{"dir_info": {"editable": true}, "url": "file:."}')
+    about = code.parent / "kennel-2.5.dist-info"
+    (about / "top_level.txt").unlink()
+    (about / "direct_url.json").write_text('{"dir_info": {"editable": true}}')
     assert taken() == first
 
 
@@ -104,8 +111,14 @@ def test_a_loose_module_has_no_version(tmp_path: Path, monkeypatch: pytest.Monke
     module.write_text("class Dog: ...\n")
     make_importable(tmp_path, monkeypatch, "loose_kennel")
     kind: type = import_module("loose_kennel").Dog
-    first = read_anew(kind)
+    first = fingerprint_module.fingerprint_of(kind)
     assert (first.distribution, first.version) == ("loose_kennel", "")
     assert "not installed" in str(first)
     append(module)
-    assert read_anew(kind).digest != first.digest
+    assert fingerprint_module.fingerprint_of(kind).digest != first.digest
+
+
+def test_a_class_without_a_file_is_refused() -> None:
+    made_up = type("Dog", (), {"__module__": "no_such_kennel"})
+    with pytest.raises(InputError, match="the code of no_such_kennel cannot be found"):
+        fingerprint_module.fingerprint_of(made_up)
