@@ -12,10 +12,10 @@ import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
 from lotor.protocols.party import Party, Run
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.controller import Controller
-from lotor.protocols.samba.customer import Customer
-from lotor.protocols.samba.owner import Owner
+from lotor.protocols.samba.comp import SambaComp
+from lotor.protocols.samba.controller import SambaController
+from lotor.protocols.samba.customer import SambaCustomer
+from lotor.protocols.samba.owner import SambaOwner
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
@@ -248,8 +248,8 @@ def samba_sites(policy: Policy, k: int, budget: int, *, seed: int, owners: int) 
 
 def rebuilder(party: Party, policy: Policy) -> Rebuild:
     def rebuild(snapshot: bytes) -> Party:
-        if isinstance(party, Owner):
-            return Owner(
+        if isinstance(party, SambaOwner):
+            return SambaOwner(
                 party._ring.identity,
                 "aa",
                 policy,
@@ -258,12 +258,12 @@ def rebuilder(party: Party, policy: Policy) -> Rebuild:
                 minimum_key_bits=128,
                 snapshot=snapshot,
             )
-        if isinstance(party, Comp):
-            return Comp(party._ring.identity, "aa", policy, snapshot=snapshot)
-        if isinstance(party, Controller):
-            return Controller("aa", policy, minimum_key_bits=128, snapshot=snapshot)
-        assert isinstance(party, Customer)
+        if isinstance(party, SambaComp):
+            return SambaComp(party._ring.identity, "aa", policy, snapshot=snapshot)
+        if isinstance(party, SambaController):
+            return SambaController("aa", policy, minimum_key_bits=128, snapshot=snapshot)
+        assert isinstance(party, SambaCustomer)
         identity = party._ring.identity
-        return Customer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
+        return SambaCustomer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
 
     return rebuild

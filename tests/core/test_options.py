@@ -113,7 +113,7 @@ def test_what_cannot_be_read_is_refused(name: str, value: object, takes: str) ->
 
 
 def every_options_class() -> list[type]:
-    sources = {kind.arms for kind in PROTOCOLS.values()}
+    sources = dict.fromkeys(kind.arms for kind in PROTOCOLS.values())
     assert all(issubclass(source, ArmsSource) for source in sources)
     return [*PROTOCOLS.values(), *sources]
 

@@ -45,7 +45,11 @@ def cut(message: Message, _: object) -> bytes:
 
 
 def another_kind(message: Message, _: object) -> Message:
-    return messages.Shape(3) if type(message) is not messages.Shape else messages.SwitchedSum(b"")
+    return (
+        messages.LinUCBShape(3)
+        if type(message) is not messages.LinUCBShape
+        else messages.SwitchedSum(b"")
+    )
 
 
 def previous(message: Message, passed: dict[type, list[Message]]) -> Message:

@@ -14,10 +14,10 @@ from lotor.core.effects import Checkpoint, Message, Steps
 from lotor.crypto.paillier import Ciphertext, PackedLayout, PrivateKey, generate_keypair
 from lotor.policies.linear import Layout, LinearPolicy, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds import comp, protocol
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer
-from lotor.protocols.linucb_ds.messages import PackedScores, Total
+from lotor.protocols.linucb_ds import comp, paper
+from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.messages import LinUCBTotal, PackedScores
 from lotor.protocols.party import Party
 from lotor.protocols.plain.linear import linear_layout
 
@@ -35,7 +35,7 @@ def known_keys(of_comp: PrivateKey, of_customer: PrivateKey) -> Iterator[None]:
     """Every run has these keys: tests do not spend their time on making some."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comp, "generate_keypair", lambda *_, **__: of_comp)
-        patch.setattr(protocol, "generate_keypair", lambda *_, **__: of_customer)
+        patch.setattr(paper, "generate_keypair", lambda *_, **__: of_customer)
         yield
 
 
@@ -63,9 +63,9 @@ def some_graph(seed: int, *, k: int) -> lotor.GraphArms:
     return lotor.GraphArms(weights, places @ generator.normal(size=2), noise_sd=0.3)
 
 
-def customer_of(outcome: Outcome) -> Customer:
+def customer_of(outcome: Outcome) -> LinUCBCustomer:
     party = outcome.parties["customer"]
-    assert isinstance(party, Customer)
+    assert isinstance(party, LinUCBCustomer)
     return party
 
 
@@ -96,8 +96,8 @@ def exact_sum(outcome: Outcome) -> int:
 
 def decrypted_sum(outcome: Outcome) -> int:
     """What the customer reads."""
-    (message,) = messages_of(outcome, Total)
-    assert isinstance(message, Total)
+    (message,) = messages_of(outcome, LinUCBTotal)
+    assert isinstance(message, LinUCBTotal)
     key = customer_of(outcome)._key
     return key.decrypt(Ciphertext.from_bytes(message.total, key.public))
 
@@ -105,7 +105,7 @@ def decrypted_sum(outcome: Outcome) -> int:
 def scores_seen_by_comp(outcome: Outcome) -> list[list[int]]:
     """The slots that Comp reads in each round."""
     party = outcome.parties["comp"]
-    assert isinstance(party, Comp)
+    assert isinstance(party, LinUCBComp)
     key, slot_bits = party._key, customer_of(outcome)._order.slot_bits
     layout = PackedLayout(key.public.bits, outcome.run.k, slot_bits)
     return [

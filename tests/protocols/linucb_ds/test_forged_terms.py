@@ -9,11 +9,12 @@ import lotor
 from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.core.errors import IntegrityError, ProtocolError
+from lotor.crypto.paillier import PublicKey
 from lotor.crypto.signing import Identity
 from lotor.protocols.linucb_ds import messages
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer
-from lotor.protocols.linucb_ds.terms import Terms, terms_from
+from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.linucb_ds.wire import COMP_KEY
 from lotor.protocols.party import Party
 from mallory import Change, Mallory
@@ -58,7 +59,7 @@ def test_a_key_that_comp_signed_for_something_else_is_refused(
     identities: list[Identity] = []
 
     def spy(name: str, party: Party) -> Party:
-        if isinstance(party, Comp):
+        if isinstance(party, LinUCBComp):
             identities.append(party._identity)
         return party
 
@@ -73,14 +74,14 @@ def test_a_key_that_comp_signed_for_something_else_is_refused(
 
 def with_terms(**fields: object) -> Change:
     def change(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.Setup | messages.Order)
+        assert isinstance(message, messages.LinUCBSetup | messages.LinUCBOrder)
         terms = msgspec.structs.replace(terms_from(message.terms), **fields)
         return msgspec.structs.replace(message, terms=terms.to_bytes())
 
     return change
 
 
-@pytest.mark.parametrize(("kind", "after"), [(messages.Setup, 0), (messages.Setup, 1)])
+@pytest.mark.parametrize(("kind", "after"), [(messages.LinUCBSetup, 0), (messages.LinUCBSetup, 1)])
 @pytest.mark.parametrize("field", ["customer_key", "budget", "policy", "slot_bits"])
 def test_the_customers_key_and_terms_cannot_be_replaced(
     kind: type[Message], after: int, field: str
@@ -99,21 +100,30 @@ def test_the_customers_key_and_terms_cannot_be_replaced(
 
 def test_an_order_that_is_replaced_on_its_way_to_p_is_refused_by_the_others() -> None:
     change = with_terms(customer_key=small_key("mallory").public.to_bytes())
+
+    def careless(name: str, party: Party) -> Party:
+        if isinstance(party, LinUCBPrincipal):
+            party._order = None
+        return party
+
     with pytest.raises(IntegrityError, match="terms of customer is not valid"):
-        attack(messages.Order, change)
+        attack(messages.LinUCBOrder, change, wrap=careless)
+    with pytest.raises(ProtocolError, match="customer's terms are not those that run") as error:
+        attack(messages.LinUCBOrder, change)
+    assert error.value.__notes__ == ["(raised at principal)"]
 
 
 def test_signatures_are_for_one_recipient() -> None:
     def swapped(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.Order)
+        assert isinstance(message, messages.LinUCBOrder)
         own = {"owner": message.signatures["comp"], "comp": message.signatures["owner"]}
         return msgspec.structs.replace(message, signatures=own)
 
     with pytest.raises(IntegrityError, match="is not valid for comp"):
-        attack(messages.Order, swapped)
+        attack(messages.LinUCBOrder, swapped)
     for signatures in ({}, {"owner": b""}, {"owner": b"", "comp": b"", "principal": b""}):
         with pytest.raises(ProtocolError, match=r"^customer signed its order for others"):
-            attack(messages.Order, replaced(signatures=signatures))
+            attack(messages.LinUCBOrder, replaced(signatures=signatures))
 
 
 @pytest.mark.parametrize("name", ["owner", "principal", "comp"])
@@ -129,7 +139,9 @@ def test_terms_other_than_announced_are_refused(name: str) -> None:
 
 
 def test_terms_that_no_run_can_fulfil_are_refused() -> None:
-    terms = Terms(run="a", budget=9, policy="linucb", slot_bits=64, key_bits=3072, customer_key=b"")
+    terms = LinUCBTerms(
+        run="a", budget=9, policy="linucb", slot_bits=64, key_bits=3072, customer_key=b""
+    )
     assert terms.check("a") == lotor.LinUCB()
     wrong: list[dict[str, object]] = [{"budget": 1}, {"budget": 2**62}, {"slot_bits": 32}]
     for fields in wrong:
@@ -137,7 +149,9 @@ def test_terms_that_no_run_can_fulfil_are_refused() -> None:
             msgspec.structs.replace(terms, **fields).check("a")
     with pytest.raises(ProtocolError, match="cannot be done in run b"):
         terms.check("b")
-    for policy in ("ucb", "linucb:S=0", "linucb:tau=1", ""):
+    with pytest.raises(ProtocolError, match=r"^customer ordered ucb, which is no linear policy"):
+        msgspec.structs.replace(terms, policy="ucb").check("a")
+    for policy in ("linucb:S=0", "linucb:tau=1", ""):
         with pytest.raises(ProtocolError, match=r"^customer ordered a policy not known here"):
             msgspec.structs.replace(terms, policy=policy).check("a")
     for junk in (b"", b"junk", terms.to_bytes()[:-1]):
@@ -146,12 +160,10 @@ def test_terms_that_no_run_can_fulfil_are_refused() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"junk", b"LPai" + bytes(20)])
-def test_an_unusable_customers_key_is_refused_at_once(data: bytes) -> None:
-    def order(name: str, party: Party) -> Party:
-        if isinstance(party, Customer):
-            party._order = msgspec.structs.replace(party._order, customer_key=data)
-        return party
-
+def test_an_unusable_customers_key_is_refused_at_once(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PublicKey, "to_bytes", lambda key: data)
     with pytest.raises(ProtocolError, match=r"^customer sent an unusable Paillier key") as error:
-        run_openly(small(), ARMS, budget=BUDGET, wrap=order)
+        run_openly(small(), ARMS, budget=BUDGET)
     assert error.value.__notes__ == ["(raised at principal)"]

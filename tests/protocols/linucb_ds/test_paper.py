@@ -15,12 +15,12 @@ from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
 from lotor.protocols.form import MODEL, Assignment, Contribution, Member
 from lotor.protocols.linear_draws import simulated_keys
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer
-from lotor.protocols.linucb_ds.owner import Owner
+from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.owner import LinUCBOwner
 from lotor.protocols.linucb_ds.paper import LinUCBDSPaper
-from lotor.protocols.linucb_ds.principal import Principal, PrincipalMemory
-from lotor.protocols.linucb_ds.terms import Terms, terms_from
+from lotor.protocols.linucb_ds.principal import LinUCBPrincipal, LinUCBPrincipalMemory
+from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module
@@ -41,14 +41,16 @@ CASES: dict[str, tuple[lotor.LinUCBDS, lotor.LinearArms]] = {
 
 def rebuilder(party: Party, arms: lotor.LinearArms) -> Rebuild:
     def rebuild(snapshot: bytes) -> Party:
-        if isinstance(party, Owner):
-            return Owner(party._identity, "aa", arms, minimum_key_bits=BITS, snapshot=snapshot)
-        if isinstance(party, Comp):
-            return Comp(party._identity, "aa", insecure_key_bits=BITS, snapshot=snapshot)
-        if isinstance(party, Principal):
-            return Principal("aa", minimum_key_bits=BITS, snapshot=snapshot)
-        assert isinstance(party, Customer)
-        return Customer.restored(party._identity, "aa", snapshot, minimum_key_bits=BITS)
+        if isinstance(party, LinUCBOwner):
+            return LinUCBOwner(
+                party._identity, "aa", arms, minimum_key_bits=BITS, snapshot=snapshot
+            )
+        if isinstance(party, LinUCBComp):
+            return LinUCBComp(party._identity, "aa", insecure_key_bits=BITS, snapshot=snapshot)
+        if isinstance(party, LinUCBPrincipal):
+            return LinUCBPrincipal("aa", minimum_key_bits=BITS, snapshot=snapshot)
+        assert isinstance(party, LinUCBCustomer)
+        return LinUCBCustomer.restored(party._identity, "aa", snapshot, minimum_key_bits=BITS)
 
     return rebuild
 
@@ -217,7 +219,7 @@ def test_a_budget_of_one_leaves_nothing_to_choose() -> None:
 def test_an_order_that_no_run_can_fulfil_is_refused(
     ordered: bytes, change: Mapping[str, object]
 ) -> None:
-    terms: Terms = msgspec.structs.replace(terms_from(ordered), **change)
+    terms: LinUCBTerms = msgspec.structs.replace(terms_from(ordered), **change)
     with pytest.raises(ProtocolError, match="customer"):
         FORM.plan(terms.to_bytes())
 
@@ -255,7 +257,7 @@ def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen(ordered: bytes
     def keys(**more: object) -> dict[str, bytes]:
         party = FORM.party(place(ordered, "principal", **more))
         snapshot = first_snapshot(party)
-        return msgspec.msgpack.decode(snapshot, type=PrincipalMemory).keys
+        return msgspec.msgpack.decode(snapshot, type=LinUCBPrincipalMemory).keys
 
     simulated = simulated_keys(Run("aa", 4, 20, RewardScale(), 5, ARMS, 2))
     trial, again = keys(seed=5), keys(seed=5)

@@ -10,11 +10,11 @@ from helpers import run_openly
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.crypto.paillier import Ciphertext
 from lotor.crypto.signing import trusting_identities
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer, CustomerMemory
+from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.customer import LinUCBCustomer, LinUCBCustomerMemory
 from lotor.protocols.linucb_ds.messages import MaskedSum
-from lotor.protocols.linucb_ds.owner import Owner
-from lotor.protocols.linucb_ds.principal import Principal
+from lotor.protocols.linucb_ds.owner import LinUCBOwner
+from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
 from lotor.protocols.party import Party
 from protocols.linucb_ds.stage import (
     BITS,
@@ -48,28 +48,28 @@ def _keys() -> Iterator[None]:
 
 def rebuild(party: Party, snapshot: bytes) -> Party:
     """The same party after a crash, from what it is started with and its snapshot."""
-    if isinstance(party, Owner):
-        return Owner(
+    if isinstance(party, LinUCBOwner):
+        return LinUCBOwner(
             party._identity,
             party._memory.run,
             party._arms,
             minimum_key_bits=BITS,
             snapshot=snapshot,
         )
-    if isinstance(party, Comp):
+    if isinstance(party, LinUCBComp):
         run = party._memory.run
-        return Comp(party._identity, run, insecure_key_bits=BITS, snapshot=snapshot)
-    if isinstance(party, Principal):
-        return Principal(
+        return LinUCBComp(party._identity, run, insecure_key_bits=BITS, snapshot=snapshot)
+    if isinstance(party, LinUCBPrincipal):
+        return LinUCBPrincipal(
             party._memory.run,
             noise=party._noise,
             first=party._first,
             minimum_key_bits=BITS,
             snapshot=snapshot,
         )
-    assert isinstance(party, Customer)
+    assert isinstance(party, LinUCBCustomer)
     run = party._order.run
-    return Customer.restored(party._identity, run, snapshot, minimum_key_bits=BITS)
+    return LinUCBCustomer.restored(party._identity, run, snapshot, minimum_key_bits=BITS)
 
 
 def restarting(names: list[str], every: int) -> Callable[[str, Party], Party]:
@@ -147,26 +147,26 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
             with pytest.raises(FormatError, match="no snapshot of a"):
                 rebuild(party, junk)
     with pytest.raises(InputError, match="in run aa, not of principal in run bb"):
-        Principal("bb", snapshot=parties["principal"].snapshots[-1])
+        LinUCBPrincipal("bb", snapshot=parties["principal"].snapshots[-1])
     stranger = trusting_identities(["lyon"])["lyon"]
     with pytest.raises(InputError, match="of comp in run aa, not of lyon"):
-        Comp(stranger, "aa", insecure_key_bits=BITS, snapshot=parties["comp"].snapshots[-1])
+        LinUCBComp(stranger, "aa", insecure_key_bits=BITS, snapshot=parties["comp"].snapshots[-1])
 
 
 def test_a_customers_snapshot_without_its_order_is_refused() -> None:
     identity = trusting_identities(["customer"])["customer"]
-    empty = CustomerMemory(party="customer", run="aa", private_key=b"").dump()
+    empty = LinUCBCustomerMemory(party="customer", run="aa", private_key=b"").dump()
     with pytest.raises(FormatError, match="has no order"):
-        Customer.restored(identity, "aa", empty, minimum_key_bits=BITS)
+        LinUCBCustomer.restored(identity, "aa", empty, minimum_key_bits=BITS)
 
 
 def test_a_snapshot_whose_sums_are_of_another_model_is_refused() -> None:
     outcome, parties = kept(*SETTINGS["linucb"], budget=9)
     others, other_parties = kept(*SETTINGS["given"], budget=9)
     party = rebuild(outcome.parties["principal"], parties["principal"].snapshots[-1])
-    assert isinstance(party, Principal)
+    assert isinstance(party, LinUCBPrincipal)
     another = rebuild(others.parties["principal"], other_parties["principal"].snapshots[-1])
-    assert isinstance(another, Principal)
+    assert isinstance(another, LinUCBPrincipal)
     party._memory.state = another._memory.state
     with pytest.raises(JournalError, match="does not belong to a model of 3 dimensions"):
         next(party.steps())
@@ -176,6 +176,6 @@ def test_memories_do_not_show_their_keys() -> None:
     outcome, _ = kept(*SETTINGS["linucb"], budget=9)
     for name in ("owner", "principal", "comp"):
         party = outcome.parties[name]
-        assert isinstance(party, Owner | Principal | Comp)
+        assert isinstance(party, LinUCBOwner | LinUCBPrincipal | LinUCBComp)
         assert repr(party._memory).startswith("<")
         assert f"of {name} in run aa at round" in repr(party._memory)

@@ -36,18 +36,18 @@ def _keys() -> Iterator[None]:
 
 # Every message: who sends it, and who reads it.
 WAY = [
-    (messages.Order, 0, "customer", "principal"),
-    (messages.Setup, 0, "principal", "comp"),
-    (messages.Setup, 1, "principal", "owner"),
+    (messages.LinUCBOrder, 0, "customer", "principal"),
+    (messages.LinUCBSetup, 0, "principal", "comp"),
+    (messages.LinUCBSetup, 1, "principal", "owner"),
     (messages.CompKey, 0, "comp", "principal"),
     (messages.CompKey, 1, "principal", "owner"),
     (messages.Model, 0, "owner", "principal"),
-    (messages.Shape, 0, "principal", "comp"),
+    (messages.LinUCBShape, 0, "principal", "comp"),
     (messages.PackedScores, 2, "principal", "comp"),
     (messages.Winner, 2, "comp", "principal"),
     (messages.MaskedSum, 0, "principal", "comp"),
     (messages.SwitchedSum, 0, "comp", "principal"),
-    (messages.Total, 0, "principal", "customer"),
+    (messages.LinUCBTotal, 0, "principal", "customer"),
 ]
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_such_message_names_its_sender(
 
 
 def test_the_list_of_messages_is_complete() -> None:
-    outcome = attack(messages.Total, lambda message, _: message)
+    outcome = attack(messages.LinUCBTotal, lambda message, _: message)
     assert {type(seen.message) for seen in outcome.recorder.exchanges} == {way[0] for way in WAY}
 
 
@@ -168,7 +168,7 @@ def test_a_model_that_is_none_is_refused(fields: dict[str, object], complaint: s
         (messages.Model, "theta", "comp", "owner"),
         (messages.MaskedSum, "masked", "comp", "principal"),
         (messages.SwitchedSum, "switched", "customer", "comp"),
-        (messages.Total, "total", "customer", "principal"),
+        (messages.LinUCBTotal, "total", "customer", "principal"),
     ],
 )
 def test_what_is_no_ciphertext_under_the_right_key_names_its_sender(
@@ -190,13 +190,13 @@ def test_what_is_no_ciphertext_under_the_right_key_names_its_sender(
 @pytest.mark.parametrize("k", [0, -1, 1, 2**31, 2**63])
 def test_a_shape_that_no_run_has_is_refused(k: int) -> None:
     with pytest.raises(ProtocolError, match=r"^principal sent a number of arms that no run has"):
-        attack(messages.Shape, replaced(k=k))
+        attack(messages.LinUCBShape, replaced(k=k))
 
 
 @pytest.mark.parametrize("k", [2, 7, 15, 1000])
 def test_a_shape_of_another_run_is_noticed(k: int) -> None:
     with pytest.raises(ProtocolError, match=r"^principal sent no scores in round 1"):
-        attack(messages.Shape, replaced(k=k))
+        attack(messages.LinUCBShape, replaced(k=k))
 
 
 def junk(message: Message, holder: str, field: str) -> Message:
@@ -207,7 +207,7 @@ def junk(message: Message, holder: str, field: str) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("kind", "field"), [(messages.SwitchedSum, "switched"), (messages.Total, "total")]
+    ("kind", "field"), [(messages.SwitchedSum, "switched"), (messages.LinUCBTotal, "total")]
 )
 def test_a_total_beyond_what_n_pulls_can_pay_is_refused(kind: type[Message], field: str) -> None:
     with pytest.raises(ProtocolError, match="larger than 6 pulls can pay") as error:
@@ -247,7 +247,7 @@ def test_a_sum_larger_than_the_customers_key_is_refused_by_comp() -> None:
 )
 def test_a_total_in_no_possible_unit_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ProtocolError, match=r"^principal sent a total in no possible unit"):
-        attack(messages.Total, replaced(**fields))
+        attack(messages.LinUCBTotal, replaced(**fields))
 
 
 @pytest.mark.parametrize(("kind", "after", "sender", "reader"), WAY)

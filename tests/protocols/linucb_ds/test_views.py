@@ -16,7 +16,7 @@ from lotor.crypto.paillier.encoding import CIPHERTEXT, FINGERPRINT_BYTES
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds import messages
 from lotor.protocols.linucb_ds.leakage import KEYS, MEASURED, NETWORK
-from lotor.protocols.linucb_ds.principal import Principal
+from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
 from protocols.linucb_ds.stage import (
     BITS,
     Keeping,
@@ -37,14 +37,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 BUDGET = 25
 # Fields that hold ciphertexts, public keys or signatures; of the rest P reads every byte.
 PROTECTED = {
-    messages.Order: {"terms", "signatures"},
-    messages.Setup: {"terms", "signature"},
+    messages.LinUCBOrder: {"terms", "signatures"},
+    messages.LinUCBSetup: {"terms", "signature"},
     messages.CompKey: {"public", "signature"},
     messages.Model: {"theta"},
     messages.PackedScores: {"packed"},
     messages.MaskedSum: {"masked"},
     messages.SwitchedSum: {"switched"},
-    messages.Total: {"total"},
+    messages.LinUCBTotal: {"total"},
 }
 View = tuple[Outcome, dict[str, Keeping]]
 
@@ -210,7 +210,7 @@ def test_draw_keys_stay_with_p(view: View) -> None:
     outcome, _ = view
     wire = b"".join(exchange.payload for exchange in outcome.recorder.exchanges)
     principal = outcome.parties["principal"]
-    assert isinstance(principal, Principal)
+    assert isinstance(principal, LinUCBPrincipal)
     assert len(principal._memory.keys) == 4
     assert not any(key in wire for key in principal._memory.keys.values())
 
@@ -227,7 +227,7 @@ def ciphertexts(outcome: Outcome) -> Iterator[bytes]:
                 yield from (body[i : i + width] for i in range(0, len(body), width))
             case messages.MaskedSum(data) | messages.SwitchedSum(data):
                 yield data[-width:]
-            case messages.Total(total=data):
+            case messages.LinUCBTotal(total=data):
                 yield data[-width:]
 
 

@@ -13,11 +13,11 @@ from helpers import Outcome, run_openly, seen_by_comp
 from lotor.core.effects import Message
 from lotor.policies import Policy
 from lotor.protocols.samba import leakage, messages
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.controller import Controller
-from lotor.protocols.samba.customer import Customer
+from lotor.protocols.samba.comp import SambaComp
+from lotor.protocols.samba.controller import SambaController
+from lotor.protocols.samba.customer import SambaCustomer
 from lotor.protocols.samba.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
-from lotor.protocols.samba.owner import Owner
+from lotor.protocols.samba.owner import SambaOwner
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -120,14 +120,14 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
     seen = bytes_seen(outcome, "network")
     secrets = []
     for party in outcome.parties.values():
-        if isinstance(party, Owner):
+        if isinstance(party, SambaOwner):
             memory = party._memory
             secrets += [memory.own_key, memory.coin_key, memory.mask_key]
-        elif isinstance(party, Comp):
+        elif isinstance(party, SambaComp):
             secrets.append(party._memory.aes_key)
-        elif isinstance(party, Controller):
+        elif isinstance(party, SambaController):
             secrets.append(party._memory.permutation_key)
-        elif isinstance(party, Customer):
+        elif isinstance(party, SambaCustomer):
             secrets += [int(p).to_bytes(32, "big") for p in (party._key.p, party._key.q)]
     assert len(secrets) == 3 * OWNERS + 4
     assert not any(secret in seen for secret in secrets)
@@ -144,8 +144,8 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
         many = kind in (messages.Offers, messages.SealedKeys)
         # A sealed AES key is one key, the owners' are two.
         purpose = ""
-        if kind is messages.SealedKey:
-            assert isinstance(exchange.message, messages.SealedKey)
+        if kind is messages.SambaSealedKey:
+            assert isinstance(exchange.message, messages.SambaSealedKey)
             purpose = str(len(exchange.message.sealed))
         lengths[kind, sealer if many else purpose].add(len(exchange.payload))
     assert all(len(found) == 1 for found in lengths.values()), lengths

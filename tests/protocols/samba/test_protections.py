@@ -19,9 +19,9 @@ from lotor.crypto.signing import place
 from lotor.policies import ArmStates, Policy
 from lotor.protocols.party import Party
 from lotor.protocols.samba import messages
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.controller import Controller
-from lotor.protocols.samba.owner import Owner
+from lotor.protocols.samba.comp import SambaComp
+from lotor.protocols.samba.controller import SambaController
+from lotor.protocols.samba.owner import SambaOwner
 from lotor.protocols.samba.wire import SEALED_SCORE
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
@@ -102,9 +102,9 @@ def test_the_selected_position_says_nothing_of_the_arm() -> None:
 def keys_of(outcome: Outcome) -> dict[str, bytes]:
     comp, controller = outcome.parties["comp"], outcome.parties["controller"]
     owner = outcome.parties["owner-1"]
-    assert isinstance(comp, Comp)
-    assert isinstance(controller, Controller)
-    assert isinstance(owner, Owner)
+    assert isinstance(comp, SambaComp)
+    assert isinstance(controller, SambaController)
+    assert isinstance(owner, SambaOwner)
     return {
         "AES": comp._memory.aes_key,
         "permutation": controller._memory.permutation_key,
@@ -121,8 +121,8 @@ def test_keys_are_of_one_run_alone(twice: tuple[Outcome, Outcome]) -> None:
 def test_owners_agree_on_their_keys(twice: tuple[Outcome, Outcome]) -> None:
     outcome = twice[0]
     one, two = outcome.parties["owner-1"], outcome.parties["owner-2"]
-    assert isinstance(one, Owner)
-    assert isinstance(two, Owner)
+    assert isinstance(one, SambaOwner)
+    assert isinstance(two, SambaOwner)
     assert one._memory.mask_key == two._memory.mask_key
     assert one._memory.coin_key == two._memory.coin_key
     assert one._memory.aes_key == two._memory.aes_key == keys_of(outcome)["AES"]
@@ -134,7 +134,7 @@ def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
 
     def keep(name: str, party: Party) -> Party:
         if name == "owner-1":
-            assert isinstance(party, Owner)
+            assert isinstance(party, SambaOwner)
             sealing.append(party._memory.sealing_key)
         return party
 
@@ -143,14 +143,14 @@ def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
     (message,) = (
         seen.message
         for seen in outcome.recorder.received("owner-1")
-        if isinstance(seen.message, messages.SealedKey)
+        if isinstance(seen.message, messages.SambaSealedKey)
     )
-    assert isinstance(message, messages.SealedKey)
+    assert isinstance(message, messages.SambaSealedKey)
     bound = place(outcome.run.id, "AES key", "comp", "owner-1")
     assert SealingKey(sealing[0]).open(message.sealed, bound) == keys_of(outcome)["AES"]
     for other in (b"", place(outcome.run.id, "owners' keys", "comp", "owner-1")):
         with pytest.raises(IntegrityError):
             SealingKey(sealing[0]).open(message.sealed, other)
     owner = outcome.parties["owner-1"]
-    assert isinstance(owner, Owner)
+    assert isinstance(owner, SambaOwner)
     assert owner._memory.sealing_key == b""

@@ -9,14 +9,15 @@ from lotor.core.effects import Message
 from lotor.core.errors import IntegrityError, LotorError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.aead import Aead
+from lotor.crypto.paillier import PublicKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.protocols.party import Party
 from lotor.protocols.samba import messages
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.customer import Customer
-from lotor.protocols.samba.owner import Owner
-from lotor.protocols.samba.terms import Terms, terms_from
+from lotor.protocols.samba.comp import SambaComp
+from lotor.protocols.samba.customer import SambaCustomer
+from lotor.protocols.samba.owner import SambaOwner
+from lotor.protocols.samba.terms import SambaTerms, terms_from
 from lotor.protocols.samba.wire import SEALED_BIT, Bindings, place_of
 from lotor.transport import MemoryTransport
 from mallory import Change, Mallory
@@ -58,7 +59,7 @@ def shorten(message: Message, _: object) -> Message:
 
 
 def another_kind(message: Message, _: object) -> Message:
-    return messages.Total(b"")
+    return messages.SambaTotal(b"")
 
 
 CORE = [
@@ -197,7 +198,7 @@ def test_keys_are_sealed_to_owners_only(maker: str) -> None:
     greedy = Greedy()
 
     def spy(name: str, party: Party) -> Party:
-        if isinstance(party, Comp):
+        if isinstance(party, SambaComp):
             # All identities of a simulation trust each other: borrow one that can sign.
             greedy.identity, greedy.run = party._ring.identity, party._ring.run
         return party
@@ -207,7 +208,7 @@ def test_keys_are_sealed_to_owners_only(maker: str) -> None:
 
 
 def test_terms_of_another_run_policy_or_size_are_refused() -> None:
-    terms = Terms(
+    terms = SambaTerms(
         run="a",
         budget=100,
         owners={"owner-1": 2},
@@ -254,7 +255,7 @@ def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
 
     def other(name: str, party: Party) -> Party:
-        if isinstance(party, Owner):
+        if isinstance(party, SambaOwner):
             party._scale = RewardScale(0.0, 2.0)
         return party
 
@@ -265,14 +266,14 @@ def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "after"),
     [
-        (messages.Setup, "signature", 0),
-        (messages.Setup, "signature", 2),
-        (messages.Offer, "public", 0),
-        (messages.Offer, "for_comp", 1),
-        (messages.Offer, "for_first_owner", 1),
-        (messages.SealedKey, "sealed", 0),
-        (messages.SealedKey, "signature", 1),
-        (messages.SealedKey, "sealed", 2),
+        (messages.SambaSetup, "signature", 0),
+        (messages.SambaSetup, "signature", 2),
+        (messages.SambaOffer, "public", 0),
+        (messages.SambaOffer, "for_comp", 1),
+        (messages.SambaOffer, "for_first_owner", 1),
+        (messages.SambaSealedKey, "sealed", 0),
+        (messages.SambaSealedKey, "signature", 1),
+        (messages.SambaSealedKey, "sealed", 2),
     ],
 )
 def test_keys_and_terms_cannot_be_replaced_by_who_relays_them(
@@ -284,19 +285,19 @@ def test_keys_and_terms_cannot_be_replaced_by_who_relays_them(
 
 def test_controller_cannot_change_the_terms() -> None:
     def greedy(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.Setup)
+        assert isinstance(message, messages.SambaSetup)
         terms = msgspec.structs.replace(terms_from(message.terms), budget=10**6)
         return msgspec.structs.replace(message, terms=terms.to_bytes())
 
     with pytest.raises(IntegrityError, match="terms of customer"):
-        attack(messages.Setup, greedy, after=0)
+        attack(messages.SambaSetup, greedy, after=0)
 
 
-@pytest.mark.parametrize("kind", [messages.PartialSums, messages.Total])
+@pytest.mark.parametrize("kind", [messages.PartialSums, messages.SambaTotal])
 def test_sums_that_are_no_ciphertexts_name_their_sender(kind: type[Message]) -> None:
     def junk(message: Message, _: object) -> Message:
-        if isinstance(message, messages.Total):
-            return messages.Total(message.total[:-1])
+        if isinstance(message, messages.SambaTotal):
+            return messages.SambaTotal(message.total[:-1])
         assert isinstance(message, messages.PartialSums)
         return messages.PartialSums([data[:-1] for data in message.sums])
 
@@ -306,16 +307,16 @@ def test_sums_that_are_no_ciphertexts_name_their_sender(kind: type[Message]) -> 
 
 def test_a_total_beyond_what_n_pulls_can_pay_is_refused() -> None:
     def forge(name: str, party: Party) -> Party:
-        if isinstance(party, Customer):
+        if isinstance(party, SambaCustomer):
             key = party._key.public
 
             def rich(_: Message, __: object) -> Message:
-                return messages.Total(key.encrypt(20 << 64 | 1000 << 32).to_bytes())
+                return messages.SambaTotal(key.encrypt(20 << 64 | 1000 << 32).to_bytes())
 
             transport._change = rich
         return party
 
-    transport = Mallory(messages.Total, replay, after=0)
+    transport = Mallory(messages.SambaTotal, replay, after=0)
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
     with pytest.raises(ProtocolError, match="not one of 20 pulls"):
         run_openly(
@@ -323,25 +324,25 @@ def test_a_total_beyond_what_n_pulls_can_pay_is_refused() -> None:
         )
 
 
-def test_an_unusable_key_is_refused_before_anything_is_pulled() -> None:
+def test_an_unusable_key_is_refused_before_anything_is_pulled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[lotor.Decision] = []
 
     def pull(decision: lotor.Decision) -> float:
         asked.append(decision)
         return 1.0
 
-    def junk(name: str, party: Party) -> Party:
-        if isinstance(party, Customer):
-            party._order = msgspec.structs.replace(party._order, customer_key=b"junk")
-        return party
-
+    monkeypatch.setattr(PublicKey, "to_bytes", lambda key: b"junk")
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
     with pytest.raises(ProtocolError, match="customer sent an unusable Paillier key"):
-        run_openly(samba, lotor.CallbackArms([pull] * 2), budget=20, wrap=junk)
+        run_openly(samba, lotor.CallbackArms([pull] * 2), budget=20)
     assert asked == []
 
 
-@pytest.mark.parametrize("kind", [messages.MaskedScores, messages.SealedKey, messages.Offer])
+@pytest.mark.parametrize(
+    "kind", [messages.MaskedScores, messages.SambaSealedKey, messages.SambaOffer]
+)
 def test_any_altered_byte_is_a_clear_error_or_changes_nothing(kind: type[Message]) -> None:
     """Every byte of one message, flipped: never a bare Python error."""
 

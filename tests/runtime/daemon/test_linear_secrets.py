@@ -16,9 +16,9 @@ from lotor.crypto.paillier import PrivateKey
 from lotor.environments import LinearArms
 from lotor.environments.sources import MadeUpArms
 from lotor.policies.linear import LinUCB
-from lotor.protocols.linucb_ds.comp import CompMemory
-from lotor.protocols.linucb_ds.customer import CustomerMemory
-from lotor.protocols.linucb_ds.principal import MASK, PrincipalMemory
+from lotor.protocols.linucb_ds.comp import LinUCBCompMemory
+from lotor.protocols.linucb_ds.customer import LinUCBCustomerMemory
+from lotor.protocols.linucb_ds.principal import MASK, LinUCBPrincipalMemory
 from lotor.protocols.plain.linear import linear_layout
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation
@@ -39,7 +39,11 @@ pytestmark = pytest.mark.slow
 BUDGET, PATIENCE = 100, 120.0
 VECTORS = np.random.default_rng(3).normal(size=(6, 3)).tolist()
 SURVEY = MadeUpArms(LinearArms, VECTORS, [0.51728394, -0.33164257, 0.61942683])
-KINDS = {"comp": CompMemory, "customer": CustomerMemory, "principal": PrincipalMemory}
+KINDS = {
+    "comp": LinUCBCompMemory,
+    "customer": LinUCBCustomerMemory,
+    "principal": LinUCBPrincipalMemory,
+}
 
 
 @dataclass(repr=False)
@@ -110,7 +114,7 @@ def _decrypting(watched: Watched) -> Iterator[Secret]:
         home = (f"{name}/state/",)
         for data in watched.snapshots[name]:
             memory = msgspec.msgpack.decode(data, type=KINDS[name])
-            assert isinstance(memory, CompMemory | CustomerMemory)
+            assert isinstance(memory, LinUCBCompMemory | LinUCBCustomerMemory)
             key = PrivateKey.from_bytes(memory.private_key)
             yield Secret(f"{name}'s key", forms_of(memory.private_key), home)
             for prime, value in (("p", key.p), ("q", key.q)):
@@ -129,7 +133,7 @@ def _data(watched: Watched) -> Iterator[Secret]:
 
 def _draws(watched: Watched) -> Iterator[Secret]:
     for data in watched.snapshots["principal"]:
-        memory = msgspec.msgpack.decode(data, type=PrincipalMemory)
+        memory = msgspec.msgpack.decode(data, type=LinUCBPrincipalMemory)
         for purpose, key in memory.keys.items():
             yield Secret(f"{purpose} key", forms_of(key), ("principal/state/",))
 
@@ -143,7 +147,7 @@ def test_all_was_watched(watched: Watched, secrets: list[Secret]) -> None:
     names = {secret.name for secret in secrets}
     assert {"comp's key", "comp's prime q", "customer's prime p", f"{MASK} key"} <= names
     memories = [
-        msgspec.msgpack.decode(data, type=PrincipalMemory)
+        msgspec.msgpack.decode(data, type=LinUCBPrincipalMemory)
         for data in watched.snapshots["principal"]
     ]
     assert any(memory.model is not None and memory.t > 0 for memory in memories)

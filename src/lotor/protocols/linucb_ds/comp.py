@@ -9,29 +9,29 @@ from lotor.crypto.signing import Identity
 from lotor.crypto.workers import Workers
 from lotor.protocols.linucb_ds.messages import (
     CompKey,
+    LinUCBSetup,
+    LinUCBShape,
     MaskedSum,
     PackedScores,
-    Setup,
-    Shape,
     SwitchedSum,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms
+from lotor.protocols.linucb_ds.terms import MOST_ARMS, LinUCBTerms
 from lotor.protocols.linucb_ds.wire import COMP_KEY, accept, place_of, position_of
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
 
 
-class CompMemory(Memory, tag="linucb-ds/1/comp"):
+class LinUCBCompMemory(Memory, tag="linucb-ds/1/comp"):
     """The private key is Comp's own; nobody else ever has it."""
 
     private_key: bytes
-    terms: Terms | None = None
+    terms: LinUCBTerms | None = None
     k: int = 0
 
 
-class Comp(Party):
+class LinUCBComp(Party):
     """Figure 4 (b)."""
 
     def __init__(
@@ -52,11 +52,11 @@ class Comp(Party):
         self._decryptions = self._encryptions = 0
         if snapshot is None:
             self._key = generate_keypair(key_bits, insecure_bits=insecure_key_bits)
-            self._memory = CompMemory(
+            self._memory = LinUCBCompMemory(
                 party=identity.name, run=run, private_key=self._key.to_bytes()
             )
         else:
-            self._memory = restored(CompMemory, snapshot, identity.name, run)
+            self._memory = restored(LinUCBCompMemory, snapshot, identity.name, run)
             self._key = PrivateKey.from_bytes(
                 self._memory.private_key, minimum_bits=self._minimum_bits
             )
@@ -79,21 +79,21 @@ class Comp(Party):
             self.cpu_elsewhere = workers.cpu_seconds
         yield from self._switch_keys(memory.terms)
 
-    def _setup(self) -> Steps[Terms]:
-        setup: Setup = yield Receive("principal", Setup)  # step 1
+    def _setup(self) -> Steps[LinUCBTerms]:
+        setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)  # step 1
         memory = self._memory
         terms = accept(setup, self._identity, memory.run, self._order)
         public_key_from(terms.customer_key, self._minimum_bits, "customer")
         public = self._key.public.to_bytes()
         signature = self._identity.sign(public, run=memory.run, purpose=COMP_KEY, recipient="owner")
         yield Send("principal", CompKey(public, signature))
-        shape: Shape = yield Receive("principal", Shape)
+        shape: LinUCBShape = yield Receive("principal", LinUCBShape)
         if not 2 <= shape.k < MOST_ARMS:
             raise ProtocolError(f"principal sent a number of arms that no run has: {shape.k}")
         memory.k, memory.t = shape.k, 1
         return terms
 
-    def _compare(self, terms: Terms, workers: Workers) -> Steps[None]:
+    def _compare(self, terms: LinUCBTerms, workers: Workers) -> Steps[None]:
         memory, key = self._memory, self._key
         layout = PackedLayout(key.public.bits, memory.k, terms.slot_bits)
         for t in range(memory.t, terms.budget):
@@ -112,7 +112,7 @@ class Comp(Party):
             yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
         memory.t = terms.budget
 
-    def _switch_keys(self, terms: Terms) -> Steps[None]:
+    def _switch_keys(self, terms: LinUCBTerms) -> Steps[None]:
         memory = self._memory
         yield Checkpoint(memory.dump, memory.t)
         message: MaskedSum = yield Receive("principal", MaskedSum)  # step 5

@@ -7,24 +7,24 @@ from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.messages import Order, Total
-from lotor.protocols.linucb_ds.terms import PURPOSE, Terms
+from lotor.protocols.linucb_ds.messages import LinUCBOrder, LinUCBTotal
+from lotor.protocols.linucb_ds.terms import PURPOSE, LinUCBTerms
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 
 
-class CustomerMemory(Memory, tag="linucb-ds/1/customer"):
+class LinUCBCustomerMemory(Memory, tag="linucb-ds/1/customer"):
     """The terms that it orders, and the key that opens the answer."""
 
     private_key: bytes
-    terms: Terms | None = None
+    terms: LinUCBTerms | None = None
 
 
-class Customer(Party):
+class LinUCBCustomer(Party):
     """Steps 1 and 7 of Figure 3."""
 
-    def __init__(self, identity: Identity, order: Terms, key: PrivateKey) -> None:
+    def __init__(self, identity: Identity, order: LinUCBTerms, key: PrivateKey) -> None:
         self._identity = identity
         self._order = order
         self._key = key
@@ -33,8 +33,8 @@ class Customer(Party):
     @classmethod
     def restored(
         cls, identity: Identity, run: str, snapshot: bytes, *, minimum_key_bits: int
-    ) -> "Customer":
-        memory = restored(CustomerMemory, snapshot, identity.name, run)
+    ) -> "LinUCBCustomer":
+        memory = restored(LinUCBCustomerMemory, snapshot, identity.name, run)
         if memory.terms is None:
             raise FormatError("this snapshot of a customer has no order: it is not its own")
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
@@ -48,7 +48,7 @@ class Customer(Party):
         }
 
     def _snapshot(self) -> bytes:
-        return CustomerMemory(
+        return LinUCBCustomerMemory(
             party=self._identity.name,
             run=self._order.run,
             private_key=self._key.to_bytes(),
@@ -63,14 +63,14 @@ class Customer(Party):
             name: self._identity.sign(terms, run=order.run, purpose=PURPOSE, recipient=name)
             for name in ("owner", "comp")
         }
-        yield Send("principal", Order(terms, signatures))  # step 1
-        reply: Total = yield Receive("principal", Total)  # step 7
+        yield Send("principal", LinUCBOrder(terms, signatures))  # step 1
+        reply: LinUCBTotal = yield Receive("principal", LinUCBTotal)  # step 7
         ciphertext = ciphertext_from(reply.total, self._key.public, "principal")
         total = self._key.decrypt(ciphertext)
         self._decryptions += 1
         return self._in_units(total, reply)
 
-    def _in_units(self, total: int, reply: Total) -> float:
+    def _in_units(self, total: int, reply: LinUCBTotal) -> float:
         order = self._order
         policy = order.check(order.run)
         try:

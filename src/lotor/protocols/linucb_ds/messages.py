@@ -9,14 +9,14 @@ from lotor.core.effects import Message
 WIRE = "linucb-ds/1/"
 
 
-class Order(Message, frozen=True, tag=WIRE + "order"):
+class LinUCBOrder(Message, frozen=True, tag=WIRE + "order"):
     """Step 1, customer to P: the terms, signed for the owner and for Comp."""
 
     terms: bytes
     signatures: dict[str, bytes]
 
 
-class Setup(Message, frozen=True, tag=WIRE + "setup"):
+class LinUCBSetup(Message, frozen=True, tag=WIRE + "setup"):
     """P to the owner and to Comp: the customer's terms."""
 
     terms: bytes
@@ -47,7 +47,7 @@ class Model(Message, frozen=True, tag=WIRE + "model"):
     theta: list[bytes]
 
 
-class Shape(Message, frozen=True, tag=WIRE + "shape"):
+class LinUCBShape(Message, frozen=True, tag=WIRE + "shape"):
     """P to Comp: how many scores each round has."""
 
     k: int
@@ -79,7 +79,7 @@ class SwitchedSum(Message, frozen=True, tag=WIRE + "switched-sum"):
     switched: bytes
 
 
-class Total(Message, frozen=True, tag=WIRE + "total"):
+class LinUCBTotal(Message, frozen=True, tag=WIRE + "total"):
     """Step 7, P to the customer: E_DC(s), and the public numbers that give s its unit."""
 
     total: bytes

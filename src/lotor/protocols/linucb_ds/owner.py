@@ -10,19 +10,19 @@ from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms
 from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.messages import CompKey, Model, Setup
-from lotor.protocols.linucb_ds.terms import Terms
+from lotor.protocols.linucb_ds.messages import CompKey, LinUCBSetup, Model
+from lotor.protocols.linucb_ds.terms import LinUCBTerms
 from lotor.protocols.linucb_ds.wire import COMP_KEY, accept
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from
 
 
-class OwnerMemory(Memory, tag="linucb-ds/1/owner"):
+class LinUCBOwnerMemory(Memory, tag="linucb-ds/1/owner"):
     """Nothing but its place: theta stays where the owner keeps it."""
 
 
-class Owner(Party):
+class LinUCBOwner(Party):
     """Step 1 of Figure 3."""
 
     def __init__(
@@ -41,9 +41,9 @@ class Owner(Party):
         self._order = order
         self._encryptions = 0
         self._memory = (
-            OwnerMemory(party=identity.name, run=run)
+            LinUCBOwnerMemory(party=identity.name, run=run)
             if snapshot is None
-            else restored(OwnerMemory, snapshot, identity.name, run)
+            else restored(LinUCBOwnerMemory, snapshot, identity.name, run)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -56,7 +56,7 @@ class Owner(Party):
     def steps(self) -> Steps[None]:
         memory = self._memory
         yield Checkpoint(memory.dump)
-        setup: Setup = yield Receive("principal", Setup)
+        setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)
         terms = accept(setup, self._identity, memory.run, self._order)
         message: CompKey = yield Receive("principal", CompKey)
         self._identity.verify(
@@ -69,7 +69,7 @@ class Owner(Party):
         )
         yield Send("principal", self._model(terms, message.public))  # step 1
 
-    def _model(self, terms: Terms, comp_key: bytes) -> Model:
+    def _model(self, terms: LinUCBTerms, comp_key: bytes) -> Model:
         """The arms, and theta* = (E_Comp(theta_1), …, E_Comp(theta_d))."""
         arms, policy = self._arms, terms.check(self._memory.run)
         policy.check_theta(arms.theta, arms.eigenvalues)

@@ -26,14 +26,14 @@ from lotor.protocols.form import (
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES
 from lotor.protocols.linucb_ds import complexity
-from lotor.protocols.linucb_ds.comp import Comp
-from lotor.protocols.linucb_ds.customer import Customer
+from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.customer import LinUCBCustomer
 from lotor.protocols.linucb_ds.leakage import MEASURED
 from lotor.protocols.linucb_ds.messages import WIRE
-from lotor.protocols.linucb_ds.owner import Owner
-from lotor.protocols.linucb_ds.principal import Principal
+from lotor.protocols.linucb_ds.owner import LinUCBOwner
+from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
 from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
-from lotor.protocols.linucb_ds.terms import Terms, terms_from
+from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.linear import linear_arms, linear_layout
 from lotor.protocols.protocol import SecureProtocol
@@ -85,7 +85,7 @@ class LinUCBDSPaper(Form):
     ) -> tuple[bytes, Party]:
         ds = self._configured(protocol)
         key = generate_keypair(ds.key_bits, insecure_bits=ds.insecure_key_bits)
-        terms = Terms(
+        terms = LinUCBTerms(
             run=run,
             budget=budget,
             policy=to_text(ds.policy),
@@ -97,7 +97,7 @@ class LinUCBDSPaper(Form):
             terms.check(run)
         except ProtocolError as error:
             raise InputError(str(error)) from None
-        return terms.to_bytes(), Customer(identity, terms, key)
+        return terms.to_bytes(), LinUCBCustomer(identity, terms, key)
 
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(order)
@@ -125,11 +125,11 @@ class LinUCBDSPaper(Form):
         ds = None if assignment.simulated is None else self._configured(assignment.simulated)
         least = SECURE_BITS if ds is None else ds.minimum_key_bits
         if assignment.seat == "customer" and snapshot is not None:
-            return Customer.restored(identity, run, snapshot, minimum_key_bits=least)
+            return LinUCBCustomer.restored(identity, run, snapshot, minimum_key_bits=least)
         if assignment.seat == "principal":
             # In a simulation the environment may fix them.
             fixed = assignment.data if isinstance(assignment.data, LinearArms) else None
-            return Principal(
+            return LinUCBPrincipal(
                 run,
                 keys=_draw_keys(assignment.seed),
                 noise=None if fixed is None else fixed.noise,
@@ -140,7 +140,7 @@ class LinUCBDSPaper(Form):
                 snapshot=snapshot,
             )
         if assignment.seat == "comp":
-            return Comp(
+            return LinUCBComp(
                 identity,
                 run,
                 key_bits=terms.key_bits,
@@ -150,9 +150,11 @@ class LinUCBDSPaper(Form):
                 snapshot=snapshot,
             )
         arms = self._model(assignment, terms)
-        return Owner(identity, run, arms, minimum_key_bits=least, order=order, snapshot=snapshot)
+        return LinUCBOwner(
+            identity, run, arms, minimum_key_bits=least, order=order, snapshot=snapshot
+        )
 
-    def _model(self, assignment: Assignment, terms: Terms) -> LinearArms:
+    def _model(self, assignment: Assignment, terms: LinUCBTerms) -> LinearArms:
         """The owner's arms and theta; errors say what is wrong with them without showing them."""
         arms = assignment.data
         if not isinstance(arms, LinearArms):

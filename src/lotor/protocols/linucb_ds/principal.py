@@ -27,17 +27,17 @@ from lotor.policies.linear import Layout, LinearModel, ModelSnapshot, RewardSum
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES, LinearDraws
 from lotor.protocols.linucb_ds.messages import (
     CompKey,
+    LinUCBOrder,
+    LinUCBSetup,
+    LinUCBShape,
+    LinUCBTotal,
     MaskedSum,
     Model,
-    Order,
     PackedScores,
-    Setup,
-    Shape,
     SwitchedSum,
-    Total,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import MOST_ARMS, Terms, terms_from
+from lotor.protocols.linucb_ds.terms import MOST_ARMS, LinUCBTerms, terms_from
 from lotor.protocols.linucb_ds.wire import place_of, position_from
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
@@ -50,11 +50,11 @@ MASK_BITS = 128
 POOL_DEPTH = 64
 
 
-class PrincipalMemory(Memory, tag="linucb-ds/1/principal"):
+class LinUCBPrincipalMemory(Memory, tag="linucb-ds/1/principal"):
     """P's own draws, what it was sent, and the sums so far. Nothing here decrypts anything."""
 
     keys: dict[str, bytes]
-    terms: Terms | None = None
+    terms: LinUCBTerms | None = None
     comp_key: bytes = b""
     model: Model | None = None
     state: ModelSnapshot | None = None
@@ -62,7 +62,7 @@ class PrincipalMemory(Memory, tag="linucb-ds/1/principal"):
     noise: str = "0"
 
 
-class Principal(Party):
+class LinUCBPrincipal(Party):
     """Figure 4 (a).
 
     A simulation gives `keys` (the first arm, ties and noise), `noise` and `first`; elsewhere P
@@ -89,9 +89,9 @@ class Principal(Party):
         self._products = self._randomised = 0
         drawn = {purpose: new_key() for purpose in (FIRST, TIES, NOISE, MASK)}
         self._memory = (
-            PrincipalMemory(party="principal", run=run, keys={**drawn, **(keys or {})})
+            LinUCBPrincipalMemory(party="principal", run=run, keys={**drawn, **(keys or {})})
             if snapshot is None
-            else restored(PrincipalMemory, snapshot, "principal", run)
+            else restored(LinUCBPrincipalMemory, snapshot, "principal", run)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -116,7 +116,7 @@ class Principal(Party):
 
     def _setup(self) -> Steps[None]:
         memory = self._memory
-        order: Order = yield Receive("customer", Order)  # step 1
+        order: LinUCBOrder = yield Receive("customer", LinUCBOrder)  # step 1
         check_announced(order.terms, self._order, memory.run)
         terms = terms_from(order.terms)
         terms.check(memory.run)
@@ -124,12 +124,12 @@ class Principal(Party):
         if set(order.signatures) != {"owner", "comp"}:
             raise ProtocolError("customer signed its order for others than owner and comp")
         for party in ("comp", "owner"):
-            yield Send(party, Setup(order.terms, order.signatures[party]))
+            yield Send(party, LinUCBSetup(order.terms, order.signatures[party]))
         key: CompKey = yield Receive("comp", CompKey)
         yield Send("owner", key)
         model: Model = yield Receive("owner", Model)
         _check(model, public_key_from(key.public, self._minimum_bits, "comp"))
-        yield Send("comp", Shape(model.k))
+        yield Send("comp", LinUCBShape(model.k))
         memory.terms, memory.comp_key, memory.model = terms, key.public, model
 
     def _rounds(self, game: "_Game", workers: Workers, stack: ExitStack) -> Steps[None]:
@@ -187,7 +187,9 @@ class Principal(Party):
         customer = public_key_from(game.terms.customer_key, self._minimum_bits, "customer")
         total = ciphertext_from(reply.switched, customer, "comp") - rand
         layout = game.layout
-        yield Send("customer", Total(total.to_bytes(), layout.L, layout.k, layout.d))  # step 7
+        yield Send(
+            "customer", LinUCBTotal(total.to_bytes(), layout.L, layout.k, layout.d)
+        )  # step 7
 
 
 class _Game:
@@ -195,7 +197,7 @@ class _Game:
 
     def __init__(
         self,
-        memory: PrincipalMemory,
+        memory: LinUCBPrincipalMemory,
         noise: Floats | None,
         first: int | None,
         minimum_bits: int,

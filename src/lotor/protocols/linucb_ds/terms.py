@@ -12,7 +12,7 @@ PURPOSE = "terms"
 MOST_ARMS = 1 << 31
 
 
-class Terms(msgspec.Struct, frozen=True):
+class LinUCBTerms(msgspec.Struct, frozen=True):
     """N, the policy with its constants, the width of a slot, both Paillier keys' size."""
 
     run: str
@@ -33,7 +33,10 @@ class Terms(msgspec.Struct, frozen=True):
         except InputError as error:
             raise ProtocolError(f"customer ordered a policy not known here: {error}") from None
         if not isinstance(policy, LinearPolicy):
-            raise ProtocolError(f"customer ordered {self.policy}, which is no linear policy")
+            raise ProtocolError(
+                f"customer ordered {self.policy}, which is no linear policy: order one such as "
+                "linucb"
+            )
         fits = LEAST_BUDGET <= self.budget <= MAXIMAL_BUDGET and self.slot_bits in SLOT_BITS
         if self.run != run or not fits:
             raise ProtocolError(
@@ -43,10 +46,10 @@ class Terms(msgspec.Struct, frozen=True):
         return policy
 
 
-def terms_from(data: bytes) -> Terms:
+def terms_from(data: bytes) -> LinUCBTerms:
     """Terms from the bytes that the customer signed."""
     try:
-        return msgspec.msgpack.decode(data, type=Terms)
+        return msgspec.msgpack.decode(data, type=LinUCBTerms)
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
             "customer signed what are no terms of this version: let it order with this version"

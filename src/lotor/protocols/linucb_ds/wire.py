@@ -4,8 +4,8 @@ from struct import Struct
 
 from lotor.core.errors import ProtocolError
 from lotor.crypto.signing import Identity
-from lotor.protocols.linucb_ds.messages import Setup
-from lotor.protocols.linucb_ds.terms import PURPOSE, Terms, terms_from
+from lotor.protocols.linucb_ds.messages import LinUCBSetup
+from lotor.protocols.linucb_ds.terms import PURPOSE, LinUCBTerms, terms_from
 from lotor.protocols.received import check_announced
 
 COMP_KEY = "Comp's Paillier key"
@@ -30,7 +30,7 @@ def position_from(data: bytes, k: int, t: int) -> int:
     return position
 
 
-def accept(setup: Setup, identity: Identity, run: str, order: bytes | None) -> Terms:
+def accept(setup: LinUCBSetup, identity: Identity, run: str, order: bytes | None) -> LinUCBTerms:
     """The customer's terms, if it signed them for this party and they are those announced."""
     identity.verify(
         setup.terms,

@@ -101,7 +101,9 @@ class PPCBDealt(Form):
             owners={owner.name: owner.contribution.features for owner in members["owner"]},
             scale=RewardScale(paid.low, paid.high),
         )
-        return terms.to_bytes(), PPCBReceiver(terms)
+        order = terms.to_bytes()
+        # As everybody else reads them: a budget of 9 becomes 9.0, and all digests agree.
+        return order, PPCBReceiver(terms_from(order))
 
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(order)

@@ -15,19 +15,19 @@ from lotor.protocols.samba.messages import (
     Offers,
     PermutedBits,
     PermutedScores,
-    Setup,
+    SambaSetup,
     WinningPosition,
 )
-from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.terms import SambaTerms
 from lotor.protocols.samba.wire import POSITION_WIDTH, Bindings, opened, place_of
 
 
-class CompMemory(SambaMemory, tag="samba/1/comp"):
+class SambaCompMemory(SambaMemory, tag="samba/1/comp"):
     aes_key: bytes
     sealed: int = 0
 
 
-class Comp(Party):
+class SambaComp(Party):
     """Figures 6 (c) and 9 (c)."""
 
     def __init__(
@@ -42,9 +42,9 @@ class Comp(Party):
         self._ring = KeyRing(identity, run, order)
         self._policy = policy
         self._memory = (
-            CompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())
+            SambaCompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())
             if snapshot is None
-            else restored_with(CompMemory, snapshot, identity.name, run, policy)
+            else restored_with(SambaCompMemory, snapshot, identity.name, run, policy)
         )
         self._aead = Aead(self._memory.aes_key, sealed=self._memory.sealed)
 
@@ -63,15 +63,15 @@ class Comp(Party):
             memory.t = memory.terms.k + 1
         yield from self._core(memory.terms)
 
-    def _setup(self) -> Steps[Terms]:
-        setup: Setup = yield Receive("controller", Setup)  # step 1
+    def _setup(self) -> Steps[SambaTerms]:
+        setup: SambaSetup = yield Receive("controller", SambaSetup)  # step 1
         terms = self._ring.accept(setup, self._policy)
         offers: Offers = yield Receive("controller", Offers)
         owners = list(terms.owners)
         yield Send("controller", self._ring.seal(self._memory.aes_key, offers, owners, AES_KEY))
         return terms
 
-    def _core(self, terms: Terms) -> Steps[None]:
+    def _core(self, terms: SambaTerms) -> Steps[None]:
         memory, aead, bindings = self._memory, self._aead, Bindings(terms.run)
         for t in range(memory.t, terms.budget + 1):
             memory.t = t

@@ -13,21 +13,21 @@ from lotor.protocols.received import ciphertext_from, public_key_from
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
     MaskedScores,
-    Offer,
     Offers,
-    Order,
     PartialSums,
     PermutedBits,
     PermutedScores,
     Positions,
     PullingBits,
+    SambaOffer,
+    SambaOrder,
+    SambaSetup,
+    SambaTotal,
     SealedKeys,
-    Setup,
     SignedOffer,
-    Total,
     WinningPosition,
 )
-from lotor.protocols.samba.terms import Terms, accepted_terms
+from lotor.protocols.samba.terms import SambaTerms, accepted_terms
 from lotor.protocols.samba.wire import (
     POSITION_WIDTH,
     SEALED_BIT,
@@ -38,11 +38,11 @@ from lotor.protocols.samba.wire import (
 )
 
 
-class ControllerMemory(SambaMemory, tag="samba/1/controller"):
+class SambaControllerMemory(SambaMemory, tag="samba/1/controller"):
     permutation_key: bytes
 
 
-class Controller(Party):
+class SambaController(Party):
     """Figures 6 (b) and 9 (b)."""
 
     def __init__(
@@ -60,11 +60,11 @@ class Controller(Party):
         self._additions = 0
         self._rerandomisations = 0
         self._memory = (
-            ControllerMemory(
+            SambaControllerMemory(
                 party="controller", run=run, policy=to_text(policy), permutation_key=new_key()
             )
             if snapshot is None
-            else restored_with(ControllerMemory, snapshot, "controller", run, policy)
+            else restored_with(SambaControllerMemory, snapshot, "controller", run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -82,23 +82,23 @@ class Controller(Party):
         yield from self._core(memory.terms)
         yield from self._cumulative_reward(memory.terms)
 
-    def _setup(self) -> Steps[Terms]:
-        order: Order = yield Receive("customer", Order)  # step 0
+    def _setup(self) -> Steps[SambaTerms]:
+        order: SambaOrder = yield Receive("customer", SambaOrder)  # step 0
         terms = accepted_terms(order.terms, self._order, self._memory.run, self._policy)
         public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         if set(order.signatures) != {"comp", *terms.owners}:
             raise ProtocolError("customer signed its order for others than comp and the owners")
         for party in ("comp", *terms.owners):
-            yield Send(party, Setup(order.terms, order.signatures[party]))  # step 1
+            yield Send(party, SambaSetup(order.terms, order.signatures[party]))  # step 1
         yield from self._relay_keys(terms)
         return terms
 
-    def _relay_keys(self, terms: Terms) -> Steps[None]:
+    def _relay_keys(self, terms: SambaTerms) -> Steps[None]:
         """Pass on the owners' public keys, and what Comp and the first owner seal to them."""
         first, *others = terms.owners
-        offers: dict[str, Offer] = {}
+        offers: dict[str, SambaOffer] = {}
         for owner in terms.owners:
-            offers[owner] = yield Receive(owner, Offer)
+            offers[owner] = yield Receive(owner, SambaOffer)
         for maker, owners in (("comp", [first, *others]), (first, others)):
             signed = [
                 SignedOffer(
@@ -115,7 +115,7 @@ class Controller(Party):
             for key in answer.keys:
                 yield Send(key.owner, key)
 
-    def _core(self, terms: Terms) -> Steps[None]:
+    def _core(self, terms: SambaTerms) -> Steps[None]:
         memory, k = self._memory, terms.k
         permutations = Prf(memory.permutation_key, range(k), ahead=ROUNDS_AHEAD)
         cut = cutter(k, SEALED_SCORE)
@@ -154,7 +154,7 @@ class Controller(Party):
         for owner, own in arms.items():
             yield Send(owner, Positions(place, b"".join(positions[own]), answer.sealed))  # step 5
 
-    def _cumulative_reward(self, terms: Terms) -> Steps[None]:
+    def _cumulative_reward(self, terms: SambaTerms) -> Steps[None]:
         key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         sums: list[Ciphertext] = []
         for owner, held in terms.owners.items():
@@ -169,7 +169,7 @@ class Controller(Party):
         self._rerandomisations += (
             1  # by to_bytes, since a received ciphertext or a sum is not fresh
         )
-        yield Send("customer", Total(total.to_bytes()))  # step 7
+        yield Send("customer", SambaTotal(total.to_bytes()))  # step 7
 
 
 def unpermuted(permuted: Sequence[bytes], sigma: list[int]) -> list[bytes]:

@@ -12,21 +12,21 @@ from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 from lotor.protocols.samba.keys import TERMS, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
-from lotor.protocols.samba.messages import Order, Total
-from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.messages import SambaOrder, SambaTotal
+from lotor.protocols.samba.terms import SambaTerms
 from lotor.protocols.samba.totals import unpacked
 
 
-class CustomerMemory(SambaMemory, tag="samba/1/customer"):
+class SambaCustomerMemory(SambaMemory, tag="samba/1/customer"):
     """The terms that it orders, and the key that opens the answer."""
 
     private_key: bytes
 
 
-class Customer(Party):
+class SambaCustomer(Party):
     """Figure 6 (d)."""
 
-    def __init__(self, identity: Identity, order: Terms, key: PrivateKey) -> None:
+    def __init__(self, identity: Identity, order: SambaTerms, key: PrivateKey) -> None:
         self._ring = KeyRing(identity, order.run)
         self._order = order
         self._key = key
@@ -35,8 +35,8 @@ class Customer(Party):
     @classmethod
     def restored(
         cls, identity: Identity, run: str, policy: Policy, snapshot: bytes, *, minimum_key_bits: int
-    ) -> "Customer":
-        memory = restored_with(CustomerMemory, snapshot, identity.name, run, policy)
+    ) -> "SambaCustomer":
+        memory = restored_with(SambaCustomerMemory, snapshot, identity.name, run, policy)
         if memory.terms is None:
             raise FormatError("this snapshot of a customer has no order: it is not its own")
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
@@ -47,7 +47,7 @@ class Customer(Party):
 
     def _snapshot(self) -> bytes:
         order = self._order
-        return CustomerMemory(
+        return SambaCustomerMemory(
             party=self._ring.identity.name,
             run=order.run,
             policy=order.policy,
@@ -61,9 +61,9 @@ class Customer(Party):
         terms = order.to_bytes()
         recipients = ("comp", *order.owners)
         signatures = {name: self._ring.sign(terms, TERMS, name) for name in recipients}
-        yield Send("controller", Order(terms, signatures))  # step 0
+        yield Send("controller", SambaOrder(terms, signatures))  # step 0
 
-        reply: Total = yield Receive("controller", Total)  # step 7
+        reply: SambaTotal = yield Receive("controller", SambaTotal)  # step 7
         ciphertext = ciphertext_from(reply.total, self._key.public, "controller")
         reward, pulls = unpacked(self._key.decrypt(ciphertext))
         self._decryptions += 1

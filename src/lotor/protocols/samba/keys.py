@@ -12,14 +12,14 @@ from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import Identity, place
 from lotor.policies import Policy
 from lotor.protocols.samba.messages import (
-    Offer,
     Offers,
-    SealedKey,
+    SambaOffer,
+    SambaSealedKey,
+    SambaSetup,
     SealedKeys,
-    Setup,
     SignedOffer,
 )
-from lotor.protocols.samba.terms import Terms, accepted_terms
+from lotor.protocols.samba.terms import SambaTerms, accepted_terms
 
 TERMS = "terms"
 SEALING_KEY = "sealing key"
@@ -40,7 +40,7 @@ class KeyRing:
     seals: int = 0
     opens: int = 0
 
-    def accept(self, setup: Setup, policy: Policy) -> Terms:
+    def accept(self, setup: SambaSetup, policy: Policy) -> SambaTerms:
         """The customer's terms, if it signed them for this party and this party can keep them."""
         self.identity.verify(
             setup.terms,
@@ -55,8 +55,8 @@ class KeyRing:
     def sign(self, data: bytes, purpose: str, recipient: str) -> bytes:
         return self.identity.sign(data, run=self.run, purpose=purpose, recipient=recipient)
 
-    def offer(self, public: bytes, first_owner: str) -> Offer:
-        return Offer(
+    def offer(self, public: bytes, first_owner: str) -> SambaOffer:
+        return SambaOffer(
             public,
             self.sign(public, SEALING_KEY, "comp"),
             self.sign(public, SEALING_KEY, first_owner),
@@ -73,7 +73,7 @@ class KeyRing:
             )
         return SealedKeys([self._seal_one(secret, offer, purpose) for offer in offers.offers])
 
-    def _seal_one(self, secret: bytes, offer: SignedOffer, purpose: str) -> SealedKey:
+    def _seal_one(self, secret: bytes, offer: SignedOffer, purpose: str) -> SambaSealedKey:
         self.identity.verify(
             offer.public,
             offer.signature,
@@ -85,9 +85,9 @@ class KeyRing:
         self.seals += 1
         bound = place(self.run, purpose, self.identity.name, offer.owner)
         sealed = seal(secret, offer.public, bound)
-        return SealedKey(offer.owner, sealed, self.sign(sealed, purpose, offer.owner))
+        return SambaSealedKey(offer.owner, sealed, self.sign(sealed, purpose, offer.owner))
 
-    def open(self, key: SealingKey, sealed: SealedKey, maker: str, purpose: str) -> bytes:
+    def open(self, key: SealingKey, sealed: SambaSealedKey, maker: str, purpose: str) -> bytes:
         """A key that `maker` sealed to this party."""
         self.identity.verify(
             sealed.sealed,

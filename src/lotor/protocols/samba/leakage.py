@@ -133,16 +133,16 @@ class Protection(StrEnum):
 _SEALED_CORE = {"place": Protection.PUBLIC, "sealed": Protection.AES_GCM}
 
 MESSAGES: dict[type[Message], dict[str, Protection]] = {
-    messages.Order: {"terms": Protection.SIGNED, "signatures": Protection.PUBLIC},
-    messages.Setup: {"terms": Protection.SIGNED, "signature": Protection.PUBLIC},
-    messages.Offer: {
+    messages.SambaOrder: {"terms": Protection.SIGNED, "signatures": Protection.PUBLIC},
+    messages.SambaSetup: {"terms": Protection.SIGNED, "signature": Protection.PUBLIC},
+    messages.SambaOffer: {
         "public": Protection.SIGNED,
         "for_comp": Protection.PUBLIC,
         "for_first_owner": Protection.PUBLIC,
     },
     messages.Offers: {"offers": Protection.SIGNED},
     messages.SealedKeys: {"keys": Protection.SEALED},
-    messages.SealedKey: {
+    messages.SambaSealedKey: {
         "owner": Protection.PUBLIC,
         "sealed": Protection.SEALED,
         "signature": Protection.PUBLIC,
@@ -155,5 +155,5 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     # POSITION_SELECTION says what follows.
     messages.Positions: {**_SEALED_CORE, "positions": Protection.PUBLIC},
     messages.PartialSums: {"sums": Protection.PAILLIER},
-    messages.Total: {"total": Protection.PAILLIER},
+    messages.SambaTotal: {"total": Protection.PAILLIER},
 }

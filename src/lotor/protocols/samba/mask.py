@@ -15,7 +15,7 @@ _ALPHA_LOW, _ALPHA_HIGH = 1 << 64, 1 << 96
 WIDTH = (SCORE_BITS + 96 + 7) // 8
 
 
-class Mask:
+class ScoreMask:
     """alpha at each (t, l), fresh for each, from the owners' key."""
 
     def __init__(self, key: bytes) -> None:

@@ -5,14 +5,14 @@ from typing import TypeVar
 from lotor.core.errors import InputError
 from lotor.policies import Policy, to_text
 from lotor.protocols.memory import Memory, restored
-from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.terms import SambaTerms
 
 
 class SambaMemory(Memory, kw_only=True):
     """Until the set-up is over, `terms` is None."""
 
     policy: str
-    terms: Terms | None = None
+    terms: SambaTerms | None = None
 
 
 M = TypeVar("M", bound=SambaMemory)

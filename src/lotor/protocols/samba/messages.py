@@ -10,7 +10,7 @@ from lotor.core.effects import Message
 WIRE = "samba/1/"
 
 
-class Order(Message, frozen=True, tag=WIRE + "order"):
+class SambaOrder(Message, frozen=True, tag=WIRE + "order"):
     """Step 0, customer to Controller: the terms, signed for each owner and for Comp.
 
     Their bytes travel, since a signature is on bytes.
@@ -20,14 +20,14 @@ class Order(Message, frozen=True, tag=WIRE + "order"):
     signatures: dict[str, bytes]
 
 
-class Setup(Message, frozen=True, tag=WIRE + "setup"):
+class SambaSetup(Message, frozen=True, tag=WIRE + "setup"):
     """Step 1, Controller to Comp and to each owner."""
 
     terms: bytes
     signature: bytes
 
 
-class Offer(Message, frozen=True, tag=WIRE + "offer"):
+class SambaOffer(Message, frozen=True, tag=WIRE + "offer"):
     """Owner to Controller: a public key that keys can be sealed to, signed for both sealers."""
 
     public: bytes
@@ -49,7 +49,7 @@ class Offers(Message, frozen=True, tag=WIRE + "offers"):
     offers: list[SignedOffer]
 
 
-class SealedKey(Message, frozen=True, tag=WIRE + "sealed-key"):
+class SambaSealedKey(Message, frozen=True, tag=WIRE + "sealed-key"):
     """A key sealed to one owner and signed by its maker."""
 
     owner: str
@@ -60,7 +60,7 @@ class SealedKey(Message, frozen=True, tag=WIRE + "sealed-key"):
 class SealedKeys(Message, frozen=True, tag=WIRE + "sealed-keys"):
     """Comp, or the first owner, to Controller: a sealed key for each owner asked about."""
 
-    keys: list[SealedKey]
+    keys: list[SambaSealedKey]
 
 
 class MaskedScores(Message, frozen=True, tag=WIRE + "masked-scores"):
@@ -112,7 +112,7 @@ class PartialSums(Message, frozen=True, tag=WIRE + "partial-sums"):
     sums: list[bytes]
 
 
-class Total(Message, frozen=True, tag=WIRE + "total"):
+class SambaTotal(Message, frozen=True, tag=WIRE + "total"):
     """Step 7, Controller to customer: the encrypted sum of them all."""
 
     total: bytes

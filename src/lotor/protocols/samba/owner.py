@@ -18,7 +18,7 @@ from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
 from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from
 from lotor.protocols.samba.keys import AES_KEY, OWNERS_KEYS, KeyRing
-from lotor.protocols.samba.mask import Mask
+from lotor.protocols.samba.mask import ScoreMask
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import (
     MaskedScores,
@@ -26,10 +26,10 @@ from lotor.protocols.samba.messages import (
     PartialSums,
     Positions,
     PullingBits,
-    SealedKey,
-    Setup,
+    SambaSealedKey,
+    SambaSetup,
 )
-from lotor.protocols.samba.terms import Terms
+from lotor.protocols.samba.terms import SambaTerms
 from lotor.protocols.samba.totals import packed
 from lotor.protocols.samba.wire import (
     BIT_WIDTH,
@@ -41,7 +41,7 @@ from lotor.protocols.samba.wire import (
 )
 
 
-class OwnerMemory(SambaMemory, tag="samba/1/owner"):
+class SambaOwnerMemory(SambaMemory, tag="samba/1/owner"):
     """`own_key` (ties, samples) is this owner's alone; `mask_key` and `coin_key` are the owners',
     made by the first of them; `aes_key` is the owners' and Comp's."""
 
@@ -54,7 +54,7 @@ class OwnerMemory(SambaMemory, tag="samba/1/owner"):
     arms: ArmSnapshot | None = None
 
 
-class Owner(Party):
+class SambaOwner(Party):
     """Figures 6 (a) and 9 (a), for `held` arms at once, with rewards in the range of `scale`.
 
     The draws of `own_key` and, at the first owner, `coin_key` decide arms. A simulation derives
@@ -84,7 +84,7 @@ class Owner(Party):
         self._aead: Aead | None = None
         self._encryptions = 0
         self._memory = (
-            OwnerMemory(
+            SambaOwnerMemory(
                 party=identity.name,
                 run=run,
                 policy=to_text(policy),
@@ -94,7 +94,7 @@ class Owner(Party):
                 mask_key=new_key(),
             )
             if snapshot is None
-            else restored_with(OwnerMemory, snapshot, identity.name, run, policy)
+            else restored_with(SambaOwnerMemory, snapshot, identity.name, run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -114,19 +114,19 @@ class Owner(Party):
         yield from self._core(memory.terms, arms)
         yield from self._cumulative_reward(memory.terms, arms)
 
-    def _setup(self) -> Steps[tuple[Terms, ArmSnapshot]]:
-        setup: Setup = yield Receive("controller", Setup)  # step 1
+    def _setup(self) -> Steps[tuple[SambaTerms, ArmSnapshot]]:
+        setup: SambaSetup = yield Receive("controller", SambaSetup)  # step 1
         terms = self._ring.accept(setup, self._policy)
         self._check(terms)
         sealing = SealingKey(self._memory.sealing_key)
         yield Send("controller", self._ring.offer(sealing.public, terms.first_owner))
-        sealed: SealedKey = yield Receive("controller", SealedKey)
+        sealed: SambaSealedKey = yield Receive("controller", SambaSealedKey)
         self._memory.aes_key = self._ring.open(sealing, sealed, "comp", AES_KEY)
         yield from self._share_owners_keys(terms, sealing)
         arms = yield from self._first_pulls(terms)
         return terms, arms
 
-    def _check(self, terms: Terms) -> None:
+    def _check(self, terms: SambaTerms) -> None:
         """Refuse terms, ordered or restored, that are not about this owner's arms."""
         if terms.owners.get(self._name) != self._held or terms.scale != self._scale:
             raise ProtocolError(
@@ -136,7 +136,7 @@ class Owner(Party):
             )
         public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
 
-    def _share_owners_keys(self, terms: Terms, sealing: SealingKey) -> Steps[None]:
+    def _share_owners_keys(self, terms: SambaTerms, sealing: SealingKey) -> Steps[None]:
         """The mask key and the coin key: the first owner seals its own to the others."""
         memory = self._memory
         first, *others = terms.owners
@@ -145,11 +145,11 @@ class Owner(Party):
             both = memory.mask_key + memory.coin_key
             yield Send("controller", self._ring.seal(both, offers, others, OWNERS_KEYS))
         else:
-            sealed: SealedKey = yield Receive("controller", SealedKey)
+            sealed: SambaSealedKey = yield Receive("controller", SambaSealedKey)
             both = self._ring.open(sealing, sealed, first, OWNERS_KEYS)
             memory.mask_key, memory.coin_key = both[:KEY_BYTES], both[KEY_BYTES:]
 
-    def _draws(self, terms: Terms) -> tuple[Draws, range]:
+    def _draws(self, terms: SambaTerms) -> tuple[Draws, range]:
         """This owner's draws, and the numbers that its arms have in the run."""
         own = terms.arms()[self._name]
         indices = range(own.start, own.stop)
@@ -160,7 +160,7 @@ class Owner(Party):
         )
         return draws, indices
 
-    def _first_pulls(self, terms: Terms) -> Steps[ArmSnapshot]:
+    def _first_pulls(self, terms: SambaTerms) -> Steps[ArmSnapshot]:
         """Pull each arm once."""
         draws, indices = self._draws(terms)
         arms = ArmStates(self._held, terms.k)
@@ -170,11 +170,11 @@ class Owner(Party):
             self._policy.learn(arms, i, self._scale.to_fixed(reward), draws.at(arm + 1, 0))
         return arms.snapshot()
 
-    def _core(self, terms: Terms, arms: ArmStates) -> Steps[None]:
+    def _core(self, terms: SambaTerms, arms: ArmStates) -> Steps[None]:
         policy, memory = self._policy, self._memory
         aead = self._aead = Aead(memory.aes_key, sealed=memory.sealed)
         draws, indices = self._draws(terms)
-        mask, bindings = Mask(memory.mask_key), Bindings(terms.run)
+        mask, bindings = ScoreMask(memory.mask_key), Bindings(terms.run)
         answer = self._by_bits if terms.selection == "bits" else self._by_position
         to_fixed, observes = self._scale.to_fixed, policy.observes
 
@@ -222,7 +222,7 @@ class Owner(Party):
         positions = cutter(self._held, POSITION_WIDTH)(message.positions)
         return positions.index(winner) if winner in positions else None
 
-    def _cumulative_reward(self, terms: Terms, arms: ArmStates) -> Steps[None]:
+    def _cumulative_reward(self, terms: SambaTerms, arms: ArmStates) -> Steps[None]:
         key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         pairs = zip(arms.s.tolist(), arms.n.tolist(), strict=True)
         sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in pairs]

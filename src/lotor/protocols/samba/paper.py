@@ -30,14 +30,14 @@ from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.samba import complexity
-from lotor.protocols.samba.comp import Comp
-from lotor.protocols.samba.controller import Controller
-from lotor.protocols.samba.customer import Customer
+from lotor.protocols.samba.comp import SambaComp
+from lotor.protocols.samba.controller import SambaController
+from lotor.protocols.samba.customer import SambaCustomer
 from lotor.protocols.samba.leakage import MEASURED, POSITION_SELECTION
 from lotor.protocols.samba.messages import WIRE
-from lotor.protocols.samba.owner import Owner
+from lotor.protocols.samba.owner import SambaOwner
 from lotor.protocols.samba.protocol import Samba
-from lotor.protocols.samba.terms import Terms, terms_from
+from lotor.protocols.samba.terms import SambaTerms, terms_from
 
 # Each hospital of the demonstration tries a treatment of its own, which helps this share of its
 # patients.
@@ -118,7 +118,7 @@ class SambaPaper(Form):
         samba, owners = _samba(protocol), members["owner"]
         scale = _common_scale(owners)
         key = generate_keypair(samba.key_bits, insecure_bits=samba.insecure_key_bits)
-        terms = Terms(
+        terms = SambaTerms(
             run=run,
             budget=budget,
             owners={owner.name: owner.contribution.arms for owner in owners},
@@ -133,7 +133,7 @@ class SambaPaper(Form):
             terms.check(run, samba.policy)
         except ProtocolError as error:
             raise InputError(str(error)) from None
-        return terms.to_bytes(), Customer(identity, terms, key)
+        return terms.to_bytes(), SambaCustomer(identity, terms, key)
 
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(order)
@@ -150,13 +150,15 @@ class SambaPaper(Form):
             samba = _samba(assignment.simulated)
             policy, least = samba.policy, samba.minimum_key_bits
         if assignment.seat == "customer" and snapshot is not None:
-            return Customer.restored(identity, run, policy, snapshot, minimum_key_bits=least)
+            return SambaCustomer.restored(identity, run, policy, snapshot, minimum_key_bits=least)
         if assignment.seat == "controller":
-            return Controller(run, policy, minimum_key_bits=least, order=order, snapshot=snapshot)
+            return SambaController(
+                run, policy, minimum_key_bits=least, order=order, snapshot=snapshot
+            )
         if assignment.seat == "comp":
-            return Comp(identity, run, policy, order=order, snapshot=snapshot)
+            return SambaComp(identity, run, policy, order=order, snapshot=snapshot)
         seed = assignment.seed
-        return Owner(
+        return SambaOwner(
             identity,
             run,
             policy,
@@ -229,14 +231,16 @@ def _samba(protocol: SecureProtocol) -> Samba:
     return protocol
 
 
-def _policy(terms: Terms) -> Policy:
+def _policy(terms: SambaTerms) -> Policy:
     """The policy that the customer ordered."""
     try:
         policy = from_text(terms.policy)
     except InputError as error:
         raise ProtocolError(f"customer ordered a policy that is not known here: {error}") from None
     if not isinstance(policy, Policy):
-        raise ProtocolError(f"customer ordered {terms.policy}, which is no policy of samba")
+        raise ProtocolError(
+            f"customer ordered {terms.policy}, which is no policy of samba: order one such as ucb"
+        )
     return policy
 
 

@@ -13,7 +13,7 @@ from lotor.protocols.samba import complexity
 from lotor.protocols.samba.protocol import SELECTIONS
 
 
-class Terms(msgspec.Struct, frozen=True):
+class SambaTerms(msgspec.Struct, frozen=True):
     """N, the policy A, how many arms each owner holds (in their order), the customer's key."""
 
     run: str
@@ -84,7 +84,7 @@ class Terms(msgspec.Struct, frozen=True):
             )
 
 
-def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> Terms:
+def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> SambaTerms:
     """Terms that this party can keep, and that the run was announced with, if it was."""
     check_announced(data, order, run)
     terms = terms_from(data)
@@ -92,10 +92,10 @@ def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -
     return terms
 
 
-def terms_from(data: bytes) -> Terms:
+def terms_from(data: bytes) -> SambaTerms:
     """Terms from the bytes that the customer signed."""
     try:
-        return msgspec.msgpack.decode(data, type=Terms)
+        return msgspec.msgpack.decode(data, type=SambaTerms)
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
             "customer signed what are no terms of this version: let it order with this version"
