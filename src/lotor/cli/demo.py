@@ -22,7 +22,7 @@ from lotor.cli.show import show_account, show_leakage
 from lotor.cli.simulate import different_rounds
 from lotor.core.errors import RunEndedError, StoppedError
 from lotor.core.result import Result
-from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol, shown_first
 from lotor.runtime.run import run
 from lotor.sandbox import Federation
 
@@ -38,8 +38,9 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command()
 def demo_command(
     protocol: Annotated[
-        str, typer.Option(help="What to run, as `lotor run --help` lists them.")
-    ] = "samba",
+        str | None,
+        typer.Option(help="What to run, as `lotor run --help` lists them.", show_default="samba"),
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -74,7 +75,7 @@ def demo_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """Organisations learn together, every party a process of its own on this machine."""
-    kind = PROTOCOLS[protocol]
+    kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
     allow_policy(policy)
     chosen = kind.configured(policy, {} if form is None else {"form": form})
     rounds = kind.demo_budget if budget is None else budget

@@ -13,7 +13,7 @@ from lotor.cli.keys_show import (
 )
 from lotor.core.errors import ConfigError, InputError
 from lotor.crypto.certificates import Request, Subject, Trust
-from lotor.protocols.protocol import PROTOCOLS, all_forms
+from lotor.protocols.protocol import PROTOCOLS, all_forms, shown_first
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.enrolment import (
     install_certificate,
@@ -228,7 +228,9 @@ def demo(
     owner: Annotated[
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
-    protocol: Annotated[str, typer.Option(help="Whose parties to make.")] = "samba",
+    protocol: Annotated[
+        str | None, typer.Option(help="Whose parties to make.", show_default="samba")
+    ] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -239,10 +241,10 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
-    kind = PROTOCOLS[protocol]
+    kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
     chosen = kind.form_called(form or kind.default_form())
     if owner is not None and chosen.owner_role is None:
-        raise InputError(f"--owner does not go with {protocol}: its parties have fixed roles")
+        raise InputError(f"--owner does not go with {kind.name}: its parties have fixed roles")
     members: dict[str, str] = {}
     for role in chosen.roles:
         named = (owner or DEMO_OWNERS) if role.name == chosen.owner_role else role.seats

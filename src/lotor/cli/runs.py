@@ -51,6 +51,7 @@ def described(at: OpenKit, row: RunRow) -> dict[str, object]:
     document |= {
         "protocol": table.announcement.protocol,
         "form": table.form.name,
+        "code": [str(one) for one in table.announcement.code],
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
@@ -134,7 +135,8 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
                 words = ", ".join(f"{k} {v}" for k, v in about.items() if v not in ("", None))
                 out.print(f"  {seat}: {words}", markup=False)
         elif value not in ("", None):
-            out.print(f"[bold]{key}[/bold] {escape(str(value))}")
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            out.print(f"[bold]{key}[/bold] {escape(text)}")
     if isinstance(account, dict):
         show_account(out, account)
 

@@ -74,6 +74,9 @@ class SecureProtocol(Protocol):
     exact: ClassVar[bool] = True
     """Whether it computes with the very numbers of plain, or rounds."""
 
+    shown_first: ClassVar[bool] = False
+    """Whether it is what a demonstration shows unless another protocol is asked for."""
+
     policy_options: ClassVar[tuple[str, ...]] = ()
     """Parameters of the policy that are options of their own on the command line."""
 
@@ -201,6 +204,11 @@ class SecureProtocol(Protocol):
 
 PROTOCOLS: Registry[SecureProtocol] = Registry("lotor.protocols", "protocol", (SecureProtocol,))
 """The protocols that packages offer by entry points, and those that were allowed by name."""
+
+
+def shown_first(protocols: Mapping[str, type[SecureProtocol]]) -> str:
+    """The protocol that is demonstrated unless another one is asked for."""
+    return next(name for name, kind in protocols.items() if kind.shown_first)
 
 
 def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[Form]:

@@ -38,6 +38,8 @@ class Samba(SecureProtocol):
     arms: ClassVar[type[ArmsSource]] = BanditSource
     forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.samba.paper:SambaPaper"}
 
+    shown_first: ClassVar[bool] = True
+
     policy: Policy = field(default_factory=UCB)
     key_bits: int = field(
         default=3072,

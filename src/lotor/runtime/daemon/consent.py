@@ -35,7 +35,7 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> l
     >>> rules = ConsentRules(
     ...     customers=("acme",), policies=("ucb",), least_budget=100, total_budget=1000
     ... )
-    >>> objections(rules, RunRequest("run", "acme", "samba", "ucb", 50), spent=0)
+    >>> objections(rules, RunRequest("run", "acme", "their-protocol", "ucb", 50), spent=0)
     ['its budget of 50 is below least_budget 100']
     """
     if rules is None:
