@@ -385,3 +385,22 @@ def test_a_policy_that_fits_no_protocol_of_that_kind_is_refused(name: str) -> No
     for policy in refused:
         with pytest.raises(InputError):
             kind.ordered({"policy": policy})
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS.values(), ids=FORMS)
+def test_a_demonstration_seats_everybody_with_what_they_bring(name: str, form: str) -> None:
+    protocol = PROTOCOLS[name].configured(None, {"form": form})
+    described = protocol.in_form()
+    cast = described.cast(protocol, 5, 0, None)
+    named = {
+        role.name: [Member(one) for one, member in cast.members.items() if member.role == role.name]
+        for role in described.roles
+    }
+    assert sum(map(len, named.values())) == len(cast.members)
+    assert len(described.seats(named)) == len(cast.members)
+    for role in described.roles:
+        for member in named[role.name]:
+            table = cast.members[member.name].table or {}
+            assert set(role.brings) <= set(table)
+    assert set(cast.pullers) <= set(cast.members)
+    assert cast.story
