@@ -404,3 +404,12 @@ def test_a_demonstration_seats_everybody_with_what_they_bring(name: str, form: s
             assert set(role.brings) <= set(table)
     assert set(cast.pullers) <= set(cast.members)
     assert cast.story
+
+
+def test_a_protocol_that_cannot_be_loaded_stops_no_other() -> None:
+    class Broken(lotor.Samba):
+        forms: ClassVar[Mapping[str, str]] = {"paper": "no_such_module:Form"}
+
+    with pytest.warns(UserWarning, match="the protocol broken is left out: the form no_such"):
+        found = all_forms({"broken": Broken, "samba": lotor.Samba})
+    assert [form.wire for form in found] == [lotor.Samba.form_called("paper").wire]

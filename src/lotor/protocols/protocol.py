@@ -4,6 +4,7 @@ A protocol is a frozen dataclass. Its fields are its options; its class says wha
 which arms it takes and in which forms it exists. CONTRIBUTING.md shows how to add one.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -212,8 +213,15 @@ def shown_first(protocols: Mapping[str, type[SecureProtocol]]) -> str:
 
 
 def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[Form]:
-    """Every form of every protocol."""
-    return [kind.form_called(name) for kind in protocols.values() for name in kind.forms]
+    """Every form of every protocol; one that cannot be loaded warns, and is left out."""
+    forms = []
+    for name in protocols:
+        try:
+            kind = protocols[name]
+            forms += [kind.form_called(form) for form in kind.forms]
+        except InputError as error:
+            warnings.warn(f"the protocol {name} is left out: {error}", UserWarning, stacklevel=2)
+    return forms
 
 
 def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
