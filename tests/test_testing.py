@@ -76,11 +76,11 @@ def random_scores() -> Callable[[ArmStates, Draws], Floats]:
 @pytest.mark.parametrize(
     ("formula", "complaint"),
     [
-        (lambda arms, draw: arms.mean.tolist(), "list that is no array of numbers"),
-        (lambda arms, draw: 0.5, "float that is no array"),
-        (lambda arms, draw: None, "NoneType that is no array"),
-        (lambda arms, draw: arms.mean.astype(str), "no array of numbers"),
-        (lambda arms, draw: arms.mean + 0j, "no array of numbers"),
+        (lambda arms, draw: arms.mean.tolist(), "list that is not an array of numbers"),
+        (lambda arms, draw: 0.5, "float that is not an array"),
+        (lambda arms, draw: None, "NoneType that is not an array"),
+        (lambda arms, draw: arms.mean.astype(str), "not an array of numbers"),
+        (lambda arms, draw: arms.mean + 0j, "not an array of numbers"),
         (lambda arms, draw: arms.mean[:1], r"shape \(1,\) for 4 arms"),
         (lambda arms, draw: arms.mean[:, None], r"shape \(4, 1\)"),
         (lambda arms, draw: arms.mean * np.nan, "outside"),

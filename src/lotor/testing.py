@@ -24,7 +24,7 @@ _ROUNDS = 40
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """Whether a policy may run under SAMBA: for each condition of Theorem 1 None, or why not."""
+    """Whether a policy may run under SAMBA: for each condition, None or why it fails."""
 
     policy: str
     arm_score_locality: str | None
@@ -91,7 +91,7 @@ def _written(arms: ArmStates) -> tuple[ArmSnapshot, list[float]]:
 
 
 class _Trial:
-    """A run of one agent, with every call looked at."""
+    """A run of one agent that checks every call of the policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -115,7 +115,7 @@ class _Trial:
         shape = (len(arms),)
         if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "fiu":
             raise PolicyError(
-                f"score gave a {type(scores).__name__} that is no array of numbers: "
+                f"score gave a {type(scores).__name__} that is not an array of numbers: "
                 "return a vector of float64, one score for each arm held"
             )
         if scores.shape != shape:

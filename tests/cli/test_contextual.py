@@ -147,7 +147,7 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         (["ppcb", "--budget", "0"], "budget of 0"),
         ([*PLAIN, "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
         ([*PLAIN, "--parties", "2"], "--parties belongs to"),
-        ([*PLAIN, "--delta", "0.1"], "--delta goes with --privacy-budget"),
+        ([*PLAIN, "--delta", "0.1"], "--delta needs --privacy-budget"),
         ([*PLAIN, "--slot-bits", "64"], "for the policies of `lotor run linucb-ds`"),
         ([*PLAIN, "--arms", "0.9,0.1"], "no source of contexts"),
         (["plain", "--delay", "2"], "--policy ucb: it is for the policies of `lotor run ppcb`"),

@@ -163,7 +163,7 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signa
         process.send_signal(number)
         out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "lotor: interrupted; all processes are ended"
+    assert err.splitlines()[-1] == "lotor: interrupted; all processes were ended"
     assert list(tmp_path.iterdir()) == []
     assert processes(tmp_path) == {}
 

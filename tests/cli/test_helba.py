@@ -34,7 +34,7 @@ def output(*arguments: str, code: int = 0) -> str:
 def test_compare_shows_plan_regrets_decisions_costs_and_leakage() -> None:
     shown = output("run", "helba", *SMALL, "--compare")
     for text in (
-        "What the run takes: 3 rounds, 2 arms, d = 2",
+        "What the run will cost: 3 rounds, 2 arms, d = 2",
         "NONE: for teaching",
         "14 of 50 bits",
         "resolution in round 3",
@@ -47,7 +47,7 @@ def test_compare_shows_plan_regrets_decisions_costs_and_leakage() -> None:
         "not considered",
     ):
         assert text in shown
-    assert shown.index("What the run takes") < shown.index("HELBA, encrypted")
+    assert shown.index("What the run will cost") < shown.index("HELBA, encrypted")
 
 
 def test_compare_as_json() -> None:
@@ -183,7 +183,7 @@ def examples() -> list[list[str]]:
 
 @pytest.mark.parametrize("arguments", examples(), ids=" ".join)
 def test_the_commands_of_the_docs_run(arguments: list[str]) -> None:
-    assert "What the run takes" in output(*arguments)
+    assert "What the run will cost" in output(*arguments)
 
 
 def test_the_docs_show_commands() -> None:

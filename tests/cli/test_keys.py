@@ -140,7 +140,7 @@ def test_show_looks_here_and_at_kits_without_a_certificate(
 
 
 def test_show_never_shows_a_key_and_names_what_it_cannot_read(lyon: Path) -> None:
-    with pytest.raises(ConfigError, match="private key, of which nothing is shown"):
+    with pytest.raises(ConfigError, match="private key, which is never shown"):
         keys("show", "lyon/key.pem")
     Path("junk.pem").write_bytes(b"junk")
     for path, reason in {

@@ -21,11 +21,11 @@ DECISION = "aa/1"
 @pytest.mark.parametrize(
     ("owner", "options", "complaint"),
     [
-        (PULL, (), "give one of"),
-        (PULL, ("--reward", "1", "--again"), "give one of"),
+        (PULL, (), "give exactly one of"),
+        (PULL, ("--reward", "1", "--again"), "give exactly one of"),
         (PULL, ("--reward", "3"), "reward_range"),
         (PULL, ("--features", "0.5,0.5"), "none, not 2"),
-        (ACT, ("--reward", "1"), "with a pull"),
+        (ACT, ("--reward", "1"), "that has `pull`"),
         (FEATURES, ("--lost",), "cannot be lost"),
         (FEATURES, ("--features", "0.5"), "2, not 1"),
         (FEATURES, ("--features", "high,low"), "numbers with commas"),

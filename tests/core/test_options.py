@@ -109,7 +109,7 @@ def test_false_is_false(said: object) -> None:
 def test_what_cannot_be_read_is_refused(name: str, value: object, takes: str) -> None:
     with pytest.raises(InputError) as caught:
         OPTIONS[name].read(value)
-    assert str(caught.value) == f"{name} is {value!r}, and takes {takes}"
+    assert str(caught.value) == f"{name} takes {takes}, not {value!r}"
 
 
 def every_options_class() -> list[type]:

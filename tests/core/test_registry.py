@@ -71,7 +71,7 @@ def test_a_class_of_the_wrong_kind_is_refused(
     wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(tmp_path, monkeypatch, "kennel", stone=f"kennel.dogs:{wrong}")
-    with pytest.raises(InputError, match="stone is no pet: it must be a class derived from Pet"):
+    with pytest.raises(InputError, match="stone is not a pet: it must be a class derived from Pet"):
         registry()["stone"]
 
 
@@ -113,7 +113,7 @@ def test_what_was_allowed_is_checked_too(tmp_path: Path, monkeypatch: pytest.Mon
     offer(tmp_path, monkeypatch, "kennel")
     pets = registry()
     pets.allow("kennel.dogs:Stone")
-    with pytest.raises(InputError, match=r"kennel\.dogs:Stone is no pet"):
+    with pytest.raises(InputError, match=r"kennel\.dogs:Stone is not a pet"):
         pets["kennel.dogs:Stone"]
 
 

@@ -21,7 +21,7 @@ def test_a_table_is_a_copy_that_cannot_be_changed() -> None:
         ([[1.0, 2.0]], "1 arms, which leaves nothing to choose"),
         ([[], []], "zero dimensions"),
         ([[1.0], [1.0, 2.0]], "several lengths"),
-        ([["one"], ["two"]], "no number"),
+        ([["one"], ["two"]], "not a number"),
         ([1.0, 2.0], "one vector for each arm"),
         ([[1.0], [float("nan")]], "not finite"),
         ([[1.0], [float("-inf")]], "not finite"),
@@ -35,14 +35,14 @@ def test_unusable_arms_are_refused(vectors: VectorsLike, complaint: str) -> None
 
 @pytest.mark.parametrize("rows", [[], [[]], [1.0], [[[1.0]]]])
 def test_a_table_has_rows_and_columns(rows: VectorsLike) -> None:
-    with pytest.raises(InputError, match="contexts is a table: give at least one row"):
+    with pytest.raises(InputError, match="contexts must be a table: give at least one row"):
         to_table("contexts", rows)
 
 
 def test_unusable_vectors_are_refused_without_their_values() -> None:
     with pytest.raises(InputError, match="theta has 2 numbers where 3 are needed"):
         to_vector("theta", [1.25, 2.5], 3)
-    with pytest.raises(InputError, match="theta is a list of numbers"):
+    with pytest.raises(InputError, match="theta must be a list of numbers"):
         to_vector("theta", np.zeros((2, 2)))
     with pytest.raises(InputError) as caught:
         to_vector("theta", [123.456, float("nan")])

@@ -64,9 +64,9 @@ def test_a_seed_is_a_whole_number(seed: int) -> None:
 @pytest.mark.parametrize(
     ("contexts", "rewards", "options", "complaint"),
     [
-        ([], [], {}, "contexts is a table"),
-        ([[]], [[1.0]], {}, "contexts is a table"),
-        ([[1.0]], [[]], {}, "rewards is a table"),
+        ([], [], {}, "contexts must be a table"),
+        ([[]], [[1.0]], {}, "contexts must be a table"),
+        ([[1.0]], [[]], {}, "rewards must be a table"),
         ([[1.0], [1.0, 0.0]], [[1.0], [1.0]], {}, "several lengths"),
         ([[nan]], [[1.0]], {}, "contexts holds a number that is not finite"),
         ([[1.0]], [[nan]], {}, "rewards holds a number that is not finite"),

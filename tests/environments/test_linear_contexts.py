@@ -88,7 +88,7 @@ def test_an_arm_that_is_not_there_is_refused(arm: int) -> None:
         ([[[]]], [1.0], 0.5, "shape"),
         ([[1.0, 2.0]], [1.0], 0.5, "shape"),
         ([[[1.0]], [[1.0], [2.0]]], [1.0], 0.5, "shape"),
-        ([[["x"]]], [1.0], 0.5, "no number"),
+        ([[["x"]]], [1.0], 0.5, "not a number"),
         ([[[nan]]], [1.0], 0.5, "contexts holds a number that is not finite"),
         ([[[1.0]]], [inf], 0.5, "theta holds a number that is not finite"),
         ([[[1.0]]], [1.0, 2.0], 0.5, "theta has 2 numbers where 1 are needed"),

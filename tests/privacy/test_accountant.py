@@ -222,10 +222,10 @@ def test_what_was_spent_says_what_it_covers() -> None:
     ("arguments", "message"),
     [
         ({"arms": 0, "epsilon": 0.1}, "arms is 0"),
-        ({"arms": 2.5, "epsilon": 0.1}, "arms is a whole number"),
+        ({"arms": 2.5, "epsilon": 0.1}, "arms is 2.5: give a whole number"),
         ({"arms": 2, "epsilon": 1.1}, "epsilon is a probability"),
         ({"arms": 2, "epsilon": float("nan")}, "epsilon is a probability"),
-        ({"arms": 2, "epsilon": "0.1"}, "epsilon is a number"),
+        ({"arms": 2, "epsilon": "0.1"}, "epsilon is '0.1': give a number"),
         ({"arms": 2, "epsilon": 0.1, "delta": 1.0}, "delta is the probability"),
         ({"arms": 2, "epsilon": 0.1, "delta": -1e-9}, "delta is the probability"),
     ],
@@ -244,7 +244,7 @@ def test_bad_steps_are_refused(bound: Callable[[Accountant, int], float], steps:
 
 @pytest.mark.parametrize("budget", [-1.0, float("nan")])
 def test_bad_budgets_are_refused(budget: float) -> None:
-    with pytest.raises(InputError, match="privacy budget is at least 0"):
+    with pytest.raises(InputError, match=r"privacy budget is .*: give a number of at least 0"):
         Accountant(10, 0.1).steps(budget)
 
 

@@ -39,31 +39,36 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def demo_command(
     protocol: Annotated[
         str | None,
-        typer.Option(help="What to run, as `lotor run --help` lists them.", show_default="samba"),
+        typer.Option(
+            help="The protocol to run; `lotor run --help` lists them.", show_default="samba"
+        ),
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
-            help="In which form; `lotor run PROTOCOL --help` lists them.",
+            help="The form of the protocol; `lotor run PROTOCOL --help` lists them.",
             show_default="the protocol's default",
         ),
     ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
-            help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02'.",
+            help="E.g. 'softmax:tau=0.02'; `lotor policies` lists them.",
             show_default="the protocol's default",
         ),
     ] = None,
     budget: Annotated[
         int | None,
         typer.Option(
-            help="How many patients, travellers or pulls.", show_default="the protocol's default"
+            help="How many rounds: patients, travellers or pulls.",
+            show_default="the protocol's default",
         ),
     ] = None,
     hospitals: Annotated[
         int | None,
-        typer.Option(min=2, help="How many hospitals, where there are some.", show_default="3"),
+        typer.Option(
+            min=2, help="How many hospitals, if the protocol's demo has any.", show_default="3"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes outcomes and choices.")] = 7,
     kill: Annotated[
@@ -74,7 +79,7 @@ def demo_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Organisations learn together, every party a process of its own on this machine."""
+    """Show organisations that learn together, each party as a process on this machine."""
     kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
     allow_policy(policy)
     chosen = kind.configured(policy, {} if form is None else {"form": form})
@@ -108,8 +113,8 @@ def demo_command(
 def _interruptible() -> Iterator[Callable[[], None]]:
     """A function that raises once somebody has asked to stop.
 
-    An exception out of a signal handler could come between the start of a process and the moment
-    from which it is known.
+    The signal handler itself does not raise: its exception could come just after a process has
+    started and before we know of it, and the process would never be ended.
     """
     asked: list[int] = []
 
@@ -118,7 +123,7 @@ def _interruptible() -> Iterator[Callable[[], None]]:
 
     def look() -> None:
         if asked:
-            raise StoppedError("interrupted; all processes are ended")
+            raise StoppedError("interrupted; all processes were ended")
 
     heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, note) for number in heeded}
@@ -165,7 +170,8 @@ def _difference(protocol: SecureProtocol, outcome: DemoOutcome, plain: Result) -
         return "please report this"
     return (
         f"{len(rounds)} of {plain.budget} arms, the first in round {rounds[0]}. The two best "
-        "scores there were closer than what is rounded away; please report it if it happens again"
+        "scores of that round differ by less than the rounding; please report it if it happens "
+        "again"
     )
 
 

@@ -22,7 +22,7 @@ LOOK_SECONDS, SHOW_SECONDS, SETTLE_SECONDS, STALL_SECONDS = 0.03, 0.2, 30.0, 120
 
 @dataclass(frozen=True, slots=True)
 class DemoOutcome:
-    """What the federation came to; `seconds` from the first round to its last."""
+    """What came of the federation's run; `seconds` go from its first round to its last."""
 
     run: str
     reward: float | None
@@ -34,7 +34,7 @@ class DemoOutcome:
 
 
 class DemoRun:
-    """One run; `look` is called often and raises when somebody wants to stop."""
+    """One run. It calls `look` often, which raises once somebody has asked to stop."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class DemoRun:
         self._last = (-1, 0)
 
     def run(self, *, kill: bool) -> DemoOutcome:
-        """From the keys to the total; no process is left, whatever happens."""
+        """Run everything from the keys to the total, and leave no process behind."""
         self._view.show(Scene("making keys and certificates", {}))
         self._federation.prepare()
         with closing(self._federation):
@@ -124,7 +124,7 @@ class DemoRun:
                 self._view.show(Scene(stage, watch.states(run), t, rate, names))
 
     def _check_that_it_moves(self, t: int) -> None:
-        """Parties give each other up after a while; the demo does not wait for ever either."""
+        """Raise if nothing has happened for too long: no party would say so for much longer."""
         now, mark = time.monotonic(), (t, len(self._kills()))
         if mark != self._last:
             self._last, self._moved = mark, now
@@ -134,8 +134,8 @@ class DemoRun:
                 for name in self._federation.kits
             )
             raise RunEndedError(
-                f"nothing has happened for {STALL_SECONDS:g} s after round {t}, though all parties "
-                f"are served; their last words are {logs}"
+                f"nothing has happened for {STALL_SECONDS:g} s after round {t}, although all "
+                f"parties are running; their logs end with {logs}"
             )
 
     def _settled(self, run: str) -> dict[str, Standing]:
@@ -152,11 +152,11 @@ class DemoRun:
         unfinished = [name for name, one in standings.items() if one is None or not one.finished]
         raise RunEndedError(
             f"the run has its total, but {', '.join(unfinished)} did not finish within "
-            f"{SETTLE_SECONDS:g} s: the machine may be busy; try again, or a smaller --budget"
+            f"{SETTLE_SECONDS:g} s: the machine may be busy; try again, or give a smaller --budget"
         )
 
     def _wait(self) -> None:
-        """A little; nobody may die by itself meanwhile."""
+        """Wait a little; raise if a party has ended by itself meanwhile."""
         self._look()
         away = self._crashes.away_now() if self._crashes is not None else set()
         for name in self._federation.kits:

@@ -113,7 +113,7 @@ class DemoView:
 
 
 def pace(rate: float) -> str:
-    """Rounds in a second, or seconds for a round where that says more."""
+    """Rounds per second, or seconds per round if a round takes longer than a second."""
     return f"{rate:.0f} rounds/s" if rate >= 1 or not rate else f"{1 / rate:.1f} s a round"
 
 

@@ -21,11 +21,11 @@ PLAIN = "plain"
 PolicyOption = Annotated[
     str | None,
     typer.Option(
-        help="As `lotor policies` lists them, e.g. 'softmax:tau=0.02', or your own as module:Class."
+        help="E.g. 'softmax:tau=0.02' (`lotor policies` lists them), or your own as module:Class."
     ),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(help="Fixes arms and rewards; drawn and shown if absent.")
+    int | None, typer.Option(help="Fixes arms and rewards; if absent, one is drawn and shown.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
@@ -35,7 +35,7 @@ def flag(option: Option) -> str:
 
 
 def parameter(option: Option, panel: str) -> Parameter:
-    """An option of a command; it is None where nothing was said."""
+    """An option of a command; its value is None unless it is given."""
     kind: Any = Literal[option.choices] if option.choices else option.kind
     shown = typer.Option(
         flag(option), help=option.text, show_default=option.shown or False, rich_help_panel=panel
@@ -46,7 +46,7 @@ def parameter(option: Option, panel: str) -> Parameter:
 
 
 def _hidden(option: Option) -> Parameter:
-    """An option of another protocol, so that giving it can be answered well."""
+    """An option of another protocol: accepted, so that the error can name that protocol."""
     shown = typer.Option(flag(option), hidden=True)
     name = f"foreign_{option.flag}"
     return Parameter(
@@ -60,13 +60,13 @@ def command(
     foreign: Mapping[str, tuple[Option, list[str]]],
     text: str,
 ) -> typer.Typer:
-    """A command with the parameters of `body`, but for `options`, and options with their panels.
+    """A command with the parameters of `body` (except `options`) and `own` options by panel.
 
-    `body` gets the values that were given as `options`. One of `foreign` is refused, saying which
-    protocols take it.
+    `body` gets the options that were given as `options`. An option of `foreign` is refused with an
+    error that names the protocols which take it.
     """
     common = [one for one in signature(body).parameters.values() if one.name != "options"]
-    # Two of an option's owners may mean the same by it; the first one's help is shown.
+    # Two owners may share an option; the help shows the first one's text.
     derived = {flag(option): parameter(option, panel) for option, panel in reversed(list(own))}
     others = [option for name, (option, _) in foreign.items() if name not in derived]
     parameters = [*common, *reversed(derived.values()), *map(_hidden, others)]

@@ -24,7 +24,7 @@ def doctor_command(
     kit: KitOption,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
-    """Check a party's kit, journal, runs and connections, and say what to do. Changes nothing."""
+    """Check a party's kit, journal, runs and connections, and say what to do. Change nothing."""
     findings = examine(kit)
     if as_json:
         typer.echo(json.dumps([msgspec.structs.asdict(finding) for finding in findings]))

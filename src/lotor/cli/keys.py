@@ -63,7 +63,7 @@ def authority_command(
     AuthorityFolder.create(folder, name, days)
     print_document({**describe(folder), "folder": str(folder)}, as_json=as_json)
     _note(
-        f"Guard {folder}/key.pem: who has it can pose as any party. Back the folder up.\n"
+        f"Guard {folder}/key.pem: anybody who has it can pose as any party. Back up the folder.\n"
         "Tell every party the fingerprint above by phone.\n"
         "Next: each party runs `lotor keys request`."
     )
@@ -96,7 +96,7 @@ def _print_request(made: Request, kit: Path, *, as_json: bool) -> None:
     _note(
         f"Next: send {file} to the authority (it is not secret), and read out the fingerprint "
         f"by phone.\n{kit}/key.pem is secret and stays here.\n"
-        f"Put what comes back here with `lotor keys install FILE --kit {kit}`."
+        f"The authority sends a certificate back: `lotor keys install FILE --kit {kit}`."
     )
 
 
@@ -109,7 +109,7 @@ def sign(
         Path | None, typer.Option(help="The file to write. Default: NAME.certificate.pem.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask: the fingerprint has been compared.")
+        bool, typer.Option("--yes", help="Do not ask whether the fingerprint has been compared.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -135,7 +135,7 @@ def sign(
 
 
 def _check_target(path: Path) -> None:
-    """Refuse before signing what could not be written afterwards, or would destroy a file."""
+    """Refuse, before anything is signed, a file that cannot be written or must not be replaced."""
     if not path.parent.is_dir():
         raise ConfigError(f"{path} cannot be written: there is no folder {path.parent}")
     if path.exists() and b"-----BEGIN CERTIFICATE-----" not in read_file(path, "")[:100]:
@@ -174,7 +174,7 @@ def install(
     install_certificate(kit, file)
     print_document(describe(kit), as_json=as_json)
     _note(
-        "Compare the authority's fingerprint by phone: whoever made that key decides who is who.\n"
+        "Compare the authority's fingerprint by phone: the holder of that key decides who is who.\n"
         f"Next: write {kit}/party.toml."
     )
 
@@ -218,7 +218,7 @@ def _print_list(folder: AuthorityFolder, *, as_json: bool) -> None:
     _note(
         f"Next: send {file} to every party (it is not secret), who runs\n"
         "  lotor keys install revoked.pem --kit DIR\n"
-        "Until then a party goes on to accept what you have revoked."
+        "Until then a party still accepts the certificates that you have revoked."
     )
 
 
@@ -229,12 +229,12 @@ def demo(
         list[str] | None, typer.Option(help="An owner's name; repeat. Default: lyon porto graz.")
     ] = None,
     protocol: Annotated[
-        str | None, typer.Option(help="Whose parties to make.", show_default="samba")
+        str | None, typer.Option(help="The protocol whose parties to make.", show_default="samba")
     ] = None,
     form: Annotated[
         str | None,
         typer.Option(
-            help="In which form; `lotor run PROTOCOL --help` lists them.",
+            help="The form of the protocol; `lotor run PROTOCOL --help` lists them.",
             show_default="the protocol's default",
         ),
     ] = None,
@@ -250,11 +250,11 @@ def demo(
         named = (owner or DEMO_OWNERS) if role.name == chosen.owner_role else role.seats
         for name in named:
             if name in members:
-                raise InputError(f"the name {name!r} is taken twice: every party needs its own")
+                raise InputError(f"two parties are called {name!r}: give each one its own name")
             members[name] = role.name
     kits = make_kits(folder, members)
     _note(
-        "WARNING: all private keys of this federation lie on one machine. It protects nobody's "
+        "WARNING: all private keys of this federation are on one machine, so it protects nobody's "
         "data: use it for trials only."
     )
     shown = {name: str(kit) for name, kit in kits.items()}

@@ -77,7 +77,7 @@ def _folder(path: Path) -> Document:
 def _file(path: Path) -> Document:
     pem = read_file(path, "name a kit, an authority folder, a certificate, a request or a list")
     if b"PRIVATE KEY-----" in pem:
-        raise ConfigError(f"{path} is a private key, of which nothing is shown: name its folder")
+        raise ConfigError(f"{path} is a private key, which is never shown: name its folder instead")
     if b"-----BEGIN CERTIFICATE REQUEST-----" in pem:
         return describe_request(Request.from_pem(pem))
     if b"-----BEGIN X509 CRL-----" in pem:

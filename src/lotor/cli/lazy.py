@@ -1,4 +1,4 @@
-"""Commands that are imported when they are used: `lotor --help` needs only what they are for."""
+"""Commands that are imported when they are used: `lotor --help` needs only their summaries."""
 
 from importlib import import_module
 from typing import Any, ClassVar
@@ -7,9 +7,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 COMMANDS = {
-    "demo": "Organisations learn together, every party a process of its own on this machine.",
+    "demo": "Show organisations that learn together, each party as a process on this machine.",
     "run": "Simulate a run here, in one process.",
-    "plan": "Say what a run will take, without running it.",
+    "plan": "Say what a run will cost, without running it.",
     "policies": "List the policies, their parameters and which protocols they fit.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
@@ -17,7 +17,7 @@ COMMANDS = {
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
     "keys": "Make, show, renew and revoke the keys of a federation.",
 }
-"""Each command's module is called like it, and has an `app`."""
+"""Each command has a module of the same name, with an `app` in it."""
 
 
 class LazyGroup(TyperGroup):

@@ -16,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Bandits over several organisations' data that none of them shows.",
+    help="Bandits that learn from several organisations' data without showing it to anybody.",
     epilog=exit_codes.EPILOG,
 )
 

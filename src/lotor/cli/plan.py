@@ -1,4 +1,4 @@
-"""`lotor plan`: what a run will take, without running it."""
+"""`lotor plan`: what a run will cost, without running it."""
 
 import json
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
 
     own = [(one, "Options") for one in kind.all_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
-    text = f"Say what a run of {kind.name} will take ({kind.summary})."
+    text = f"Say what a run of {kind.name} will cost ({kind.summary})."
     return command(body, own, foreign_options(source_options, "plan"), text)
 
 
-app = protocol_app(_app, "Say what a run will take, without running it.")
+app = protocol_app(_app, "Say what a run will cost, without running it.")

@@ -29,7 +29,7 @@ _ESTIMATE_SECONDS = 600
 
 
 class TimeLeft(TimeRemainingColumn):
-    """By the rounds so far; before there are any, by what was expected."""
+    """The time left, by the rounds so far; before the first one, by what was expected."""
 
     def __init__(self, expected: float | None = None) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class TimeLeft(TimeRemainingColumn):
 def progress_bar(label: str, expected: float | None = None) -> Iterator[Report]:
     """A callback for `lotor.run(progress=…)` that draws a bar while the block runs.
 
-    `expected` seconds, if that is known, are shown until there are rounds to go by.
+    Until there are rounds to go by, the bar shows the `expected` seconds, if they are known.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -80,7 +80,7 @@ class RunProgress:
         self._run = run
         self._console = Console(file=stream)
         self._bar = Progress(
-            # What others say is shown as it is, whatever it looks like.
+            # No markup: other parties' words are shown as they are.
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
@@ -90,7 +90,7 @@ class RunProgress:
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("looks for the members", total=None)
+        self._task = self._bar.add_task("looking for the members", total=None)
         self._said = ""
 
     def __enter__(self) -> "RunProgress":

@@ -35,7 +35,7 @@ from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 DEFAULT_POLICY, DEFAULT_BUDGET = "ucb", 1000
 ARMS_PANEL = "Arms"
 
-BudgetOption = Annotated[int | None, typer.Option(help="How many pulls, the papers' N and T.")]
+BudgetOption = Annotated[int | None, typer.Option(help="How many pulls; the papers' N or T.")]
 TrajectoryOption = Annotated[
     bool, typer.Option("--trajectory", help="With --json: include the arm of each round.")
 ]
@@ -72,7 +72,7 @@ def configured(
     budget = kind.default_budget if budget is None else budget
     of_arms = {one.name for one in options_of(kind.arms)}
     source = kind.arms(**{name: options[name] for name in options if name in of_arms})
-    # First the arms, which say most about what was meant.
+    # The arms come first: an error in them says most about what was meant.
     environment = source.environment(kind.arms.default_text() if arms is None else arms, budget)
     own = {name: value for name, value in options.items() if name not in of_arms}
     return kind.configured(policy, own), environment, budget
@@ -91,7 +91,7 @@ def _secure_app(kind: type[SecureProtocol]) -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         if trajectory and not as_json:
-            raise InputError("--trajectory goes with --json")
+            raise InputError("--trajectory needs --json: give both, or leave it out")
         protocol, environment, n = configured(kind, policy, arms, budget, options)
         _run_secure(
             protocol, environment, n, seed, compare=compare, trajectory=trajectory, as_json=as_json
@@ -179,7 +179,7 @@ def _plain_app() -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         if trajectory and not as_json:
-            raise InputError("--trajectory goes with --json")
+            raise InputError("--trajectory needs --json: give both, or leave it out")
         count = DEFAULT_BUDGET if budget is None else budget
         plain, environment = _plain(policy or DEFAULT_POLICY, arms, count, options)
         result = simulate(plain, environment, count, seed, trajectory=trajectory)
@@ -195,7 +195,7 @@ def _plain_app() -> typer.Typer:
 
 
 def _plain_options() -> list[Option]:
-    """The options of protocols that say what plain computes: its settings, and a policy's own."""
+    """The protocols' options that change what plain computes: its settings and the policies'."""
     settings = {name for agent in AGENTS for name in agent.settings}
     own = {field.name for kind in POLICIES.values() if is_dataclass(kind) for field in fields(kind)}
     found = [one for kind in PROTOCOLS.values() for one in kind.all_options()]
@@ -209,7 +209,7 @@ def _plain(
     policy = from_text(text)
     agent = agent_of(policy)
     if agent is None:
-        raise InputError(f"{text} is no policy that plain can run")
+        raise InputError(f"plain cannot run {text}: `lotor policies` lists the policies")
     source = _source(policy, agent.arms)
     of_arms = {one.name for one in options_of(source)}
     parameters = {field.name for field in fields(policy)} if is_dataclass(policy) else set()
@@ -230,7 +230,7 @@ def _plain(
                 f"{flags[name]} does not go with --policy {text}: it is for the policies of {where}"
             )
     if "delta" in settings and "privacy_budget" not in settings:
-        raise InputError("--delta goes with --privacy-budget: give both, or leave it out")
+        raise InputError("--delta needs --privacy-budget: give both, or leave it out")
     if given:
         policy = replace(policy, **given)  # type: ignore[type-var]
     environment = source(**chosen).environment(
@@ -244,7 +244,7 @@ def _all_source_options() -> list[Option]:
 
 
 def _source(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
-    """The arms of the protocol that runs this very policy, if one does."""
+    """The arms of the protocol that runs exactly this policy, if there is one."""
     for kind in PROTOCOLS.values():
         if isinstance(policy, kind.policy_kind()):
             return kind.arms

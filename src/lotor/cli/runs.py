@@ -1,4 +1,4 @@
-"""`lotor runs`: what a party has to do with which runs, and what its operator decides."""
+"""`lotor runs`: the runs of a party, and what its operator decides about them."""
 
 import json
 from datetime import UTC, datetime
@@ -71,7 +71,7 @@ def described(at: OpenKit, row: RunRow) -> dict[str, object]:
 
 
 def _own(owner: OwnerTable, asked: int, mean: float | None) -> dict[str, object]:
-    """How often this party was asked, by what it was asked for."""
+    """How often this party was asked for each kind of answer."""
     if owner.pull is None and owner.act is not None:
         return {"own_acts": asked}
     if owner.pull is None and owner.features is not None:
@@ -120,7 +120,7 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
 
 @app.command("show")
 def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
-    """Show one run: who takes part, how it stands, and what is this party's own to see."""
+    """Show one run: who takes part, how it stands, and what this party alone may see."""
     with open_kit(kit) as at:
         document = described(at, at.journal.run(run))
     if as_json:
@@ -157,7 +157,7 @@ def follow(
 
 def _ask(at: OpenKit, row: RunRow, command: commands.Command, done: str) -> None:
     at.journal.commands.add(row.id, commands.to_bytes(command))
-    when = "" if _served(at.journal) else ", as soon as this party is served again"
+    when = "" if _served(at.journal) else " as soon as this party runs again"
     typer.echo(f"{done}{when}", err=True)
 
 
@@ -218,30 +218,34 @@ def resolve(
     ],
     kit: KitOption,
     reward: Annotated[
-        float | None, typer.Option(help="It was carried out, and this was its reward.")
+        float | None, typer.Option(help="The decision was carried out, and this was its reward.")
     ] = None,
     features: Annotated[
-        str | None, typer.Option(help="These were the features of its context, e.g. '0.1,-0.2'.")
+        str | None, typer.Option(help="The features of its context, e.g. '0.1,-0.2'.")
     ] = None,
     lost: Annotated[
         bool,
         typer.Option(
             "--lost",
-            help="It counts as a pull with the lowest reward, or as carried out where another "
-            "party gets the reward.",
+            help="Nobody knows. Counts as a pull with the lowest reward, or as carried out if "
+            "another party gets the reward.",
         ),
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="It was not carried out: call the function again.")
+        bool,
+        typer.Option("--again", help="The decision was not carried out: call the function again."),
     ] = False,
 ) -> None:
     """Say what became of a decision in doubt, so that the run goes on."""
     if (reward is not None) + (features is not None) + lost + again != 1:
-        raise InputError("give one of --reward X, --features X,Y, --lost and --again")
+        raise InputError("give exactly one of --reward X, --features X,Y, --lost and --again")
     with open_kit(kit) as at:
         row, owner = at.journal.run(run), at.config.owner
         if owner is None or row.state == FINISHED:
-            raise InputError(f"nothing can be in doubt in run {row.id} at this party")
+            raise InputError(
+                f"no decision of run {row.id} can be in doubt at this party: it has no functions, "
+                "or the run is finished"
+            )
         values = None if features is None else _numbers(features)
         _check_verdict(owner, reward, values, lost=lost)
         if decision not in row.note:
@@ -263,15 +267,19 @@ def _numbers(text: str) -> tuple[float, ...]:
 def _check_verdict(
     owner: OwnerTable, reward: float | None, features: tuple[float, ...] | None, *, lost: bool
 ) -> None:
-    """What this party is never asked for is not what was in doubt."""
+    """Refuse an answer of a kind that this party is never asked for."""
     low, high = owner.reward_range
     if reward is not None and owner.pull is None:
-        raise InputError("--reward is for a party with a pull, which this one has not")
+        raise InputError(
+            "--reward is for a party that has `pull` in its party.toml; this one has not"
+        )
     if reward is not None and not low <= reward <= high:
-        raise InputError(f"a reward lies in the reward_range ({low}, {high}), {reward} does not")
+        raise InputError(
+            f"the reward {reward} lies outside this party's reward_range ({low}, {high})"
+        )
     if features is not None and len(features) != owner.dimensions:
         raise InputError(
-            f"--features takes as many numbers as owner.dimensions in party.toml says: "
+            "--features needs as many numbers as owner.dimensions in party.toml says: "
             f"{owner.dimensions or 'none'}, not {len(features)}"
         )
     if lost and not owner.asked_for_arms:

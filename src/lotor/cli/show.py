@@ -14,13 +14,13 @@ from lotor.protocols.protocol import SecureProtocol
 BAR = 24
 MANY = 4
 PRIVACY_EXPLAINED = (
-    "A figure of x says that no outcome is more than e^x times as likely when contexts are "
-    "replaced, except with probability delta. That of one step says nothing about a run."
+    "A figure of x means: if contexts are replaced, no outcome becomes more than e^x times as "
+    "likely, except with probability delta. The figure of one step says nothing about a run."
 )
 
 
 def small_table(title: str) -> Table:
-    """Without lines but one below its headings."""
+    """A table with no lines except one below its headings."""
     return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
 
 
@@ -87,8 +87,8 @@ def _show_pair(out: Console, protocol: SecureProtocol, comparison: Comparison) -
     if different and not protocol.exact:
         out.print(
             f"{len(different)} of {secure.rounds} decisions differ from plain's, the first in "
-            f"round {different[0]}: {protocol.name} rounds, and after one other arm both have "
-            "learnt from other rewards.\n",
+            f"round {different[0]}: {protocol.name} rounds scores, and after the first different "
+            "arm the two learn from different rewards.\n",
             highlight=False,
         )
 
@@ -119,13 +119,13 @@ def _grouped(result: Result) -> dict[str, tuple[float, int, int]]:
 
 
 def _kind(name: str) -> str:
-    """What is before the number of a simulated party."""
+    """A simulated party's name without its number."""
     kind, _, number = name.rpartition("-")
     return kind if number.isdigit() else name
 
 
 def show_operations(out: Console, result: Result, counts: Counts, form: Form) -> None:
-    """Counted operations beside what must be, and beside what others count."""
+    """The counted operations beside the expected ones and those of other programs."""
     counts = {
         name: column
         for name, column in counts.items()
@@ -167,26 +167,26 @@ def show_leakage(out: Console, form: Form) -> None:
 
 def show_forecast(out: Console, forecast: Forecast) -> None:
     rows = list(forecast.rows.items())
-    title = f"What the run takes: {forecast.title}"
+    title = f"What the run will cost: {forecast.title}"
     show_table(out, ReportTable(title, ("", ""), rows, forecast.note))
 
 
 def show_privacy(out: Console, result: Result) -> None:
-    """What the arms of a run tell; nothing where no account is kept."""
+    """What the arms of a run tell; shows nothing if the protocol keeps no account."""
     if result.privacy is None:
         return
     show_account(out, result.privacy)
     if result.rounds < result.budget:
         limit = float(result.options["privacy_budget"])
         out.print(
-            f"[bold]Stopped early[/bold]: after {result.rounds} of {result.budget} steps, since "
-            f"one more would exceed the privacy budget of {limit:g}.\n",
+            f"[bold]Stopped early[/bold] after {result.rounds} of {result.budget} steps: one "
+            f"more would exceed the privacy budget of {limit:g}.\n",
             highlight=False,
         )
 
 
 def show_account(out: Console, spent: Mapping[str, float | int | str | None]) -> None:
-    """Of one step and of the whole run."""
+    """The privacy of one step and of the whole run."""
     delta = f"delta {spent['delta']:g}"
     table = small_table("What the arms tell about the contexts")
     table.add_column("")

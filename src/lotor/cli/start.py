@@ -51,7 +51,7 @@ def _owner_role(protocol: SecureProtocol) -> str:
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
         kit: KitOption,
-        budget: Annotated[int, typer.Option(help="How many pulls, the papers' N and T.")],
+        budget: Annotated[int, typer.Option(help="How many pulls; the papers' N or T.")],
         policy: PolicyOption = None,
         owners: Annotated[
             str | None,
@@ -66,7 +66,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         allow_policy(policy)
-        # What cannot be run is refused before anybody is asked.
+        # An impossible run is refused before any other party is asked.
         protocol = kind.configured(policy, options)
         with open_kit(kit) as at:
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
@@ -101,7 +101,7 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
         typer.echo(
-            f"lotor: no longer watching. Without this party the run waits: go on with `lotor "
+            f"lotor: interrupted. The run waits for this party: continue with `lotor "
             f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
             err=True,
         )
@@ -123,7 +123,7 @@ def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
     if isinstance(total, int | float):
         typer.echo(f"total reward {total:g} (run {row.id})")
     else:
-        typer.echo(f"run {row.id} is finished; who started it has the total")
+        typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if account is not None:
         show_account(Console(), account)
 

@@ -1,1 +1,1 @@
-"""The few words that everything speaks: effects, decisions, draws, fixed point, errors."""
+"""What all other packages share: effects, decisions, draws, fixed point, errors."""

@@ -71,7 +71,7 @@ class Pull(msgspec.Struct, frozen=True):
     """Ask the environment for the reward of a decision.
 
     None: nothing is pulled here in this round. That must look the same from outside, so the
-    runtime writes down as much and waits as long; what it hands back is None.
+    runtime writes as much to the journal, waits as long, and hands back None.
     """
 
     decision: Decision | None
@@ -86,8 +86,8 @@ class Act(msgspec.Struct, frozen=True):
 class Observe(msgspec.Struct, frozen=True):
     """Ask for this party's own features of the context of a hidden decision.
 
-    They are the columns lo..hi-1 of the whole context, a tuple of hi - lo numbers. Where a party
-    brings its own function, that returns just these. As a vector they are no longer than `length`.
+    They are the columns lo..hi-1 of the whole context, a tuple of hi - lo numbers, and as a vector
+    no longer than `length`. A party's own function returns just these columns.
     """
 
     decision: Decision
@@ -96,7 +96,7 @@ class Observe(msgspec.Struct, frozen=True):
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """Which arm was chosen, where nothing is asked for its reward: for whoever watches."""
+    """Tell observers which arm was chosen, where no environment is asked for its reward."""
 
     decision: Decision
 
@@ -104,8 +104,8 @@ class Decided(msgspec.Struct, frozen=True):
 class Checkpoint(msgspec.Struct, frozen=True):
     """The boundary before a round: `snapshot()` writes down all that is needed to go on from here.
 
-    A party yields one first of all, before anything else. Most need not be kept, since a party is
-    rebuilt from an older one; one that is `durable` is on the disk before the party goes on.
+    A party yields a checkpoint before any other effect. The runtime may skip one, since it can
+    rebuild the party from an older one; a `durable` one is on the disk before the party goes on.
     """
 
     snapshot: Callable[[], bytes]
@@ -115,5 +115,5 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 Effect: TypeAlias = Send | Receive | Pull | Act | Observe | Decided | Checkpoint
 
-# What is sent in depends on the effect that was yielded, which no type of Python can say.
+# The value sent in depends on the effect that was yielded; Python's types cannot express that.
 Steps: TypeAlias = Generator[Effect, Any, T]

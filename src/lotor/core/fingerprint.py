@@ -1,6 +1,6 @@
-"""Which code a class is: its distribution, its version, and a hash of its package's files.
+"""Which code a class comes from: its distribution, its version, and a hash of its package's files.
 
-Parties of a run compare them, so that nobody computes with other code under the same name.
+Parties of a run compare them, because two of them may have different code under the same name.
 """
 
 import json
@@ -23,7 +23,7 @@ from lotor.core.errors import InputError
 
 
 class CodeFingerprint(msgspec.Struct, frozen=True, array_like=True):
-    """`distribution` is the package itself where it was not installed, without a version."""
+    """If the package was not installed, `distribution` is its name, and it has no version."""
 
     distribution: str
     version: str
@@ -35,7 +35,7 @@ class CodeFingerprint(msgspec.Struct, frozen=True, array_like=True):
 
 @cache
 def fingerprint_of(kind: type) -> CodeFingerprint:
-    """Of the package that defines a class.
+    """The fingerprint of the package that defines a class.
 
     >>> from lotor.core.errors import LotorError
     >>> fingerprint_of(LotorError).distribution
@@ -45,7 +45,7 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
 
 
 def _package(module: str) -> str:
-    """The outermost package of a module with code of its own: namespaces belong to nobody."""
+    """The outermost package of a module that is not a namespace, which several could share."""
     parts = module.split(".")
     names = (".".join(parts[:count]) for count in range(1, len(parts)))
     return next((name for name in names if _spec(name).has_location), module)
@@ -75,7 +75,7 @@ def _installed(package: str) -> Distribution | None:
     if len(names) == 1:
         return distribution(names.pop())
     if not names:
-        # One that is installed as editable does not list its packages.
+        # An editable installation does not list its packages.
         with suppress(PackageNotFoundError):
             found = distribution(package)
             came_from = json.loads(found.read_text("direct_url.json") or "{}")

@@ -25,17 +25,19 @@ MAXIMAL_BUDGET = (1 << 31) - 1
 
 
 def to_float(name: str, value: object) -> float:
-    """Any kind of number as a float; what is none is refused by the name of the parameter."""
+    """Any kind of number as a float; otherwise raise an InputError that names the parameter."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"{name} is a number, {value!r} is not")
+        raise InputError(f"{name} is {value!r}: give a number")
     try:
         return float(value)
     except OverflowError:
-        raise InputError(f"{name} is too large a number") from None
+        raise InputError(
+            f"{name} is too large for a floating-point number: give a smaller one"
+        ) from None
 
 
 def to_scores(values: Floats) -> Scores:
-    """Round scores to multiples of 2^-40; refuse what is negative, not finite or above 2^23.
+    """Round scores to multiples of 2^-40; refuse any that are negative, not finite or above 2^23.
 
     >>> to_scores(np.array([0.5, 1.0])) / 2**40
     array([0.5, 1. ])
@@ -45,7 +47,9 @@ def to_scores(values: Floats) -> Scores:
         low, high = values.item(values.argmin()), values.item(values.argmax())
         fits = low >= 0.0 and high < SCORE_LIMIT
     except (AttributeError, TypeError, ValueError):
-        raise PolicyError("a policy's scores are a numpy vector, one number for each arm") from None
+        raise PolicyError(
+            "a policy's scores must be a numpy vector with one number for each arm"
+        ) from None
     if not fits:
         raise PolicyError(
             f"a score lies outside [0, {SCORE_LIMIT:.0f}) or is not a number: shift the policy's "

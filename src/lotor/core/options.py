@@ -30,8 +30,8 @@ class _Described:
 class Option:
     """One option. `flag` is its name on the command line, `shown` its default in words.
 
-    Only what is `ordered` is part of an order to a federation: the rest is about a simulation, or
-    each party's own affair.
+    An order to a federation holds only the options that are `ordered`: the others concern
+    simulations, or are each party's own choice.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Option:
         except (KeyError, OverflowError, TypeError, ValueError):
             read = None
         if read is None or (self.kind is int and isinstance(value, float) and read != value):
-            raise InputError(f"{self.name} is {value!r}, and takes {_WORDS[self.kind]}")
+            raise InputError(f"{self.name} takes {_WORDS[self.kind]}, not {value!r}")
         return read
 
 
@@ -98,7 +98,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def _in_words(default: object) -> str:
-    """As people write it: 1, not 1.0; 1e-6, not 1e-06."""
+    """A default as people write it: 1, not 1.0; 1e-6, not 1e-06."""
     return f"{default:g}".replace("e-0", "e-") if isinstance(default, float) else str(default)
 
 

@@ -1,4 +1,4 @@
-"""What installed packages offer by name: policies and protocols, ours like anybody's.
+"""What installed packages offer by name: policies and protocols, our own included.
 
 A package offers a class by an entry point in its pyproject.toml:
 
@@ -103,7 +103,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
     def _checked(self, name: str, found: object) -> type[T]:
         if not isinstance(found, type) or not issubclass(found, self._bases):
             bases = " or ".join(base.__name__ for base in self._bases)
-            raise InputError(f"{name} is no {self._what}: it must be a class derived from {bases}")
+            raise InputError(
+                f"{name} is not a {self._what}: it must be a class derived from {bases}"
+            )
         return cast("type[T]", found)
 
     def allow(self, name: str) -> None:

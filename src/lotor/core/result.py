@@ -17,9 +17,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a run and all that is needed to do it again.
 
     `arms` is the trajectory, one arm a round (simulation only; None when it was switched off).
-    `operations` counts as the papers' complexity theorems do. `rounds` were made of the budget: a
-    protocol may end sooner, as at a limit of privacy. `privacy` is what the run spent of it, where
-    the protocol keeps an account.
+    `operations` counts as the papers' complexity theorems do. `rounds` may be fewer than the
+    budget: a protocol may end early, for example at its privacy budget. `privacy` is how much
+    privacy the run spent, if the protocol keeps an account.
     """
 
     reward: float

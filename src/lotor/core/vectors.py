@@ -1,4 +1,4 @@
-"""Arms that are vectors: one check for whoever is handed some."""
+"""Checks of vectors and tables of numbers that a caller passes."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -8,10 +8,10 @@ import numpy as np
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 
-# What lies beyond is a mistake, and its squares could leave the range of floats.
+# A larger coordinate is a mistake, and its square could leave the range of floats.
 LARGEST_COORDINATE = 2.0**64
 
-# A vector of length 1 may come out a little longer.
+# Rounding may make a vector of length 1 a little longer.
 UNIT_LENGTH = 1 + 1e-9
 
 VectorsLike: TypeAlias = Sequence[Sequence[float]] | Floats
@@ -26,7 +26,7 @@ def to_table(name: str, values: VectorsLike) -> Floats:
     """
     table = _frozen(name, values)
     if table.ndim != 2 or table.size == 0:
-        raise InputError(f"{name} is a table: give at least one row, all rows of one length")
+        raise InputError(f"{name} must be a table: give at least one row, all rows of one length")
     return table
 
 
@@ -38,7 +38,7 @@ def to_vectors(name: str, values: VectorsLike) -> Floats:
     """
     table = _frozen(name, values)
     if table.ndim != 2:
-        raise InputError(f"{name} is a list of vectors of one length, one vector for each arm")
+        raise InputError(f"{name} must be a list of vectors of one length, one vector for each arm")
     if len(table) < 2:
         raise InputError(
             f"{name} has {len(table)} arms, which leaves nothing to choose: give at least two"
@@ -52,7 +52,7 @@ def to_vector(name: str, values: VectorLike, length: int | None = None) -> Float
     """Some finite numbers that nobody can change; exactly `length` if that is given."""
     vector = _frozen(name, values)
     if vector.ndim != 1:
-        raise InputError(f"{name} is a list of numbers")
+        raise InputError(f"{name} must be a list of numbers")
     if length is not None and len(vector) != length:
         raise InputError(f"{name} has {len(vector)} numbers where {length} are needed")
     return vector
@@ -68,7 +68,9 @@ def _frozen(name: str, values: object) -> Floats:
     try:
         array = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"{name} holds what is no number, or vectors of several lengths") from None
+        raise InputError(
+            f"{name} holds something that is not a number, or vectors of several lengths"
+        ) from None
     # nan fails the comparison too.
     if not np.all(np.abs(array) <= LARGEST_COORDINATE):
         raise InputError(

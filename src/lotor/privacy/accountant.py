@@ -16,7 +16,7 @@ COVERS = (
 
 
 class PrivacySpent(msgspec.Struct, frozen=True, kw_only=True):
-    """What the arms of so many steps tell at most; None stands for infinite, also in JSON.
+    """What the arms of `steps` steps tell at most; None stands for infinite, also in JSON.
 
     `per_step` and `paper_per_step` hold for a single step whose context is replaced, after the
     same history. The others hold for the whole sequence of arms, `total` being the least of them:
@@ -58,11 +58,13 @@ class Accountant:
         object.__setattr__(self, "epsilon", to_float("epsilon", self.epsilon))
         object.__setattr__(self, "delta", to_float("delta", self.delta))
         if not 0.0 <= self.epsilon <= 1.0:
-            raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
+            raise InputError(
+                f"epsilon is a probability: give a number from 0 to 1, not {self.epsilon}"
+            )
         if not 0.0 <= self.delta < 1.0:
             raise InputError(
-                f"delta is the probability that the guarantee may fail with, {self.delta} is not "
-                "in [0, 1): give a small one, such as 1e-6"
+                "delta is the probability that the guarantee fails: give a small number in [0, 1), "
+                f"such as 1e-6, not {self.delta}"
             )
 
     @property
@@ -99,10 +101,10 @@ class Accountant:
     def steps(self, budget: float) -> int:
         """The largest number of steps with a total within the budget.
 
-        No run is longer than `MAXIMAL_BUDGET`, which comes back if nothing less is too much.
+        The answer is `MAXIMAL_BUDGET`, the longest possible run, if even that is within the budget.
         """
         if not to_float("the privacy budget", budget) >= 0.0:
-            raise InputError(f"a privacy budget is at least 0, {budget} is not: give a larger one")
+            raise InputError(f"the privacy budget is {budget}: give a number of at least 0")
         if self.total(MAXIMAL_BUDGET) <= budget:
             return MAXIMAL_BUDGET
         fits, exceeds = 0, MAXIMAL_BUDGET
@@ -122,7 +124,7 @@ class Accountant:
         if fit < 1:
             raise InputError(
                 f"one step tells {self.total(1):.3g}, more than the privacy budget of {budget:g}: "
-                "explore more (epsilon), or allow more"
+                "explore more (a larger epsilon), or give a larger privacy budget"
             )
         return min(steps, fit)
 
@@ -152,6 +154,6 @@ def _checked(steps: int) -> int:
 
 def _check_whole(name: str, value: object, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{name} is a whole number, {value!r} is not")
+        raise InputError(f"{name} is {value!r}: give a whole number")
     if not least <= value <= MAXIMAL_BUDGET:
         raise InputError(f"{name} is {value}: give a number from {least} to {MAXIMAL_BUDGET}")

@@ -70,7 +70,7 @@ class Crashes:
         again: float,
         random: Random,
     ) -> "Crashes":
-        """At least so many kills (in a run that is long enough), up to `most` at once."""
+        """Spread at least `kills` kills over a run (if it is long enough), up to `most` at once."""
         sizes: list[int] = []
         while sum(sizes) < kills:
             sizes.append(random.randint(1, most))
@@ -87,11 +87,11 @@ class Crashes:
             due, size = self.strikes.pop(0)
             self._next = now + self.random.uniform(0, JITTER)
             killed = self._strike(now, size)
-            if killed < size:  # so many did not live: the others die as soon as they do
+            if killed < size:  # too few were alive: kill the rest once they are back
                 self.strikes.insert(0, (due, size - killed))
 
     def restart_all(self) -> None:
-        """Nobody stays away."""
+        """Restart every party that is still down."""
         self._restart(float("inf"))
 
     def away_now(self) -> set[str]:
@@ -107,7 +107,7 @@ class Crashes:
         return killed
 
     def _victim(self) -> str | None:
-        """The next in a shuffled order, of those who live."""
+        """The next living party in a shuffled order."""
         if not self._turns:
             self._turns = list(self.federation.kits)
             self.random.shuffle(self._turns)

@@ -1,7 +1,7 @@
 """A throw-away federation on this machine: every party a process, with real certificates.
 
 All private keys lie in one folder, and decisions are drawn from a seed, so that the result can be
-compared with plain. Who takes part, and with what, says a `Cast`.
+compared with plain. A `Cast` says who takes part, and with which tables and files.
 """
 
 import json
@@ -57,7 +57,7 @@ class Spent:
 
 @dataclass(slots=True)
 class Federation:
-    """The parties of a cast as processes; `changes` are made to everybody's table of party.toml."""
+    """The parties of a cast as processes; `changes` are made to every party's party.toml."""
 
     folder: Path
     form: Form
@@ -150,7 +150,7 @@ class Federation:
         )
 
     def _owner_table(self, table: Mapping[str, object]) -> OwnerTable:
-        # What is about functions has no place in the table of a party that brings a model only.
+        # A party that brings only a model has no settings of functions in its table.
         changes = self.changes if "repeatable" in table else {}
         return OwnerTable(**{**table, **changes})  # type: ignore[arg-type]
 
@@ -233,7 +233,7 @@ class Federation:
         return [_message(line) for line in lines]
 
     def complaint(self, name: str) -> RunEndedError:
-        """What a party that has failed had to say."""
+        """An error with the end of a failed party's log."""
         words = "\n  ".join(self.last_words(name)) or "(its log is empty)"
         return RunEndedError(
             f"{name} ended by itself with exit code {self.exit_code(name)}; its log ends with\n"

@@ -41,7 +41,8 @@ class Journals:
         """None while there is no journal, or none that can be read just now."""
         path = quote(str(self._path(name)))
         try:
-            # Not for writing: the last to close would tidy up what a restart must cope with.
+            # Read only: a writer that closes last would clean up the state that a restart must cope
+            # with.
             database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1)
         except sqlite3.Error:
             return None

@@ -39,7 +39,7 @@ def test_one_text_for_each_policy() -> None:
     [
         ("linear-epsilon-greedy:c=2", "no parameter 'c': it takes epsilon, ridge, recompute"),
         ("linear-epsilon-greedy:ridge=1,ridge=2", "two values of ridge"),
-        ("linear-epsilon-greedy:ridge=small", "ridge is a number"),
+        ("linear-epsilon-greedy:ridge=small", "ridge is 'small': give a number"),
     ],
 )
 def test_texts_that_name_no_policy(text: str, complaint: str) -> None:

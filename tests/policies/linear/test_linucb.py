@@ -65,7 +65,7 @@ def test_theta_must_keep_s() -> None:
         ({"S": "log n"}, "give a number or 'log t'"),
         ({"L": -1.0}, "L is -1.0"),
         ({"theta_bound": 0}, "theta_bound"),
-        ({"gamma": "much"}, "is a number"),
+        ({"gamma": "much"}, "gamma is 'much': give a number"),
     ],
 )
 def test_unusable_parameters_are_refused(parameters: dict[str, float], complaint: str) -> None:

@@ -34,7 +34,7 @@ def test_text_names_a_policy_exactly(policy: LinearPolicy) -> None:
     [
         ("linucb:c=2", "linucb has no parameter 'c': it takes gamma, delta, R, S, L, theta_bound"),
         ("linucb:gamma=1,gamma=2", "two values of gamma"),
-        ("linucb:gamma=small", "gamma is a number"),
+        ("linucb:gamma=small", "gamma is 'small': give a number"),
         ("linucb:S=log x", "'log t'"),
         ("spectral-ucb:S=1", "no parameter 'S'"),
     ],

@@ -52,7 +52,7 @@ def test_one_text_for_each_policy() -> None:
     [
         ("oful:C=2", "no parameter 'C': it takes ridge, delta, sigma, S, L, width"),
         ("rsoful:C=1,C=2", "two values of C"),
-        ("rsoful-tr:C=much", "C is a number"),
+        ("rsoful-tr:C=much", "C is 'much': give a number"),
         ("batched-oful:index=1", "index is 1.0: choose one of"),
     ],
 )

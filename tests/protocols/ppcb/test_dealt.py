@@ -176,9 +176,9 @@ def test_what_cannot_be_ordered(named: Mapping[str, list[Member]], budget: int) 
     [
         ({"policy": "ucb"}, "takes LinearEpsilonGreedy"),
         ({"bits": 8}, "bits is 8"),
-        ({"bits": "1.5"}, "bits is '1.5', and takes a whole number"),
+        ({"bits": "1.5"}, "bits takes a whole number, not '1.5'"),
         ({"delay": -1}, "delay is -1"),
-        ({"epsilon": "much"}, "epsilon is 'much', and takes a number"),
+        ({"epsilon": "much"}, "epsilon takes a number, not 'much'"),
         ({"owners": 3}, "cannot say owners"),
         ({"form": "paper"}, "ppcb has no form 'paper': choose dealt"),
         ({"policy": "linear-epsilon-greedy:epsilon=0.1", "epsilon": "0.2"}, "both give epsilon"),

@@ -137,7 +137,7 @@ def test_what_cannot_be_ordered(owners: Mapping[str, int], budget: int) -> None:
         ({"policy": "mine:Greedy"}, "no package offers the policy mine:Greedy"),
         ({"selection": "guess"}, "'bits' or 'position'"),
         ({"key_bits": 512}, "2048"),
-        ({"key_bits": "many"}, "key_bits is 'many', and takes a whole number"),
+        ({"key_bits": "many"}, "key_bits takes a whole number, not 'many'"),
         ({"owners": 2}, "cannot say owners"),
         ({"insecure_key_bits": 256}, "cannot say insecure_key_bits"),
         ({"form": "novel"}, "samba has no form 'novel': choose paper"),
