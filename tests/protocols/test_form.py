@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lotor
-from lotor.core.errors import InputError, ProtocolError
+from lotor.core.errors import InputError, LotorError, ProtocolError
 from lotor.core.options import Option, options_of
 from lotor.crypto.signing import Identity, trusting_identities
 from lotor.environments.base import Environment
@@ -80,7 +80,7 @@ class Bakery(Form):
         return {"expected": {"loaves_baked": 12_345, "note": "warm"}}
 
 
-class Built(Exception):  # noqa: N818  a sign, not an error
+class Built(LotorError):  # noqa: N818  a sign, not an error
     """That a party would now be built."""
 
 
@@ -413,3 +413,13 @@ def test_a_protocol_that_cannot_be_loaded_stops_no_other() -> None:
     with pytest.warns(UserWarning, match="the protocol broken is left out: the form no_such"):
         found = all_forms({"broken": Broken, "samba": lotor.Samba})
     assert [form.wire for form in found] == [lotor.Samba.form_called("paper").wire]
+
+
+def test_a_fault_in_a_protocol_shows_nothing_of_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> Party:
+        raise ValueError("a secret")
+
+    monkeypatch.setattr(type(BAKERY), "build", failing)
+    with pytest.raises(InputError, match="failed with ValueError") as caught:
+        BAKERY.party(assignment("oven-1"))
+    assert "secret" not in str(caught.value)

@@ -17,11 +17,12 @@ from rich.console import Console
 from lotor.cli import exit_codes
 from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, pace, show_parties
-from lotor.cli.derive import allow_policy
 from lotor.cli.show import show_account, show_leakage
 from lotor.cli.simulate import different_rounds
-from lotor.core.errors import RunEndedError, StoppedError
+from lotor.core.errors import InputError, RunEndedError, StoppedError
+from lotor.core.registry import is_class_name
 from lotor.core.result import Result
+from lotor.policies.registry import split_text
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol, shown_first
 from lotor.runtime.run import run
 from lotor.sandbox import Federation
@@ -80,8 +81,8 @@ def demo_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """Show organisations that learn together, each party as a process on this machine."""
-    kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
-    allow_policy(policy)
+    kind = PROTOCOLS[_offered(protocol) or shown_first(PROTOCOLS)]
+    _offered(policy and split_text(policy)[0])
     chosen = kind.configured(policy, {} if form is None else {"form": form})
     rounds = kind.demo_budget if budget is None else budget
     try:
@@ -107,6 +108,16 @@ def demo_command(
         _show(chosen, federation, outcome, plain, kill=kill)
     if outcome.reward != plain.reward or outcome.arms != plain.arms:
         raise typer.Exit(exit_codes.DIFFERENT)
+
+
+def _offered(name: str | None) -> str | None:
+    """Refuse a class without a name: every party of the demo is a process that must find it."""
+    if name is not None and is_class_name(name):
+        raise InputError(
+            f"{name} is not offered by an installed package, so the demo's processes cannot find "
+            "it: give it an entry point (docs/policies.md), or try it with `lotor run`"
+        )
+    return name
 
 
 @contextmanager

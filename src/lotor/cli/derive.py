@@ -143,7 +143,7 @@ def foreign_options(
 ) -> dict[str, tuple[Option, list[str]]]:
     """The options of all protocols by their flags, and which commands take each."""
     found: dict[str, tuple[Option, list[str]]] = {}
-    for name, kind in PROTOCOLS.items():
+    for name, kind in PROTOCOLS.loadable():
         for option in options_of(kind):
             found.setdefault(flag(option), (option, []))[1].append(f"`lotor {where} {name}`")
     return found
@@ -159,7 +159,7 @@ def allow(registry: Any, name: str) -> None:
     """Let the user's own class be imported, from the current folder too."""
     if is_class_name(name) and name not in registry:
         if "" not in sys.path:
-            sys.path.insert(0, "")
+            sys.path.append("")
         registry.allow(name)
 
 

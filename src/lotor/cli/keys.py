@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from lotor.cli.derive import allow
 from lotor.cli.keys_show import (
     describe,
     describe_certificate,
@@ -40,12 +41,16 @@ AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Auth
 KitDir: TypeAlias = Annotated[Path, typer.Option("--kit", help="The party's folder.")]
 
 
-def _known_role(role: str) -> str:
+def _check_role(role: str, protocol: str | None) -> None:
     """Refuse a role that no protocol has."""
+    if protocol is not None:
+        allow(PROTOCOLS, protocol)
     known = list(dict.fromkeys(one.name for form in all_forms(PROTOCOLS) for one in form.roles))
     if role not in known:
-        raise InputError(f"no protocol has the role {role!r}: choose one of {', '.join(known)}")
-    return role
+        raise InputError(
+            f"no protocol has the role {role!r}: choose one of {', '.join(known)}, or name your "
+            "own protocol by --protocol module:Class"
+        )
 
 
 def _note(text: str) -> None:
@@ -71,14 +76,18 @@ def authority_command(
 
 @app.command()
 def request(
-    role: Annotated[str, typer.Option(help="What the party does in runs.", callback=_known_role)],
+    role: Annotated[str, typer.Option(help="What the party does in runs.")],
     name: Annotated[str, typer.Option(help="The party's own name in the federation.")],
     kit: Annotated[
         Path | None, typer.Option("--kit", help="The folder to make. Default: the name.")
     ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help="Your own protocol that has the role, as module:Class.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a party's key, on its own machine, and a request for a certificate."""
+    _check_role(role, protocol)
     folder = kit or Path(name)
     made = make_request(folder, Subject(name, role))
     _print_request(made, folder, as_json=as_json)
@@ -241,6 +250,8 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Make a whole federation's keys on this machine, for trials only."""
+    if protocol is not None:
+        allow(PROTOCOLS, protocol)
     kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
     chosen = kind.form_called(form or kind.default_form())
     if owner is not None and chosen.owner_role is None:

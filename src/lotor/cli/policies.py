@@ -29,7 +29,7 @@ class PolicyRow:
 @app.command()
 def policies_command(as_json: JsonOption = False) -> None:
     """List the policies, their parameters and which protocols they fit."""
-    rows = [_row(kind()) for kind in POLICIES.values()]
+    rows = [_row(name, kind) for name, kind in POLICIES.loadable()]
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows]))
         return
@@ -39,11 +39,16 @@ def policies_command(as_json: JsonOption = False) -> None:
         out.print(Padding(escape(row.summary), (0, 0, 0, 4)))
 
 
-def _row(policy: AnyPolicy) -> PolicyRow:
-    reasons = {name: _reason(kind, policy) for name, kind in PROTOCOLS.items()}
-    fits = [name for name, reason in reasons.items() if reason is None]
-    why_not = {name: reason for name, reason in reasons.items() if reason is not None}
-    summary = (type(policy).__doc__ or "").split("\n")[0]
+def _row(name: str, kind: type[AnyPolicy]) -> PolicyRow:
+    summary = (kind.__doc__ or "").split("\n")[0]
+    try:
+        policy = kind()
+    except TypeError:
+        # It has parameters without defaults, so there is none to try with each protocol.
+        return PolicyRow(name, [PLAIN], {}, summary)
+    reasons = {title: _reason(one, policy) for title, one in PROTOCOLS.loadable()}
+    fits = [title for title, reason in reasons.items() if reason is None]
+    why_not = {title: reason for title, reason in reasons.items() if reason is not None}
     return PolicyRow(to_text(policy), [*fits, PLAIN], why_not, summary)
 
 

@@ -28,6 +28,7 @@ from lotor.core.options import Option, options_of
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
 from lotor.policies import POLICIES, from_text
+from lotor.policies.registry import given_parameters
 from lotor.protocols.form import Comparison, Forecast
 from lotor.protocols.plain import AGENTS, Plain, agent_of
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
@@ -197,8 +198,9 @@ def _plain_app() -> typer.Typer:
 def _plain_options() -> list[Option]:
     """The protocols' options that change what plain computes: its settings and the policies'."""
     settings = {name for agent in AGENTS for name in agent.settings}
-    own = {field.name for kind in POLICIES.values() if is_dataclass(kind) for field in fields(kind)}
-    found = [one for kind in PROTOCOLS.values() for one in kind.all_options()]
+    policies = [kind for _, kind in POLICIES.loadable() if is_dataclass(kind)]
+    own = {field.name for kind in policies for field in fields(kind)}
+    found = [one for _, kind in PROTOCOLS.loadable() for one in kind.all_options()]
     return [one for one in found if one.name in settings | own]
 
 
@@ -219,7 +221,7 @@ def _plain(
         if name in of_arms:
             chosen[name] = value
         elif name in parameters:
-            if f"{name}=" in text:
+            if name in given_parameters(text):
                 raise InputError(f"--policy {text} and {flags[name]} both give {name}: give one")
             given[name] = value
         elif name in agent.settings:
@@ -245,7 +247,7 @@ def _all_source_options() -> list[Option]:
 
 def _source(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
     """The arms of the protocol that runs exactly this policy, if there is one."""
-    for kind in PROTOCOLS.values():
+    for _, kind in PROTOCOLS.loadable():
         if isinstance(policy, kind.policy_kind()):
             return kind.arms
     return default

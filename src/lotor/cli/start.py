@@ -65,10 +65,12 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         *,
         options: Mapping[str, Any],
     ) -> None:
-        allow_policy(policy)
         # An impossible run is refused before any other party is asked.
-        protocol = kind.configured(policy, options)
+        kind.configured(None, options)
         with open_kit(kit) as at:
+            # Now the kit's own code is known, and a policy may be part of it.
+            allow_policy(policy)
+            protocol = kind.configured(policy, options)
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:

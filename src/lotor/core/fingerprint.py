@@ -4,6 +4,7 @@ Parties of a run compare them, because two of them may have different code under
 """
 
 import json
+import sys
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -42,6 +43,15 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
     'lotor'
     """
     return _of_package(_package(kind.__module__))
+
+
+def fingerprints_of(*kinds: type) -> tuple[CodeFingerprint, ...]:
+    """Of all packages that these classes and their bases come from, Python's own excepted."""
+    bases = [base for kind in kinds for base in kind.__mro__]
+    foreign = [
+        base for base in bases if base.__module__.partition(".")[0] not in sys.stdlib_module_names
+    ]
+    return tuple(dict.fromkeys(map(fingerprint_of, foreign)))
 
 
 def _package(module: str) -> str:

@@ -24,6 +24,7 @@ class _Described:
     flag: str | None
     shown: str | None
     ordered: bool
+    of_policy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Option:
     """One option. `flag` is its name on the command line, `shown` its default in words.
 
     An order to a federation holds only the options that are `ordered`: the others concern
-    simulations, or are each party's own choice.
+    simulations, or are each party's own choice. One `of_policy` is a parameter of the policy, whose
+    text says it.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Option:
     shown: str
     choices: tuple[str, ...] = ()
     ordered: bool = True
+    of_policy: bool = False
 
     def read(self, value: Any) -> int | float | str | bool:
         """A value that came as text or number, in the option's own type."""
@@ -58,10 +61,15 @@ _WORDS = {int: "a whole number", float: "a number", str: "a word", bool: "true o
 
 
 def option(
-    text: str, *, flag: str | None = None, shown: str | None = None, ordered: bool = True
+    text: str,
+    *,
+    flag: str | None = None,
+    shown: str | None = None,
+    ordered: bool = True,
+    of_policy: bool = False,
 ) -> Mapping[str, object]:
     """The metadata of a field that is an option; see `Option`."""
-    return {_KEY: _Described(text, flag, shown, ordered)}
+    return {_KEY: _Described(text, flag, shown, ordered, of_policy)}
 
 
 @cache
@@ -92,6 +100,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
                 shown=default if described.shown is None else described.shown,
                 choices=choices,
                 ordered=described.ordered,
+                of_policy=described.of_policy,
             )
         )
     return tuple(found)

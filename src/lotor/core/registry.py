@@ -11,6 +11,7 @@ text that came in a message never makes a program import anything.
 """
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -18,6 +19,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
 from lotor.core.errors import InputError
+from lotor.core.fingerprint import fingerprint_of
 
 T = TypeVar("T")
 
@@ -41,8 +43,10 @@ def load(name: str, what: str) -> object:
         for part in path.split("."):
             found = getattr(found, part)
     except Exception as error:
+        # Its text may hold anything, and this error may be told to other parties.
+        missing = f" {error.name}" if isinstance(error, ModuleNotFoundError) else ""
         raise InputError(
-            f"the {what} {name} cannot be imported ({type(error).__name__}: {error}): is it "
+            f"the {what} {name} cannot be imported ({type(error).__name__}{missing}): is it "
             "installed here, and is the name right?"
         ) from error
     return found
@@ -97,8 +101,13 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 "install a package that offers it, or list it under [code] in party.toml"
             )
         else:
-            raise InputError(f"no {self._what} is called {name!r}: choose one of {', '.join(self)}")
-        return self._loaded.setdefault(name, self._checked(name, load(value, self._what)))
+            known = ", ".join(self._offers)
+            raise InputError(f"no {self._what} is called {name!r}: choose one of {known}")
+        kind = self._checked(name, load(value, self._what))
+        if value.partition(".")[0] != __name__.partition(".")[0]:
+            # Now, since somebody may replace its files while this process lives.
+            fingerprint_of(cast("type", kind))
+        return self._loaded.setdefault(name, kind)
 
     def _checked(self, name: str, found: object) -> type[T]:
         if not isinstance(found, type) or not issubclass(found, self._bases):
@@ -107,6 +116,14 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 f"{name} is not a {self._what}: it must be a class derived from {bases}"
             )
         return cast("type[T]", found)
+
+    def loadable(self) -> Iterator[tuple[str, type[T]]]:
+        """All that can be loaded; one that cannot warns, and is left out."""
+        for name in self:
+            try:
+                yield name, self[name]
+            except InputError as error:
+                warnings.warn(f"{name} is left out: {error}", UserWarning, stacklevel=2)
 
     def allow(self, name: str) -> None:
         """Let `module:Class` be imported, as the person who runs this program asks for it."""

@@ -6,7 +6,7 @@ ucb        softmax:tau=0.02        my_package.policies:Greedy:weight=2
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, LotorError
 from lotor.core.registry import Registry
 from lotor.policies.base import Policy
 from lotor.policies.contextual.base import ContextualPolicy
@@ -57,8 +57,15 @@ def from_text(text: str) -> AnyPolicy:
         parameters[key] = _number_or_text(value)
     try:
         policy: AnyPolicy = kind(**parameters)
+    except LotorError:
+        raise
     except TypeError:
         raise InputError(f"policy {name} needs numbers as parameters, not {given!r}") from None
+    except Exception as error:
+        # A policy of somebody else's: the text of its error may hold anything.
+        raise InputError(
+            f"policy {name} does not take {given!r}: it failed with {type(error).__name__}"
+        ) from error
     return policy
 
 
@@ -73,6 +80,16 @@ def split_text(text: str) -> tuple[str, str]:
     if second and "=" not in second and name not in POLICIES:
         return f"{name}:{second}", given
     return name, rest
+
+
+def given_parameters(text: str) -> set[str]:
+    """The names of the parameters that a text gives.
+
+    >>> sorted(given_parameters("linucb:R=0.1,delta=0.5"))
+    ['R', 'delta']
+    """
+    parts = filter(None, split_text(text)[1].split(","))
+    return {part.partition("=")[0] for part in parts}
 
 
 def canonical(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
-from lotor.core.errors import InputError, ProtocolError
+from lotor.core.errors import InputError, LotorError, ProtocolError
 from lotor.core.result import Result
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
@@ -93,8 +93,8 @@ class Assignment:
 
     `brings` says what it has (see `Role`); `data` is its model, whatever that is. In `store` it
     finds again what its snapshots name. It may compute with so many `workers`, where its work can
-    be shared out. `simulated` is the protocol where all parties run in one process; their `data`
-    is then the environment. Such a protocol may have weaker keys than a federation accepts.
+    be shared out. `simulated` is the protocol where all parties run in one process, and
+    `environment` their world. Such a protocol may have weaker keys than a federation accepts.
     """
 
     run: str
@@ -108,6 +108,7 @@ class Assignment:
     store: Store = field(default_factory=MemoryStore)
     workers: int = 1
     simulated: "SecureProtocol | None" = field(default=None, repr=False)
+    environment: Environment | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +362,16 @@ class Form(ABC):
                 )
         if role.name == self.opener and snapshot is None:
             raise InputError(f"the party of the {role.name} is made when it orders a run")
-        return self.build(assignment, snapshot)
+        try:
+            return self.build(assignment, snapshot)
+        except LotorError:
+            raise
+        except Exception as error:
+            # The text of an error that nobody has foreseen might show what is secret.
+            raise InputError(
+                f"{assignment.seat} cannot be built: its protocol failed with "
+                f"{type(error).__name__}; report this"
+            ) from error
 
 
 def _number(count: int | str) -> str:

@@ -17,8 +17,8 @@ from lotor.core.registry import Registry, load
 from lotor.crypto.signing import trusting_identities
 from lotor.environments.sources import ArmsSource
 from lotor.policies import AnyPolicy, from_text, to_text
-from lotor.policies.registry import split_text
-from lotor.protocols.form import ACT, FEATURES, MODEL, PULL, Assignment, Form
+from lotor.policies.registry import given_parameters
+from lotor.protocols.form import MODEL, Assignment, Form
 from lotor.protocols.party import Party, Run
 
 P = TypeVar("P", bound="SecureProtocol")
@@ -129,8 +129,9 @@ class SecureProtocol(Protocol):
                     identity=identities[seat],
                     contribution=member.contribution,
                     seed=run.seed,
-                    brings=frozenset({PULL, ACT, FEATURES, MODEL}),
-                    data=run.environment,
+                    brings=frozenset(form.role(seat).brings),
+                    data=run.environment if MODEL in form.role(seat).brings else None,
+                    environment=run.environment,
                     workers=self.simulated_workers,
                     simulated=self,
                 )
@@ -173,7 +174,7 @@ class SecureProtocol(Protocol):
             )
         values = {name: known[name].read(value) for name, value in options.items()}
         for name in values:
-            if policy is not None and f"{name}=" in split_text(policy)[1]:
+            if policy is not None and name in given_parameters(policy):
                 raise InputError(f"the policy {policy} and {name} both give {name}: give one")
         own = {name: values.pop(name) for name in cls.policy_options if name in values}
         chosen = cls.policy_kind()() if policy is None else from_text(policy)
@@ -187,8 +188,8 @@ class SecureProtocol(Protocol):
         said: dict[str, str | int] = {"policy": to_text(self.policy)}
         for one in options_of(type(self)):
             value = getattr(self, one.name)
-            # Parameters of the policy are in its text.
-            if one.ordered and value is not None and not hasattr(self.policy, one.name):
+            # The policy's text has its parameters.
+            if one.ordered and value is not None and not one.of_policy:
                 said[one.name] = value if isinstance(value, int) else str(value)
         return said
 
@@ -225,9 +226,9 @@ def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[Form]:
 
 
 def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
-    """The roles whose parties must bring functions or a model, in some form of some protocol."""
+    """The roles whose parties must bring something, whatever protocol and form they run."""
     roles = [role for form in all_forms(protocols) for role in form.roles]
-    return {role.name for role in roles if role.brings}
+    return {role.name for role in roles} - {role.name for role in roles if not role.brings}
 
 
 @cache

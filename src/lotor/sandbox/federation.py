@@ -138,6 +138,7 @@ class Federation:
             least_budget=1,
             total_budget=10**9,
             least_owners=1,
+            code=("*",),
         )
         return PartyConfig(
             listen=ports.get(name),

@@ -47,6 +47,7 @@ rules = st.builds(
     least_budget=st.integers(1, MAXIMAL_BUDGET),
     total_budget=st.integers(MAXIMAL_BUDGET, 1 << 60),
     privacy_budget=st.none() | st.floats(0.0, allow_infinity=False),
+    code=st.lists(st.sampled_from(["*", "lotor-toy", "other.package"])).map(tuple),
 )
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from lotor.core.fingerprint import CodeFingerprint
 from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.policies import Softmax, to_text
 from lotor.runtime.daemon.config_tables import ConsentRules
@@ -149,3 +150,18 @@ def limited(allowed: float | None) -> ConsentRules:
         total_budget=100,
         privacy_budget=allowed,
     )
+
+
+@pytest.mark.parametrize(("code", "allowed"), [((), False), (("lotor-toy",), True), (("*",), True)])
+def test_code_of_another_package_needs_consent_of_its_own(
+    code: tuple[str, ...], allowed: bool
+) -> None:
+    rules = ConsentRules(
+        customers=("*",), policies=("*",), least_budget=1, total_budget=10, code=code
+    )
+    theirs = CodeFingerprint("lotor-toy", "1.0", "ab" * 32)
+    found = objections(rules, RunRequest("run", "acme", "toy", "ucb", 5, code=(theirs,)), 0)
+    expected = (
+        "it runs code of 'lotor-toy 1.0 (abababababab)', which is not among code (none are listed)"
+    )
+    assert found == ([] if allowed else [expected])

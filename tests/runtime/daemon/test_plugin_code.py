@@ -10,7 +10,7 @@ import pytest
 
 from daemons import DaemonGroup, until
 from lotor.cli import runs
-from lotor.core.fingerprint import CodeFingerprint, fingerprint_of
+from lotor.core.fingerprint import CodeFingerprint, fingerprints_of
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.commands import Stop
 from lotor.runtime.daemon.serving import open_kit
@@ -37,10 +37,12 @@ class LostToy(Toy):
 
 @pytest.fixture(autouse=True)
 def _two_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {Toy: OLD, ChangedToy: NEW}
-    monkeypatch.setattr(
-        announcement, "fingerprint_of", lambda kind: known.get(kind) or fingerprint_of(kind)
-    )
+    known = {Toy: (OLD,), ChangedToy: (NEW,)}
+
+    def fingerprints(protocol: type, *others: type) -> tuple[CodeFingerprint, ...]:
+        return known.get(protocol) or fingerprints_of(protocol, *others)
+
+    monkeypatch.setattr(announcement, "fingerprints_of", fingerprints)
 
 
 @asynccontextmanager

@@ -44,7 +44,7 @@ def configs(wait: float = 60.0) -> dict[str, PartyConfig]:
             limits=limits,
             owner=OwnerTable(pull="world:pull", repeatable=True),
             consent=ConsentRules(
-                customers=("*",), policies=("*",), least_budget=1, total_budget=10**6
+                customers=("*",), policies=("*",), least_budget=1, total_budget=10**6, code=("*",)
             ),
         ),
     }

@@ -128,7 +128,8 @@ class LinUCBDSPaper(Form):
             return LinUCBCustomer.restored(identity, run, snapshot, minimum_key_bits=least)
         if assignment.seat == "principal":
             # In a simulation the environment may fix them.
-            fixed = assignment.data if isinstance(assignment.data, LinearArms) else None
+            world = assignment.environment
+            fixed = world if isinstance(world, LinearArms) else None
             return LinUCBPrincipal(
                 run,
                 keys=_draw_keys(assignment.seed),

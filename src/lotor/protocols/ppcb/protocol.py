@@ -55,7 +55,7 @@ class PPCB(SecureProtocol):
     epsilon: float | None = field(
         default=None,
         kw_only=True,
-        metadata=option("How often an arm is drawn at random.", shown="0.1"),
+        metadata=option("How often an arm is drawn at random.", shown="0.1", of_policy=True),
     )
     bits: int = field(
         default=20,

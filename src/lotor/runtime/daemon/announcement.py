@@ -17,7 +17,7 @@ from lotor.core.errors import (
     ProtocolError,
     VersionError,
 )
-from lotor.core.fingerprint import CodeFingerprint, fingerprint_of
+from lotor.core.fingerprint import CodeFingerprint, fingerprint_of, fingerprints_of
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, PartyKey, Trust
 from lotor.crypto.signing import Identity
@@ -126,7 +126,7 @@ def check(
     }
     plan = _plan(announcement, form, protocols[announcement.protocol])
     if trust is not None:
-        _check_code(announcement, code_of(protocols[announcement.protocol], plan))
+        _check_code(announcement, code_of(protocols[announcement.protocol], form, plan))
     _check_seats(run, plan, members, form.opener)
     seat, identity = seated(members, key)
     try:
@@ -170,13 +170,27 @@ def _plan(announcement: Announcement, form: Form, protocol: type[SecureProtocol]
             f"run {announcement.run} was announced with {_listed(announcement.code)}, and this "
             f"party cannot do what was ordered: {error}. Install the same code here"
         ) from None
+    except LotorError:
+        raise
+    except Exception as error:
+        # A fault in somebody's protocol: its text might show anything to other parties.
+        raise ProtocolError(
+            f"the order of run {announcement.run} cannot be read: its protocol "
+            f"{announcement.protocol} failed with {type(error).__name__}; report this"
+        ) from error
 
 
-def code_of(protocol: type, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
-    """The packages that define the protocol and the policy of a run."""
+def code_of(protocol: type, form: Form, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
+    """The packages whose code a run computes with: its protocol's, its form's and its policy's."""
     name = split_text(plan.policy)[0]
-    kinds = [protocol] + ([POLICIES[name]] if name in POLICIES else [])
-    return tuple(dict.fromkeys(fingerprint_of(kind) for kind in kinds))
+    policy = [POLICIES[name]] if name in POLICIES else []
+    return fingerprints_of(protocol, type(form), *policy)
+
+
+def foreign_code(announcement: Announcement) -> tuple[CodeFingerprint, ...]:
+    """The code of a run that is not Lotor's own."""
+    ours = fingerprint_of(Announcement).distribution
+    return tuple(one for one in announcement.code if one.distribution != ours)
 
 
 def check_resumable(agreement: RunAgreement, protocols: Mapping[str, type[SecureProtocol]]) -> None:
@@ -185,12 +199,9 @@ def check_resumable(agreement: RunAgreement, protocols: Mapping[str, type[Secure
     A run that goes on after an update of Lotor is covered by the version of its messages.
     """
     told = agreement.announcement
-    own = code_of(protocols[told.protocol], agreement.plan)
-    ours = fingerprint_of(Announcement).distribution
-    said, have = (
-        tuple(one for one in code if one.distribution != ours) for code in (told.code, own)
-    )
-    _check_code(msgspec.structs.replace(told, code=said), have)
+    own = code_of(protocols[told.protocol], agreement.form, agreement.plan)
+    have = foreign_code(msgspec.structs.replace(told, code=own))
+    _check_code(msgspec.structs.replace(told, code=foreign_code(told)), have)
 
 
 def _check_code(announcement: Announcement, own: tuple[CodeFingerprint, ...]) -> None:

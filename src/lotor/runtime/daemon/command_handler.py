@@ -75,6 +75,10 @@ class CommandHandler:
             return
         except LotorError as error:
             impossible = (run, str(error))
+        except Exception as error:
+            # A fault in somebody's protocol or policy must not leave the operator waiting for ever.
+            # The text of an error that nobody has foreseen might show what is secret.
+            impossible = (run, f"starting it failed with {type(error).__name__}: report this")
         self._journal.commands.done(number, impossible)
         del self._starting[run]
 

@@ -138,6 +138,7 @@ class ConsentRules(ConfigTable, frozen=True):
     total_budget: int
     least_owners: int = 3
     privacy_budget: float | None = None
+    code: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require_names("customers", (name for name in self.customers if name != ANY))

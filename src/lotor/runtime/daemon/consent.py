@@ -5,6 +5,7 @@ from math import isfinite
 import msgspec
 
 from lotor.core.errors import InputError
+from lotor.core.fingerprint import CodeFingerprint
 from lotor.policies import canonical
 from lotor.runtime.daemon.config_tables import ANY, ConsentRules
 
@@ -15,7 +16,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
     `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
-    None where the protocol does not account for what its arms tell.
+    None where the protocol does not account for what its arms tell. `code` are the packages, other
+    than Lotor itself, whose code the run computes with.
     """
 
     run: str
@@ -25,6 +27,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     budget: int
     owners: int | None = None
     privacy: float | None = None
+    code: tuple[CodeFingerprint, ...] = ()
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
@@ -50,6 +53,12 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> l
         found.append(
             f"its policy {_shown(request.policy)} is not among policies ({_listed(rules.policies)})"
         )
+    for package in request.code:
+        if not _holds(rules.code, package.distribution):
+            found.append(
+                f"it runs code of {_shown(str(package))}, which is not among code "
+                f"({_listed(rules.code)})"
+            )
     if request.owners is not None and request.owners < rules.least_owners:
         found.append(
             f"its {request.owners} owners are fewer than least_owners {rules.least_owners}"

@@ -8,7 +8,7 @@ from lotor.core.errors import ProtocolError
 from lotor.protocols.form import Contribution
 from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 
 
 class Open(RunFrame, frozen=True, tag=4):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from lotor.core.errors import JournalError, JournalWriteError, LotorError, ProtocolError
+from lotor.core.fingerprint import fingerprint_of
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.clock import Clock, SystemClock
 from lotor.runtime.daemon.command_handler import CommandHandler
@@ -39,6 +40,8 @@ class Node:
         clock: Clock | None = None,
         transport: PartyTransportFactory = NetworkTransport,
     ) -> None:
+        # Now, since somebody may replace Lotor's files while this process lives.
+        fingerprint_of(Node)
         self.kit = kit
         self.journal = journal
         self.error: LotorError | None = None

@@ -15,8 +15,9 @@ from typing import TypeAlias, cast
 
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, LotorError, PullError
-from lotor.policies import POLICIES
-from lotor.protocols.protocol import PROTOCOLS
+from lotor.core.registry import Registry
+from lotor.policies import POLICIES, AnyPolicy
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.config_tables import CodeTable
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import ACT, FEATURES, PULL, failed, question
@@ -60,14 +61,22 @@ def load_model(spec: str, kit: Path) -> object:
 
 
 def allow_code(code: CodeTable, kit: Path) -> None:
-    """Let the policies and protocols that party.toml lists be imported, and nothing else."""
-    for key, names, registry in (
-        ("policies", code.policies, POLICIES),
-        ("protocols", code.protocols, PROTOCOLS),
-    ):
+    """Let the policies and protocols that party.toml lists be imported when they are used."""
+    for key, names, registry in _listed_code(code):
         for name in names:
-            _named(name, kit, f"code.{key}", "Class")
+            _search_first(kit.resolve(), name.partition(":")[0].partition(".")[0], f"code.{key}")
             registry.allow(name)
+
+
+def import_code(name: str, kit: Path) -> object:
+    """A policy or protocol that party.toml lists under [code]."""
+    return _named(name, kit, "code", "Class")
+
+
+def _listed_code(
+    code: CodeTable,
+) -> tuple[tuple[str, tuple[str, ...], Registry[AnyPolicy] | Registry[SecureProtocol]], ...]:
+    return ("policies", code.policies, POLICIES), ("protocols", code.protocols, PROTOCOLS)
 
 
 def _named(spec: str, kit: Path, key: str, what: str) -> object:

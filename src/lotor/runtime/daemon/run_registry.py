@@ -16,7 +16,7 @@ from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import status as statuses
-from lotor.runtime.daemon.announcement import RunAgreement
+from lotor.runtime.daemon.announcement import RunAgreement, foreign_code
 from lotor.runtime.daemon.consent import RunRequest, objections
 from lotor.runtime.daemon.frames import Open
 from lotor.runtime.daemon.live_run import LiveRun
@@ -157,6 +157,7 @@ class RunRegistry:
             budget=plan.budget,
             owners=plan.owners,
             privacy=plan.privacy,
+            code=foreign_code(agreement.announcement),
         )
         against: list[str] = []
         if self._context.config.consent is not None or self._context.config.owner is not None:
@@ -168,7 +169,8 @@ class RunRegistry:
         self.add(live, snapshot)
         if against:
             live.log.warning(
-                f"{opener} asks for a run of {plan.policy} with {plan.budget} pulls, which "
+                f"{opener} asks for a run of {agreement.announcement.protocol} in the form "
+                f"{agreement.form.name}, of {plan.policy} with {plan.budget} pulls, which "
                 f"waits for `lotor runs approve {agreement.run}`: {note}",
                 extra={"event": "waiting"},
             )

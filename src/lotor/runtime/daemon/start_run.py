@@ -60,10 +60,10 @@ async def start_run(
     signed = Announcement(
         run=run,
         protocol=wanted.protocol,
-        form=form.name,
+        form=protocol.form,
         wire=form.wire,
         version=VERSION,
-        code=code_of(type(protocol), form.plan(ordered)),
+        code=code_of(type(protocol), form, form.plan(ordered)),
         created=time.time(),
         certificates={seat: one.to_der() for seat, one in certificates.items()},
         order=ordered,

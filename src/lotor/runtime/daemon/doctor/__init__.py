@@ -33,6 +33,7 @@ def examine(
         "party.toml": lambda: kit_checks.check_party_toml(kit),
         "role": lambda: kit_checks.check_role(kit, openers, bringers),
         "pull": lambda: kit_checks.check_pull(kit),
+        "code": lambda: kit_checks.check_code(kit),
         "state": lambda: journal_checks.check_state(kit),
         "journal": lambda: journal_checks.check_journal(kit),
         "runs": lambda: run_checks.check_runs(kit),

@@ -21,7 +21,7 @@ from lotor.runtime.daemon.doctor.findings import (
 )
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.party_functions import load_function, load_model
+from lotor.runtime.daemon.party_functions import import_code, load_function, load_model
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -190,6 +190,15 @@ def check_pull(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     if owner.model is not None:
         loaded = f"{owner.model} can be loaded"
         yield _loaded("model", load_model, owner.model, kit.path, loaded)
+
+
+def check_code(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    """The policies and protocols that party.toml lists, imported as the daemon does."""
+    code = None if kit.config is None else kit.config.code
+    if code is None:
+        return
+    for name in (*code.policies, *code.protocols):
+        yield _loaded("code", import_code, name, kit.path, f"{name} can be imported")
 
 
 def _loaded(
