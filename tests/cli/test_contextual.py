@@ -113,7 +113,7 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts, "find_spec", lambda name: None)
     done = command("run", *PLAIN, "--budget", "5", "--json")
     assert json.loads(done.stdout)["k"] == 10
-    assert done.stderr.startswith("lotor: warning: without scikit-learn")
+    assert done.stderr.startswith("lotor: warning: the digits need scikit-learn")
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -131,10 +131,10 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         (["ppcb", "--k", "3"], "--k belongs to `lotor run linucb-ds`, `lotor run samba`"),
         (["ppcb", "--threshold", "3"], "--threshold belongs to"),
         (["ppcb", "--sha256", "0"], "--sha256 belongs to files"),
-        (["ppcb", "--arms", "movielens-like"], "no source of contexts"),
-        (["ppcb", "--arms", "contexts:4"], "no source of contexts"),
+        (["ppcb", "--arms", "movielens-like"], "does not name contexts"),
+        (["ppcb", "--arms", "contexts:4"], "does not name contexts"),
         (["ppcb", "--arms", "contexts:1,4"], "1 arms"),
-        (["ppcb", "--arms", "kmeans:x"], "no source of contexts"),
+        (["ppcb", "--arms", "kmeans:x"], "does not name contexts"),
         (["ppcb", "--arms", "kmeans:0"], "give a number of clusters"),
         (["ppcb", "--arms", "mnist:absent"], "absent"),
         (["ppcb", "--arms", "mnist:absent", "--sha256", "0"], "IMAGES,LABELS"),
@@ -149,7 +149,7 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         ([*PLAIN, "--parties", "2"], "--parties belongs to"),
         ([*PLAIN, "--delta", "0.1"], "--delta needs --privacy-budget"),
         ([*PLAIN, "--slot-bits", "64"], "for the policies of `lotor run linucb-ds`"),
-        ([*PLAIN, "--arms", "0.9,0.1"], "no source of contexts"),
+        ([*PLAIN, "--arms", "0.9,0.1"], "does not name contexts"),
         (["plain", "--delay", "2"], "--policy ucb: it is for the policies of `lotor run ppcb`"),
         (["samba", "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
         (["linucb-ds", "--privacy-budget", "2"], "--privacy-budget belongs to `lotor run ppcb`"),

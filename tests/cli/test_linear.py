@@ -90,7 +90,7 @@ def test_plain_runs_linear_policies_too(policy: str) -> None:
         (["linucb-ds", "--workers", "0"], "at least 1"),
         (["linucb-ds", "--key-bits", "512"], "2048"),
         (["linucb-ds", "--budget", "1"], "budget of 1"),
-        (["linucb-ds", "--arms", "0.9,0.1"], "no source of arms that are vectors"),
+        (["linucb-ds", "--arms", "0.9,0.1"], "does not name arms that are vectors"),
         (["linucb-ds", "--arms", "movielens:absent.data"], "absent.data"),
         (["linucb-ds", "--arms", "movielens-factors-like"], "state a larger S"),
         (["linucb-ds", "--arms", "movielens-factors-like", "--sha256", "0"], "--sha256 belongs"),

@@ -73,7 +73,7 @@ def test_a_graph_in_pieces_is_refused() -> None:
     [
         ([[0, 1], [2, 0]], [1, 2], "not symmetric"),
         ([[0, -1], [-1, 0]], [1, 2], "from 0 up"),
-        ([[1, 1], [1, 0]], [1, 2], "between an arm and itself"),
+        ([[1, 1], [1, 0]], [1, 2], "an edge to itself"),
         ([[0, 1, 1], [1, 0, 1]], [1, 2], "not square"),
         ([[0, nan], [nan, 0]], [1, 2], "not finite"),
         ([[0]], [1], "nothing to choose"),

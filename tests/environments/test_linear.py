@@ -43,7 +43,7 @@ def test_given_noise_is_used_round_by_round() -> None:
     arms = LinearArms([[1.0], [2.0]], [1.0], noise=[0.5, -0.5])
     pull = arms.start(0)
     assert [pull(decision(1, 1)), pull(decision(2, 0))] == [2.5, 0.5]
-    with pytest.raises(InputError, match="noise was given for 2 rounds, not for round 3"):
+    with pytest.raises(InputError, match="noise was given for 2 rounds only, and this is round 3"):
         pull(decision(3))
 
 

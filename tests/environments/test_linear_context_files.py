@@ -66,13 +66,13 @@ def test_rows_may_come_in_any_order(tmp_path: Path) -> None:
         (TEXT + "1,0,5,5\n", "line 7 gives this arm again"),
         (TEXT + "theta,,5,5\n", "line 7 gives theta again"),
         (TEXT + "3,0,5\n", "line 7 has 3 fields where the heading has 4"),
-        (TEXT + "3,0,5,x\n", "line 7 holds what is no number"),
-        (TEXT + "3,zero,5,6\n", "line 7 holds what is no number"),
+        (TEXT + "3,0,5,x\n", "line 7 holds something that is not a number"),
+        (TEXT + "3,zero,5,6\n", "line 7 holds something that is not a number"),
         (TEXT + "3,0,5,6\n", "each arm from 0 once"),
         (TEXT + "0,0,5,6\n0,1,5,6\n", "each arm from 0 once"),
         ("round,arm,x1\ntheta,,1\n", "each arm from 0 once"),
         (TEXT + "3,0,nan,1\n3,1,1,1\n", "not finite"),
-        (TEXT + '3,0,"1,1\n', "no CSV text"),
+        (TEXT + '3,0,"1,1\n', "not a CSV file"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, complaint: str) -> None:
@@ -84,13 +84,13 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     for content in (b"", b"PK\x03\x04", TEXT.encode()):
         path.write_bytes(content)
-        with pytest.raises(DataError, match="no npz file"):
+        with pytest.raises(DataError, match="not an npz file"):
             contexts_from_npz(path)
     np.savez(path, contexts=np.ones((1, 2, 2)))
     with pytest.raises(DataError, match="called contexts and theta"):
         contexts_from_npz(path)
     np.savez(path, contexts=np.array([[[None]]]), theta=np.ones(1))
-    with pytest.raises(DataError, match="no npz file"):
+    with pytest.raises(DataError, match="not an npz file"):
         contexts_from_npz(path)
     np.savez(path, contexts=np.ones((2, 2)), theta=np.ones(2))
     with pytest.raises(DataError, match="shape"):
@@ -98,5 +98,5 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="sha256"):
         contexts_from_npz(path, sha256="0" * 64)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="no CSV text"):
+    with pytest.raises(DataError, match="not a CSV file"):
         contexts_from_csv(path)

@@ -60,7 +60,7 @@ def test_regret_is_what_the_best_arm_pays_more() -> None:
     assert ARMS.regret([1]) == 0.5
     assert ARMS.regret([]) == 0.0
     for arms in ([0, 0, 0, 0], [[0]]):
-        with pytest.raises(InputError, match="of at most 3 rounds"):
+        with pytest.raises(InputError, match="of at most 3 arms"):
             ARMS.regret(arms)  # type: ignore[arg-type]
     for arm in (-1, 2):
         with pytest.raises(InputError, match="not one of 0 to 1"):

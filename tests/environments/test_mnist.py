@@ -44,11 +44,11 @@ def test_other_files_than_the_published_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("images", "labels", "complaint"),
     [
-        (IMAGES[:-1], LABELS, "is no idx file of bytes with 3 axes, or was cut short"),
-        (IMAGES + b"0", LABELS, "is no idx file"),
-        (IMAGES[:10], LABELS, "is no idx file"),
-        (b"", LABELS, "is no idx file"),
-        (LABELS, LABELS, "is no idx file"),
+        (IMAGES[:-1], LABELS, "is not an idx file of bytes with 3 axes, or was cut short"),
+        (IMAGES + b"0", LABELS, "is not an idx file"),
+        (IMAGES[:10], LABELS, "is not an idx file"),
+        (b"", LABELS, "is not an idx file"),
+        (LABELS, LABELS, "is not an idx file"),
         (IMAGES, b"1" + LABELS[1:], "with 1 axes"),
         (IMAGES, LABELS[:7] + bytes((2, 7, 0)), "do not belong together"),
         (IMAGES, LABELS[:-1] + bytes((10,)), "a label from 0 to 9"),

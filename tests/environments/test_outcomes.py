@@ -101,7 +101,7 @@ def test_nothing_is_overwritten_and_another_table_may_join(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("rewards", [[], [nan], [1, inf], ["1"], [None], [10**400]])
 def test_rewards_that_are_none_leave_no_file(tmp_path: Path, rewards: list[float]) -> None:
-    with pytest.raises(InputError, match=r"no rewards|reward \d is no finite number"):
+    with pytest.raises(InputError, match=r"no rewards|reward \d is not a finite number"):
         Outcomes.create(tmp_path / "outcomes.db", rewards)
     assert not list(tmp_path.iterdir())
 
@@ -116,7 +116,7 @@ def test_a_table_that_cannot_be_made_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["", "a b", 'x"', "1a", "a;b", "é", "a" * 64, "{}"])
 def test_a_table_is_an_identifier(table: str) -> None:
-    with pytest.raises(InputError, match="no name of a table"):
+    with pytest.raises(InputError, match="cannot be a table's name"):
         Outcomes("outcomes.db", table)
 
 
@@ -131,14 +131,17 @@ def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     [
         (["CREATE TABLE other (x)"], "no such table: outcomes"),
         (["CREATE TABLE outcomes (number INTEGER PRIMARY KEY, reward REAL)"], "no such column"),
-        ([TABLE, "INSERT INTO outcomes (reward) VALUES ('secret')"], "row 1 is no finite number"),
-        ([TABLE, "INSERT INTO outcomes (reward) VALUES (9e999)"], "row 1 is no finite number"),
+        (
+            [TABLE, "INSERT INTO outcomes (reward) VALUES ('secret')"],
+            "row 1 is not a finite number",
+        ),
+        ([TABLE, "INSERT INTO outcomes (reward) VALUES (9e999)"], "row 1 is not a finite number"),
         (
             [
                 TABLE,
                 "INSERT INTO outcomes (reward, decision) VALUES (1, 'run/0/1'), (2, 'run/0/1')",
             ],
-            "gives decision run/0/1 to two outcomes",
+            "has two outcomes for decision run/0/1",
         ),
     ],
 )

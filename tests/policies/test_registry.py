@@ -71,7 +71,7 @@ def test_texts(text: str, policy: Policy) -> None:
         ("softmax:tau=", "tau is '': give a number"),
         ("softmax:tau=nan", "tau is a temperature"),
         ("epsilon-greedy:epsilon=1/sqrt", "no schedule is called '1/sqrt'"),
-        ("epsilon-greedy:epsilon=2", r"not in \[0, 1\]"),
+        ("epsilon-greedy:epsilon=2", r"from 0 to 1, not"),
         ("pursuit:beta=inf", "beta is a learning rate"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Where rewards come from: simulated arms, data, recorded outcomes, the user's own functions."""
+"""Where rewards come from: simulated arms, data, recorded outcomes or the user's own functions."""
 
 from lotor.environments.base import Environment, PullFunction
 from lotor.environments.bernoulli import BernoulliArms

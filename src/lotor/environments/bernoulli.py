@@ -68,7 +68,7 @@ def _checked_mean(arm: int, mean: float) -> float:
     # nan fails the comparison too.
     if not isinstance(mean, int | float | np.integer | np.floating) or not 0 <= mean <= 1:
         raise InputError(
-            f"arm {arm} has mean {mean!r}, which is no probability: give a number from 0 to 1"
+            f"arm {arm} has mean {mean!r}, which is not a probability: give a number from 0 to 1"
         )
     return float(mean)
 

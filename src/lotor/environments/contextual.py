@@ -94,7 +94,7 @@ class ContextualArms:
     def kmeans(
         cls, contexts: VectorsLike, k: int, *, seed: int, sigma: float = 0.5
     ) -> "ContextualArms":
-        """Any number of arms for given contexts: an arm is a cluster of them, nearer pays more.
+        """Arms for given contexts: each arm is a cluster of them and pays more the nearer it is.
 
         As in section 5 of Hannun et al. (2019), arm a pays 1 with probability
         exp(-|c_a - x|^2 / (2 sigma^2)), where c_a is the centre of its cluster. The paper says
@@ -124,9 +124,9 @@ class ContextualArms:
     ) -> "ContextualArms":
         """MNIST from the gzipped files in a folder of yours: otherwise like `digits`.
 
-        `limit` keeps the first so many images; the components are those of all. `sha256` holds the
-        digests of other unpacked files of images and labels than the published ones. Every load
-        writes the digests and the data's terms to stderr.
+        `limit` keeps only the first images, with the principal components of all of them. Give
+        `sha256`, the digests of the unpacked images and labels, if your files are not the published
+        ones. Every load writes the digests and the data's terms to stderr.
         """
         pixels, labels = read_mnist(folder, images, sha256)
         rounds = len(labels) if limit is None else limit
@@ -137,7 +137,7 @@ class ContextualArms:
 
     @classmethod
     def lookalike(cls, rounds: int, arms: int, d: int, seed: int) -> "ContextualArms":
-        """Contexts that resemble the digits' without any data: `arms` classes, the right pays 1."""
+        """Made-up contexts that resemble the digits': `arms` classes, and the right one pays 1."""
         contexts, labels = classes(rounds, arms, d, seed)
         return cls(contexts, one_hot(labels, arms))
 

@@ -20,7 +20,7 @@ class GraphArms(LinearArms):
     arms are Q's rows and theta = Q^T values, so that d = K and <q_i, theta> = values[i].
 
     `weights` is the symmetric table of edge weights, 0 for no edge. The graph must be connected:
-    nothing that one part pays tells anything of another, so run each part on its own.
+    rewards of one part tell nothing about another, so run each part on its own.
     `noise_sd`, `noise` and `first` are those of `LinearArms`.
 
     >>> arms = GraphArms([[0, 1, 0], [1, 0, 2], [0, 2, 0]], values=[0.1, 0.2, 0.3])
@@ -43,7 +43,7 @@ class GraphArms(LinearArms):
         table = _checked_weights(weights)
         means = to_vector("values", values, len(table))
         eigenvalues, basis = np.linalg.eigh(np.diag(table.sum(axis=1)) - table)
-        # None is below 0, but for rounding.
+        # No eigenvalue is below 0, except by rounding.
         spectrum = np.maximum(eigenvalues, 0.0)
         spectrum.setflags(write=False)
         # A dataclass with slots is a new class, which super() without arguments does not know.
@@ -104,7 +104,7 @@ class GraphArms(LinearArms):
 
 
 def nearest_neighbours(vectors: Floats, neighbours: int) -> Floats:
-    """The symmetric table of who is among whose nearest; of equally near ones the first count."""
+    """The symmetric table of nearest neighbours; of equally near arms the first ones count."""
     k = len(vectors)
     if not isinstance(neighbours, int | np.integer) or not 1 <= neighbours < k:
         raise InputError(
@@ -126,7 +126,10 @@ def _checked_weights(weights: VectorsLike) -> Floats:
     if not np.array_equal(table, table.T):
         raise InputError("weights is not symmetric: give each edge the same weight both ways")
     if np.any(table < 0) or np.any(np.diag(table) != 0):
-        raise InputError("weights are from 0 up, and 0 between an arm and itself")
+        raise InputError(
+            "a weight is negative, or an arm has an edge to itself: give weights from 0 up, and 0 "
+            "on the diagonal"
+        )
     parts = _parts(table)
     if parts > 1:
         raise InputError(

@@ -29,7 +29,7 @@ def kmeans(rows: Floats, k: int, *, seed: int) -> Floats:
         nearest = distances.argmin(axis=1)
         total = float(distances.min(axis=1).sum())
         counts = np.bincount(nearest, minlength=len(centres))
-        # A cluster that nothing is nearest to stays where it is.
+        # An empty cluster keeps its centre.
         kept = counts > 0
         sums = np.stack([np.bincount(nearest, column, len(centres)) for column in rows.T], axis=1)
         centres[kept] = sums[kept] / counts[kept, np.newaxis]

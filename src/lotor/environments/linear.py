@@ -25,11 +25,11 @@ class LinearArms:
     """Arm i pays <vectors[i], theta> plus noise.
 
     - `noise_sd`: the noise is normal with this standard deviation;
-    - `noise`: what is added in each round instead, so that a published run can be replayed;
+    - `noise`: the noise of each round instead, so that a published run can be replayed;
     - `first`: the arm of the first round, which is drawn otherwise.
 
-    `theta` is its owner's secret and in no repr. The linear protocols draw the noise themselves,
-    as the node that pulls does; `start` draws its own, for policies that know no vectors.
+    `theta` is its owner's secret and stays out of the repr. In linear protocols the node that pulls
+    draws the noise; `start` draws its own, for policies that do not use vectors.
 
     >>> arms = LinearArms([[1, 0], [0, 1]], theta=[0.75, 0.25], noise_sd=0)
     >>> arms
@@ -103,7 +103,7 @@ class LinearArms:
 
     @property
     def eigenvalues(self) -> Floats | None:
-        """Those of the Laplacian, where the arms form a graph."""
+        """The Laplacian's eigenvalues, if the arms form a graph."""
         return None
 
     @property
@@ -114,7 +114,7 @@ class LinearArms:
 
     @property
     def reward_range(self) -> tuple[float, float]:
-        """Wide enough for every reward; it says how long theta is, so no protocol publishes it."""
+        """Wide enough for every reward. It tells theta's length, so no protocol publishes it."""
         if self.noise is None:
             noise = _LARGEST_QUANTILE * self.noise_sd
         else:
@@ -145,7 +145,7 @@ class LinearArms:
         def at(t: int) -> float:
             if 1 <= t <= len(noise):
                 return float(noise[t - 1])
-            raise InputError(f"noise was given for {len(noise)} rounds, not for round {t}")
+            raise InputError(f"noise was given for {len(noise)} rounds only, and this is round {t}")
 
         return at
 

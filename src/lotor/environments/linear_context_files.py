@@ -35,8 +35,8 @@ def contexts_from_npz(
             contexts, theta = found["contexts"], found["theta"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, TypeError):
         raise DataError(
-            f"{path} is no npz file with arrays of numbers called contexts and theta: write it by "
-            "numpy.savez(path, contexts=contexts, theta=theta)"
+            f"{path} is not an npz file with arrays of numbers called contexts and theta: write it "
+            "with numpy.savez(path, contexts=contexts, theta=theta)"
         ) from None
     return _made(path, contexts, theta, noise_sd)
 
@@ -49,7 +49,7 @@ def contexts_from_csv(
     try:
         rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig")), strict=True))
     except (UnicodeDecodeError, csv.Error):
-        raise DataError(f"{path} is no CSV text in UTF-8: save it as such") from None
+        raise DataError(f"{path} is not a CSV file in UTF-8: save it as one") from None
     d = len(rows[0]) - 2 if rows else 0
     if d < 1 or rows[0][:2] != ["round", "arm"]:
         raise DataError(f"{path} does not begin with round,arm,x1,…: give it this heading")
@@ -61,7 +61,7 @@ def contexts_from_csv(
 
 
 class _Table:
-    """The rows of a CSV file, each checked where it stands."""
+    """The rows of a CSV file; an error names the line of a bad one."""
 
     def __init__(self, path: FilePath, d: int) -> None:
         self._path = path
@@ -76,7 +76,7 @@ class _Table:
             values = [float(text) for text in row[2:]]
             place = None if row[0] == "theta" else (int(row[0]), int(row[1]))
         except ValueError:
-            raise self._bad(line, "holds what is no number") from None
+            raise self._bad(line, "holds something that is not a number") from None
         if (self._theta if place is None else self._rows.get(place)) is not None:
             raise self._bad(line, f"gives {'theta' if place is None else 'this arm'} again")
         if place is None:
@@ -86,7 +86,9 @@ class _Table:
 
     def theta(self) -> list[float]:
         if self._theta is None:
-            raise DataError(f"{self._path} has no row theta,,…: say by it what contexts pay")
+            raise DataError(
+                f"{self._path} has no row theta,,…: add one that says what contexts pay"
+            )
         return self._theta
 
     def contexts(self) -> Floats:

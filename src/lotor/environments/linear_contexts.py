@@ -17,7 +17,7 @@ from lotor.environments.linear import normal_draws
 ContextsLike: TypeAlias = Sequence[Sequence[Sequence[float]]] | Floats
 
 TOY_LENGTH = 5.5
-"""The paper's L: no context of `LinearContexts.random` is longer, if nothing else is said."""
+"""The paper's L: by default no context of `LinearContexts.random` is longer."""
 
 _CHUNK = 1024
 # No normal quantile of a 52-bit uniform draw is further out (the outermost is 8.21).
@@ -82,11 +82,12 @@ class LinearContexts:
         length: float = TOY_LENGTH,
         noise_sd: float = 0.5,
     ) -> "LinearContexts":
-        """Contexts uniform in a cube, of a length of at most `length`, and a random theta.
+        """Contexts uniform in a cube, no longer than `length`, and a random theta.
 
-        With a `pool` there are so many contexts in all, and each round offers different ones of
-        them; else all are fresh. theta is scaled so that the largest possible mean is 1, or less
-        where theta would be longer than 1. More rounds of the same seed begin with the same ones.
+        With a `pool`, there are only that many contexts, and each round offers several different
+        ones of them; without, all contexts are fresh. theta is scaled so that the largest possible
+        mean is 1, or less if theta would be longer than 1. A longer table with the same seed begins
+        with the same rounds.
         """
         for name, number, least in (("rounds", rounds, 1), ("arms", arms, 1), ("d", d, 1)):
             _whole(name, number, least)
@@ -142,16 +143,16 @@ class LinearContexts:
         return self.contexts_at(t).ravel()
 
     def regret(self, arms: Sequence[int]) -> float:
-        """What a trajectory has missed, in expectation: equation (1) of the paper."""
+        """The expected regret of a trajectory: equation (1) of the paper."""
         return float(self.regrets(arms).sum())
 
     def regrets(self, arms: Sequence[int]) -> Floats:
-        """The same round by round."""
+        """The expected regret of each round."""
         chosen = np.asarray(arms)
         if chosen.ndim != 1 or len(chosen) > self.rounds:
             raise InputError(
-                f"a trajectory is a list of arms, one for each round, of at most {self.rounds} "
-                "rounds: give the arms of a run on these contexts"
+                f"a trajectory must be a list of at most {self.rounds} arms, one for each round: "
+                "give the arms of a run on these contexts"
             )
         if not np.all((chosen >= 0) & (chosen < self.k)):
             raise InputError(f"a trajectory names an arm that is not one of 0 to {self.k - 1}")
@@ -211,7 +212,7 @@ def _to_contexts(values: ContextsLike) -> Floats:
             "contexts has a list of contexts for each round, one for each arm, all of one length: "
             "give numbers of the shape (rounds, arms, d), at least one of each"
         )
-    # What lies in it is checked as in a table of all contexts.
+    # The numbers are checked as those of one long table.
     return to_table("contexts", array.reshape(-1, array.shape[2])).reshape(array.shape)
 
 

@@ -25,7 +25,7 @@ _TERMS = (
     "learning applied to document recognition, Proceedings of the IEEE 86(11), 1998."
 )
 
-# Of the unpacked files: how well gzip packed them is nobody's concern.
+# Digests of the unpacked files: the same data may be packed by gzip in several ways.
 MNIST_SHA256: dict[str, tuple[str, str]] = {
     "train": (
         "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
@@ -47,7 +47,7 @@ def read_mnist(
         raise InputError(f"images is {images!r}: give 'train' (60,000) or 'test' (10,000)")
     expected = MNIST_SHA256[images] if sha256 is None else sha256
     if isinstance(expected, str) or len(expected) != 2:
-        raise InputError("sha256 is a pair of digests: give that of the images and of the labels")
+        raise InputError("sha256 must be a pair of digests: of the images and of the labels")
     for digest in expected:
         check_digest(digest)
     prefix = _PREFIXES[images]
@@ -69,14 +69,14 @@ def _read(path: Path, sha256: str, axes: int) -> tuple[NDArray[np.uint8], str]:
         data = gzip.decompress(packed)
     except (OSError, EOFError, zlib.error):
         raise DataError(
-            f"{path} is no gzip file, or was cut short: get it again from {_SOURCE}"
+            f"{path} is not a gzip file, or was cut short: get it again from {_SOURCE}"
         ) from None
     digest = verified(path, data, sha256, _SOURCE)
     start = 4 + 4 * axes
     lengths = np.frombuffer(data[4:start], ">u4").tolist() if len(data) >= start else []
     if data[:4] != bytes((0, 0, 8, axes)) or prod(lengths) != len(data) - start:
         raise DataError(
-            f"{path} is no idx file of bytes with {axes} axes, or was cut short: get it again "
+            f"{path} is not an idx file of bytes with {axes} axes, or was cut short: get it again "
             f"from {_SOURCE}"
         )
     return np.frombuffer(data[start:], np.uint8).reshape(lengths), digest

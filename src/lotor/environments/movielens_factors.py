@@ -85,7 +85,7 @@ def movielens_factors(
     factors = _load(place)
     if factors is None:
         factors = _factorise(path, data, int(d))
-        # A cache that cannot be written only costs the second that it would have saved.
+        # Ignored: without a cache the next load only takes a second longer.
         with suppress(OSError):
             _store(place, factors)
     return factors
@@ -135,7 +135,7 @@ def _regress(groups: list[tuple[NDArray[np.int64], Floats]], others: Floats) -> 
 
 def _user_cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The specification has relative paths ignored.
+    # The XDG specification says to ignore a relative path.
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "lotor"
 
 
@@ -149,7 +149,7 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 def _load(place: Path) -> Factors | None:
-    """What is kept there; None if nothing is, or if it was damaged."""
+    """The factors in a cache file; None if there is no such file, or it is damaged."""
     try:
         written = place.read_bytes()
     except OSError:

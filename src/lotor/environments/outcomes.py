@@ -18,11 +18,12 @@ _PATIENCE = 30.0
 
 
 class Outcomes:
-    """A pull function that hands each recorded outcome to one decision for ever.
+    """A pull function that gives each recorded outcome to one decision for ever.
 
-    A decision that was answered before gets the same answer again, also after a crash at any
-    moment: an owner may call it repeatable. The table has the columns number (INTEGER PRIMARY
-    KEY), reward (REAL NOT NULL) and decision (TEXT UNIQUE, empty until the outcome is used).
+    A decision that was answered before gets the same answer again, even after a crash at any
+    moment, so an owner may declare this function repeatable. The table has the columns number
+    (INTEGER PRIMARY KEY), reward (REAL NOT NULL) and decision (TEXT UNIQUE, empty until the
+    outcome is used).
 
     >>> from tempfile import TemporaryDirectory
     >>> folder = TemporaryDirectory()
@@ -39,7 +40,7 @@ class Outcomes:
     def __init__(self, path: Path | str, table: str = "outcomes") -> None:
         if not _IDENTIFIER.fullmatch(table):
             raise InputError(
-                f"{table!r} is no name of a table: use letters, digits and _, a letter or _ first"
+                f"{table!r} cannot be a table's name: use letters, digits and _, and no digit first"
             )
         # The process may change its folder later.
         self.path = Path(path).absolute()
@@ -75,8 +76,8 @@ class Outcomes:
         ).fetchall()
         if len(had) > 1:
             raise DataError(
-                f"{self} gives decision {decision} to two outcomes: it was altered; take it back "
-                "from a backup and declare its column decision UNIQUE"
+                f"{self} has two outcomes for decision {decision}: it was altered; restore it from "
+                "a backup and declare its column decision UNIQUE"
             )
         number, reward = had[0] if had else self._next_free(connection)
         if not had:
@@ -121,10 +122,10 @@ class Outcomes:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, on the disk when it returns.
+        """One transaction: all or nothing, and on the disk when it returns.
 
-        A connection of its own for each costs little beside that and is safe in every thread and
-        after every fork.
+        Each transaction has its own connection, which is safe in every thread and after a fork, and
+        costs little beside the write to the disk.
         """
         try:
             connection = sqlite3.connect(
@@ -158,12 +159,12 @@ def _checked(reward: object, what: str) -> float:
         number = nan
     if isfinite(number):
         return number
-    raise DataError(f"{what} is no finite number: correct it")
+    raise DataError(f"{what} is not a finite number: correct it")
 
 
 @contextmanager
 def _private_file(path: Path) -> Iterator[None]:
-    """A file that only its owner may read; one that is new is removed again after an error."""
+    """A file that only its owner may read; a new one is removed again after an error."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:

@@ -61,10 +61,10 @@ def verified(path: FilePath, data: bytes, sha256: str | None, source: str) -> st
 
 
 def check_digest(sha256: str | None) -> None:
-    """Refuse, before a file is read, what no file can have as its digest."""
+    """Refuse, before a file is read, a text that cannot be a digest."""
     if sha256 is None or (len(sha256) == 64 and set(sha256.lower()) <= set("0123456789abcdef")):
         return
-    raise InputError(f"sha256 {sha256!r} is no digest: give its 64 hexadecimal digits")
+    raise InputError(f"sha256 {sha256!r} is not a digest: give its 64 hexadecimal digits")
 
 
 def notice(path: FilePath, digest: str, terms: str) -> None:

@@ -45,7 +45,7 @@ class RatingArms(BernoulliArms):
     2013). `items[i]` is the id of arm i's item. Both constructors take the same options:
 
     - `choose`: the k items of largest mean, best first (`"top"`), or of lowest id (`"first"`);
-    - `minimum_ratings`: items with fewer are left out: one that a single user liked has mean 1;
+    - `minimum_ratings`: leaves out items with fewer, since one that a single user liked has mean 1;
     - `per="users"` divides by the number of users instead, so that unpopular items look bad. It
       is here only to reproduce the published figures of SAMBA, whose program did so;
     - `sha256`: the digest that the file must have.

@@ -86,7 +86,7 @@ class Policy:
 
     @property
     def selects_maximum(self) -> bool:
-        """Whether the arm of the largest score is selected, which has a fast path."""
+        """Whether `select` takes the largest score; that case has a fast path."""
         return type(self).select is Policy.select
 
     @property
@@ -106,10 +106,12 @@ class Policy:
         return values.index(max(values))
 
     def selected(self, values: Sequence[int], t: int, l: int) -> int:
-        """What `select` gives, if it is a position."""
+        """What `select` gives, which must be a position."""
         position = int(self.select(values, t, l))
         if not 0 <= position < len(values):
-            raise PolicyError(f"select gave {position} for {len(values)} arms: return a position")
+            raise PolicyError(
+                f"select gave {position} for {len(values)} arms: return a position in the list"
+            )
         return position
 
     def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:

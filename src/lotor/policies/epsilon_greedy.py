@@ -21,8 +21,8 @@ class EpsilonGreedy(Policy):
 
     `epsilon` is a number, `"1/ln"` or `"1/log2"` (decreasing with t), or a function of t.
     The coin is common to all owners. When it says explore, each score is a private uniform draw,
-    so that an exploring round has the same messages as any other. Parties agree on a function by
-    its name alone: give it one.
+    so that an exploring round has the same messages as any other. Parties compare a function by
+    its name alone, so give it a name of its own.
 
     >>> EpsilonGreedy("1/log2").probability(1024)
     0.1
@@ -42,7 +42,9 @@ class EpsilonGreedy(Policy):
         elif not callable(self.epsilon):
             object.__setattr__(self, "epsilon", to_float("epsilon", self.epsilon))
             if not 0.0 <= self.epsilon <= 1.0:
-                raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
+                raise InputError(
+                    f"epsilon is a probability: give a number from 0 to 1, not {self.epsilon}"
+                )
 
     def probability(self, t: int) -> float:
         """The probability of exploring in round t."""
@@ -53,5 +55,7 @@ class EpsilonGreedy(Policy):
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
         epsilon = self.probability(t)
         if not epsilon >= 0.0:
-            raise PolicyError(f"epsilon in round {t} is {epsilon}: let the schedule give numbers")
+            raise PolicyError(
+                f"epsilon in round {t} is {epsilon}: let the schedule give numbers from 0 up"
+            )
         return draw.uniform() if draw.coin() <= epsilon else arms.mean

@@ -36,7 +36,7 @@ class Pursuit(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", to_float("beta", self.beta))
         if not 0.0 < self.beta <= 1.0:
-            raise InputError(f"beta is a learning rate, {self.beta} is not in (0, 1]")
+            raise InputError(f"beta is a learning rate: give a number in (0, 1], not {self.beta}")
 
     def start(self, arms: ArmStates) -> None:
         arms.own["p"] = np.full(len(arms), 1.0 / arms.k)

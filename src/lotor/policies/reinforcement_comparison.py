@@ -34,7 +34,7 @@ class ReinforcementComparison(Policy):
             object.__setattr__(self, name, to_float(name, getattr(self, name)))
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise InputError(
-                    f"{name} is a learning rate, {getattr(self, name)} is not in (0, 1]"
+                    f"{name} is a learning rate: give a number in (0, 1], not {getattr(self, name)}"
                 )
 
     def start(self, arms: ArmStates) -> None:

@@ -27,8 +27,8 @@ class Softmax(Policy):
         # mean/tau plus a Gumbel draw must stay below the largest score.
         if not 2.0 / SCORE_LIMIT <= tau < float("inf"):
             raise InputError(
-                f"tau is a temperature, {self.tau} is not: "
-                f"give a finite number of at least {2.0 / SCORE_LIMIT:.1e}"
+                f"tau is a temperature: give a finite number of at least "
+                f"{2.0 / SCORE_LIMIT:.1e}, not {self.tau}"
             )
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:

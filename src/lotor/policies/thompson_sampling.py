@@ -13,7 +13,7 @@ _SAMPLE, _TOSS = 0, 1
 
 @cache
 def _beta_quantile() -> Callable[[Floats, Floats, Floats], Floats]:
-    """scipy takes longer to import than all the rest, so that it waits until it is needed."""
+    """Import scipy on first use: it takes longer to import than everything else."""
     from scipy.special import betaincinv  # noqa: PLC0415
 
     return betaincinv  # type: ignore[no-any-return]

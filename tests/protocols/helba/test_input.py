@@ -106,8 +106,8 @@ def test_environments_that_break_a_bound() -> None:
     ("rows", "match"),
     [
         ([1.0, 2.0], "2 numbers for the contexts of round 1, not 4"),
-        ([1.0, 2.0, np.nan, 0.0], "not of finite numbers"),
-        ([1.0, 2.0, np.inf, 0.0], "not of finite numbers"),
+        ([1.0, 2.0, np.nan, 0.0], "a number that is not finite"),
+        ([1.0, 2.0, np.inf, 0.0], "a number that is not finite"),
         ([1.0, 2.0, 9.0, 0.0], "longer than L"),
     ],
 )

@@ -15,7 +15,7 @@ TOY = "toy"
 
 @dataclass(frozen=True, slots=True)
 class ArmContextSource(ArmsSource):
-    """Arms that show a vector each in every round, with one theta behind what they pay."""
+    """Arms that each show a vector in every round; one theta decides what they pay."""
 
     default: ClassVar[str] = TOY
     text: ClassVar[str] = (
@@ -34,8 +34,8 @@ class ArmContextSource(ArmsSource):
         if kind in FILES and rest:
             sd = {} if self.noise_sd is None else {"noise_sd": self.noise_sd}
             return FILES[kind](rest, sha256=self.sha256, **sd)
-        self.refuse(("noise_sd", "sha256"), f"to files, and --arms {text} is none")
-        # A budget of nothing is refused by the run itself.
+        self.refuse(("noise_sd", "sha256"), f"to files, and --arms {text} does not name a file")
+        # The run itself refuses a budget of 0.
         rounds, numbers = max(budget, 1), whole_numbers(rest)
         if text == TOY or (kind == TOY and len(numbers) == 1):
             return LinearContexts.toy(rounds, seed=numbers[0] if numbers else SEED)
@@ -43,6 +43,6 @@ class ArmContextSource(ArmsSource):
             k, d = numbers
             return LinearContexts.random(rounds, arms=k, d=d, seed=SEED)
         raise InputError(
-            f"--arms {text!r} is no source of contexts of each arm: give toy or toy:SEED (the "
+            f"--arms {text!r} does not give each arm a context: write toy or toy:SEED (the "
             "paper's problem), contexts:K,D (made up: K arms, D numbers), npz:PATH or csv:PATH"
         )

@@ -18,7 +18,7 @@ _OF_FILES = ("threshold", "minimum_ratings", "choose", "sha256")
 
 @dataclass(frozen=True, slots=True)
 class BanditSource(ArmsSource):
-    """Arms of which nothing is known but what they have paid."""
+    """Arms that are known only by what they have paid."""
 
     default: ClassVar[str] = "movielens-like"
     text: ClassVar[str] = (
@@ -33,7 +33,7 @@ class BanditSource(ArmsSource):
         default=None, metadata=option("The lowest rating that counts as 1.")
     )
     minimum_ratings: int | None = field(
-        default=None, metadata=option("Leave out items with fewer.", shown="20")
+        default=None, metadata=option("Leave out items with fewer ratings.", shown="20")
     )
     choose: Literal["top", "first"] | None = field(
         default=None, metadata=option("Best k items, or lowest k ids.", shown="top")
@@ -47,12 +47,12 @@ class BanditSource(ArmsSource):
             given = {name: getattr(self, name) for name in _OF_FILES}
             given = {name: value for name, value in given.items() if value is not None}
             return load(Path(path), k=self._count, **given)
-        self.refuse(_OF_FILES, f"to rating files, and --arms {text} is none")
+        self.refuse(_OF_FILES, f"to rating files, and --arms {text} does not name one")
         if text in LOOKALIKES:
             return lookalike(text, self._count)
         if self.k is not None:
             raise InputError(
-                "--k goes with a named source of arms; a list of means has its own length"
+                "--k does not go with a list of means, which has its own length: leave --k out"
             )
         return self._means(text)
 

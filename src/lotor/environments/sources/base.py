@@ -1,4 +1,4 @@
-"""What a source of arms is: texts that stand for environments, and options that go with them."""
+"""A source of arms: the texts that stand for environments, and their options."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from lotor.core.options import options_of
 from lotor.environments.base import Environment
 
 SEED = 0
-"""Of what is made up, so that a text always means the same arms."""
+"""The seed of made-up arms, so that a text always means the same arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +21,22 @@ class ArmsSource(ABC):
     """
 
     default: ClassVar[str]
-    """The text that is meant where none is given."""
+    """The text that is used if none is given."""
 
     text: ClassVar[str]
     """What may be written, for --help."""
 
     @abstractmethod
     def environment(self, text: str, budget: int) -> Environment:
-        """The arms that a text names; what is made up has as many rounds as the budget."""
+        """The arms that a text names; made-up contexts have as many rounds as the budget."""
 
     @classmethod
     def default_text(cls) -> str:
-        """`default`, or what stands in for it where something is not installed."""
+        """`default`, or a substitute if something that it needs is not installed."""
         return cls.default
 
     def refuse(self, names: Iterable[str], why: str) -> None:
-        """Refuse options that were given and would do nothing."""
+        """Refuse options that were given but have no effect."""
         flags = {one.name: one.flag for one in options_of(type(self))}
         given = [
             "--" + flags[name].replace("_", "-")
@@ -49,7 +49,7 @@ class ArmsSource(ABC):
 
 
 def whole_numbers(text: str) -> list[int]:
-    """The numbers between commas; none if one of them is no whole number."""
+    """The whole numbers between commas; an empty list if one of them is anything else."""
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:

@@ -33,8 +33,8 @@ class ContextSource(ArmsSource):
         if find_spec("sklearn") is not None:
             return cls.default
         warnings.warn(
-            f"without scikit-learn there are no digits, so contexts are made up ({MADE_UP}); "
-            "pip install 'lotor[data]' brings the digits",
+            f"the digits need scikit-learn, which is not installed, so the contexts are made up "
+            f"({MADE_UP}): run pip install 'lotor[data]' to get the digits",
             UserWarning,
             stacklevel=2,
         )
@@ -44,7 +44,7 @@ class ContextSource(ArmsSource):
         kind, _, rest = text.partition(":")
         if kind == "mnist" and rest:
             return ContextualArms.mnist(rest, sha256=self._digests())
-        self.refuse(("sha256",), f"to files, and --arms {text} is none")
+        self.refuse(("sha256",), f"to files, and --arms {text} does not name any")
         if text == "digits":
             return ContextualArms.digits()
         numbers = whole_numbers(rest)
@@ -52,10 +52,10 @@ class ContextSource(ArmsSource):
             return ContextualArms.kmeans(ContextualArms.digits().contexts, numbers[0], seed=SEED)
         if kind == "contexts" and len(numbers) == 2:
             k, d = numbers
-            # A budget of nothing is refused by the run itself.
+            # The run itself refuses a budget of 0.
             return ContextualArms.lookalike(max(budget, 1), k, d, SEED)
         raise InputError(
-            f"--arms {text!r} is no source of contexts: give digits, kmeans:K (K clusters of the "
+            f"--arms {text!r} does not name contexts: write digits, kmeans:K (K clusters of the "
             "digits), mnist:FOLDER, or contexts:K,D (made up: K arms, D features)"
         )
 

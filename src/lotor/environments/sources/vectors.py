@@ -16,7 +16,7 @@ from lotor.environments.sources.bandit import DEFAULT_K
 from lotor.environments.sources.base import ArmsSource, whole_numbers
 
 DEFAULT_USER, DEFAULT_DIMENSIONS, NEIGHBOURS = 1, 5, 10
-# Of made-up arms: inside the bound of 1 that the policies state unless told otherwise.
+# The length of made-up thetas: within 1, the policies' default bound.
 THETA_LENGTH, SWING = 0.9, 0.3
 
 
@@ -68,7 +68,7 @@ class VectorSource(ArmsSource):
         if kind in ("linear", "graph") and rest:
             self.refuse(
                 ("k", "user", "dimensions", "sha256"),
-                f"to named arms and files; --arms {text} says all itself",
+                f"to named arms and files; --arms {text} needs no options",
             )
             return made_up(text, graph=self.graph).arms()
         k = DEFAULT_K if self.k is None else self.k
@@ -81,10 +81,10 @@ class VectorSource(ArmsSource):
             return GraphArms.movielens(
                 rest, k=k, user=user, d=d, sha256=self.sha256, neighbours=near
             )
-        self.refuse(("sha256",), f"to rating files, and --arms {text} is none")
+        self.refuse(("sha256",), f"to rating files, and --arms {text} does not name one")
         if text not in LINEAR_LOOKALIKES:
             raise InputError(
-                f"--arms {text!r} is no source of arms that are vectors: give linear:K,D (made "
+                f"--arms {text!r} does not name arms that are vectors: write linear:K,D (made "
                 f"up), graph:K (a ring), {' or '.join(LINEAR_LOOKALIKES)}, or movielens:PATH"
             )
         found = linear_lookalike(text, k=k, d=d, user=user)

@@ -9,7 +9,7 @@ from lotor.policies.contextual.least_squares import LeastSquares
 from lotor.policies.linear.bounds import positive
 
 RECOMPUTE = 1_000
-"""After so many updates of an arm its inverse is computed anew, if the policy does not say."""
+"""By default, an arm's inverse is computed anew after this many of its updates."""
 
 # After n updates the weights are off by up to about n·1e-16 / ridge.
 LEAST_RIDGE = 1e-6
@@ -23,7 +23,7 @@ class LinearEpsilonGreedy(ContextualPolicy):
 
     - `epsilon`: the probability of a uniform arm;
     - `ridge`: the regulariser, on the diagonal of each arm's matrix from the start;
-    - `recompute`: after so many updates of an arm its inverse is computed anew (None: 1,000).
+    - `recompute`: an arm's inverse is computed anew after this many of its updates (None: 1,000).
 
     >>> import lotor
     >>> arms = lotor.ContextualArms.lookalike(rounds=500, arms=4, d=6, seed=1)
@@ -38,13 +38,15 @@ class LinearEpsilonGreedy(ContextualPolicy):
     def __post_init__(self) -> None:
         epsilon = to_float("epsilon", self.epsilon)
         if not 0.0 <= epsilon <= 1.0:
-            raise InputError(f"epsilon is a probability, {self.epsilon} is not in [0, 1]")
+            raise InputError(
+                f"epsilon is a probability: give a number from 0 to 1, not {self.epsilon}"
+            )
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "ridge", positive("ridge", self.ridge))
         if self.ridge < LEAST_RIDGE:
             raise InputError(
-                f"ridge is {self.ridge:g}, which would drown in the rounding of floats: give at "
-                f"least {LEAST_RIDGE:g}, such as 1"
+                f"ridge is {self.ridge:g}, which floats would round away: give at least "
+                f"{LEAST_RIDGE:g}, such as 1"
             )
         if self.recompute is not None:
             every = to_float("recompute", self.recompute)

@@ -50,8 +50,8 @@ class LinearModel:
     def coefficients(self, t: int) -> tuple[Floats, Floats]:
         """After t pulls: u (a row for each arm) and c, so that arm i scores <u_i, theta> + c_i."""
         x = self._vectors
-        # A fresh inverse each time: what a snapshot holds is then all that a later score needs.
-        # Sums of products by einsum, for the same reason as the inverse.
+        # The inverse is fresh each time, so that a snapshot holds all that a later score needs.
+        # Sums of products are by einsum, for the reason that `inverse` gives.
         xi = np.einsum("ij,jk->ik", x, inverse(self._a))
         # Rounding may leave a zero arm's squared norm just below 0.
         norms = np.sqrt(np.maximum((xi * x).sum(axis=1), 0.0))
@@ -92,14 +92,14 @@ class LinearPolicy:
 
     @abstractmethod
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
-        """Refuse, at theta's owner, what breaks a bound that this policy states."""
+        """At theta's owner: refuse a theta that breaks a bound of this policy."""
 
 
 def inverse(matrix: Floats) -> Floats:
     """The inverse of a positive definite matrix, by elimination.
 
-    LAPACK's bits depend on how many threads it has, those of elementwise operations do not: so two
-    processes that know the same choose the same. Such matrices need no pivoting.
+    LAPACK's last bits depend on its number of threads; those of elementwise operations do not. So
+    two processes with the same data choose the same arm. Such matrices need no pivoting.
     """
     a = matrix.copy()
     for i in range(len(a)):

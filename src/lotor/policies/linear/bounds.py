@@ -43,7 +43,7 @@ def bound_or_log(name: str, value: object) -> float | LogT:
 
 
 def bound_at(bound: float | LogT, t: int) -> float:
-    """What a bound is worth after t pulls."""
+    """The value of a bound after t pulls."""
     return log(t) if isinstance(bound, str) else bound
 
 

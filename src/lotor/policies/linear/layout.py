@@ -1,4 +1,4 @@
-"""The fixed point of linear scores: what is added and compared are integers, plain and secure.
+"""The fixed point of linear scores: plain and secure add and compare the same integers.
 
 A score <u, theta> + c is rounded once, coordinate by coordinate, and put into a slot of w bits.
 With B = u_bits and H = 2^(w-2) - 1, in units of 2^-(u_fraction + theta_fraction):
@@ -34,7 +34,7 @@ LEAST_BOUND, LARGEST_BOUND = 2.0**-64, 2.0**64
 LARGEST_DIMENSION = 1 << 20
 _LEAST_U_BITS, _MOST_U_BITS = 16, 48
 
-# u is no longer than its arm but for the rounding of floats, which this leaves room for.
+# Rounding may make u a little longer than its arm; this leaves room for that.
 _SLACK = 1 + 2.0**-10
 # A norm that floats computed may be off by this much.
 _FLOAT_ERROR = 2.0**-30
@@ -93,7 +93,7 @@ class Layout:
         shape = f"L = {self.L!r}, S = {self.S!r}, K = {self.k!r}, d = {self.d!r}"
         if self.k < 2 or not 1 <= self.d <= LARGEST_DIMENSION:
             raise InputError(
-                f"no fixed point for {shape}: there must be at least two arms, of 1 to "
+                f"the fixed point does not fit {shape}: give at least two arms, of 1 to "
                 f"{LARGEST_DIMENSION} dimensions"
             )
         for bound in (self.L, self.S):
@@ -136,7 +136,10 @@ class Layout:
         fixed = [round(ldexp(value, self.theta_fraction)) for value in theta.tolist()]
         squares = sum(value * value for value in fixed)
         if squares > 1 << 2 * (self.slot_bits - 1 - self.u_bits):
-            raise InputError(f"a slot could overflow: theta is longer than S = {self.S:g}")
+            raise InputError(
+                f"a slot could overflow, because theta is longer than S = {self.S:g}: state a "
+                "larger S"
+            )
         return fixed
 
     def u(self, u: Floats) -> Integers:
@@ -149,14 +152,14 @@ class Layout:
         if not longest <= ldexp(1 - _FLOAT_ERROR, self.u_bits - 1) - 1:
             raise PolicyError(
                 f"a slot could overflow: an arm's u is longer than L = {self.L:g} allows (S = "
-                f"{self.S:g}, K = {self.k}); gamma may be too small beside the arms"
+                f"{self.S:g}, K = {self.k}); gamma may be too small for these arms"
             )
         return fixed.astype(np.int64)
 
     def addends(self, c: Floats) -> list[int]:
         """What is added to <u, theta> in each slot: max(c - c_max, -2H - 1) + 3H + 1."""
         if c.shape != (self.k,) or not np.isfinite(c).all():
-            raise PolicyError(f"c is not {self.k} finite numbers: gamma may be too small")
+            raise PolicyError(f"c must be {self.k} finite numbers: gamma may be too small")
         least = -2 * self.half - 1
         # Clipped first, so that nothing leaves the range of floats: 2H + 2 = 2^(w-1).
         with np.errstate(over="ignore"):
@@ -184,7 +187,7 @@ class Layout:
         """Noise as an integer, in the same unit as <theta, arm>."""
         if not abs(noise) <= ldexp(self.L * self.S, _NOISE_BITS):
             raise InputError(
-                f"noise is not finite or 2^32 times larger than L·S = {self.L * self.S:g}: "
+                f"noise is not finite, or 2^32 times as large as L·S = {self.L * self.S:g}: "
                 "lower noise_sd or state larger bounds"
             )
         return round(ldexp(noise, self.reward_fraction))

@@ -32,7 +32,7 @@ class LinUCB(LinearPolicy):
     - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `LinearArms` has;
     - `S`: a bound on |theta|, which theta's owner must keep; the default is the literature's 1.
       The paper's experiments have "log t", which bounds nothing and is 0 in the first round;
-    - `L`: a bound on the arms' lengths; None is the length of the longest;
+    - `L`: a bound on the arms' lengths; None means the length of the longest;
     - `theta_bound`: what the fixed point has room for, if that is not S (64 with S="log t").
 
     >>> import lotor
@@ -78,8 +78,8 @@ class LinUCB(LinearPolicy):
             width = self.R * sqrt(d * log((1 + t * squared / self.gamma) / self.delta))
             return width + sqrt(self.gamma) * bound_at(self.S, t)
 
-        # No u = (I - gamma A^-1) x is longer than its x: A is gamma I plus what is positive, so
-        # that all eigenvalues of the matrix lie between 0 and 1.
+        # No u = (I - gamma A^-1) x is longer than its x: A is gamma I plus a positive
+        # semidefinite matrix, so all eigenvalues of I - gamma A^-1 lie between 0 and 1.
         return LinearModel(vectors, np.full(d, self.gamma), omega)
 
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:

@@ -83,7 +83,7 @@ class SpectralUCB(LinearPolicy):
         if not isinstance(self.C, str) and float(np.sqrt(penalty @ np.square(theta))) > self.C:
             raise InputError(
                 f"the arms' values change more along the graph than C = {self.C:g} allows: "
-                "state a larger C, or 'log t' for none"
+                "state a larger C, or 'log t' for no bound"
             )
 
 
@@ -105,5 +105,7 @@ def _checked(eigenvalues: Floats | None, d: int) -> Floats:
         raise PolicyError("SpectralUCB needs arms that form a graph: give it GraphArms")
     checked = to_vector("eigenvalues", eigenvalues, d)
     if np.any(checked < 0):
-        raise InputError("a graph's Laplacian has no eigenvalue below 0: compute them again")
+        raise InputError(
+            "an eigenvalue is below 0, which no graph's Laplacian has: compute them again"
+        )
     return checked

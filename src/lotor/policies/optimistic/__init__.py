@@ -1,4 +1,4 @@
-"""Policies that take the arm which may pay most, for contexts that change with the round."""
+"""Policies that take the arm that may pay most, for contexts that change with the round."""
 
 from lotor.policies.optimistic.base import OptimisticPolicy, Width
 from lotor.policies.optimistic.batched_oful import BatchedOFUL, Index, Touch

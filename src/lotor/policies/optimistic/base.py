@@ -82,21 +82,21 @@ class OptimisticPolicy:
         return self.sigma * sqrt(growth + 2 * log(1 / self.delta)) + bias
 
     def check_contexts(self, contexts: Floats) -> None:
-        """Refuse contexts beyond L; their lengths are their users' and stay out of the message."""
+        """Refuse contexts beyond L. Their lengths are the users' secrets; no message has them."""
         # Scaled first, so that no square leaves the range of floats.
         squares = np.square(np.clip(contexts / self.L, -2, 2)).sum(axis=-1)
         if not np.all(squares <= (1 + NORM_SLACK) ** 2):
             raise InputError(
-                f"a context is longer than L = {self.L:g}, or not of finite numbers: divide all "
-                "contexts by the length of the longest, or state a larger L"
+                f"a context is longer than L = {self.L:g}, or holds a number that is not finite: "
+                "divide all contexts by the length of the longest, or state a larger L"
             )
 
     def check_theta(self, theta: Floats) -> None:
-        """Refuse, where theta is known, one beyond S."""
+        """Where theta is known: refuse one that is longer than S."""
         check_norm(theta, self.S, "S")
 
 
 def one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of some words."""
+    """Refuse a value that is not one of the choices."""
     if value not in choices:
         raise InputError(f"{name} is {value!r}: choose one of {', '.join(choices)}")

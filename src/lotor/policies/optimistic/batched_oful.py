@@ -20,7 +20,7 @@ Touch: TypeAlias = Literal["log", "flat"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchedOFUL(OptimisticPolicy):
-    """OFUL with an index and a schedule that a server which sees only ciphertexts can follow.
+    """OFUL with an index and a schedule that a server can follow on ciphertexts alone.
 
     `index`, with z = |x|^2 under the batch's inverse:
 
@@ -55,13 +55,14 @@ class BatchedOFUL(OptimisticPolicy):
     C: float | None = field(
         default=None,
         metadata=option(
-            "A new estimate once contexts since the last one add up to this.", shown="no condition"
+            "Renew the estimate once the squared contexts since the last one add up to this.",
+            shown="no condition",
         ),
     )
     eta: float = field(
         default=0.0,
         metadata=option(
-            "A new estimate once there are this part more rounds.", shown="0, each round"
+            "Renew the estimate once the rounds have grown by this fraction.", shown="0, each round"
         ),
     )
     touch: Touch = "log"
@@ -87,12 +88,12 @@ class BatchedOFUL(OptimisticPolicy):
         return self.due(t, batch.start) or (self.C is not None and batch.trace >= self.C)
 
     def due(self, t: int, start: int) -> bool:
-        """Whether a batch is too long to go on with round t: public, known without any data."""
+        """Whether round t is too late for the current batch: public, since it needs no data."""
         # eta as it was written, so that 11 is (1 + 0.1)·10 exactly.
         return t - start >= Fraction(repr(self.eta)) * start
 
     def touches(self, t: int, d: int) -> float:
-        """The public u_t: for which root the quadratic index is exact in round t."""
+        """The public u_t: the root for which the quadratic index is exact in round t."""
         if self.touch == "flat":
             return sqrt(d / t)
         return sqrt(d * log(1 + t * self.L**2 / (d * self.ridge)) / t)

@@ -42,7 +42,7 @@ class Rules(Protocol):
         ...
 
     def bonus(self, z: Floats, t: int, batch: Batch) -> Floats:
-        """What stands for the root of each z = |x|^2 under the batch's inverse, in round t."""
+        """The stand-in for the root of each z = |x|^2 under the batch's inverse, in round t."""
         ...
 
     def ends(self, t: int, batch: Batch, log_growth: Callable[[], float]) -> bool:
@@ -94,7 +94,7 @@ class OptimisticModel:
 
     @property
     def batch(self) -> Batch:
-        """The one that round t belongs to."""
+        """The batch that round t belongs to."""
         return self._batch
 
     @property

@@ -25,7 +25,7 @@ class RSOFUL(OptimisticPolicy):
     C: float = 1.0
 
     def __post_init__(self) -> None:
-        # A dataclass with slots is another class than the one that super() would know.
+        # A dataclass with slots is a new class, which super() without arguments does not know.
         OptimisticPolicy.__post_init__(self)
         object.__setattr__(self, "C", positive("C", self.C))
 
