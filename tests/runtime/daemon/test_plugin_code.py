@@ -37,7 +37,7 @@ class LostToy(Toy):
 
 @pytest.fixture(autouse=True)
 def _two_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {Toy: (OLD,), ChangedToy: (NEW,)}
+    known: dict[object, tuple[CodeFingerprint, ...]] = {Toy: (OLD,), ChangedToy: (NEW,)}
 
     def fingerprints(protocol: type, *others: type) -> tuple[CodeFingerprint, ...]:
         return known.get(protocol) or fingerprints_of(protocol, *others)
