@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lotor.environments.sources import MadeUpArms
-from lotor.protocols.form import CastMember
+from lotor.protocols.cast import CastMember
 from lotor.protocols.protocol import SecureProtocol
 from lotor.sandbox import Federation
 

@@ -15,11 +15,13 @@ from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource, BanditSource
 from lotor.policies import UCB, AnyPolicy
-from lotor.protocols.form import Assignment, Cast, Counts, Form, Member, Role, RunPlan
+from lotor.protocols.cast import Cast
+from lotor.protocols.form import Assignment, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.report import Counts
 
 SEATS = ("caller", "doubler", "adder")
 

@@ -14,19 +14,8 @@ from lotor.core.options import Option, options_of
 from lotor.crypto.signing import Identity, trusting_identities
 from lotor.environments.base import Environment
 from lotor.policies import POLICIES, AnyPolicy, to_text
-from lotor.protocols.form import (
-    ACT,
-    FEATURES,
-    MODEL,
-    PULL,
-    Assignment,
-    Cast,
-    Counts,
-    Form,
-    Member,
-    Role,
-    RunPlan,
-)
+from lotor.protocols.cast import Cast
+from lotor.protocols.form import ACT, FEATURES, MODEL, PULL, Assignment, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import (
@@ -36,6 +25,7 @@ from lotor.protocols.protocol import (
     all_forms,
     roles_that_bring,
 )
+from lotor.protocols.report import Counts
 
 FORMS = {f"{name}-{form}": (name, form) for name in PROTOCOLS for form in PROTOCOLS[name].forms}
 

@@ -29,9 +29,9 @@ from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
 from lotor.policies import POLICIES, from_text
 from lotor.policies.registry import given_parameters
-from lotor.protocols.form import Comparison, Forecast
 from lotor.protocols.plain import AGENTS, Plain, agent_of
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.protocols.report import Comparison, Forecast
 
 DEFAULT_POLICY, DEFAULT_BUDGET = "ucb", 1000
 ARMS_PANEL = "Arms"

@@ -8,8 +8,9 @@ from rich.table import Table
 
 from lotor.cli.simulate import different_rounds
 from lotor.core.result import Result
-from lotor.protocols.form import Comparison, Counts, Forecast, Form, ReportTable
+from lotor.protocols.form import Form
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 
 BAR = 24
 MANY = 4

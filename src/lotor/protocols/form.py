@@ -5,19 +5,19 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
 from lotor.core.errors import InputError, LotorError, ProtocolError
-from lotor.core.result import Result
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
+from lotor.protocols.cast import Cast
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
+from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -109,76 +109,6 @@ class Assignment:
     workers: int = 1
     simulated: "SecureProtocol | None" = field(default=None, repr=False)
     environment: Environment | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CastMember:
-    """A party of a demonstration: its role, its table of party.toml, and the files of its kit.
-
-    `files` gives the text of each file, or a function that writes it. A party `draws` if its draws
-    decide arms: it takes them from the seed, so that the result can be compared with plain.
-    """
-
-    role: str
-    table: Mapping[str, object] | None = None
-    files: Mapping[str, str | Callable[[Path], None]] = field(default_factory=dict)
-    draws: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who plays what when a protocol is demonstrated as processes on one machine.
-
-    `environment` is the same world in one process, for plain. `pullers` are the parties whose
-    journals say which arms were pulled, and `arm` reads the arm of a decision: from its id, or
-    from the files in the federation's folder. `files` stand in that folder.
-    """
-
-    story: str
-    members: Mapping[str, CastMember]
-    environment: Environment
-    pullers: tuple[str, ...]
-    arm: Callable[[Path, str], int]
-    files: Mapping[str, str | Callable[[Path], None]] = field(default_factory=dict)
-
-
-def arm_in_id(folder: Path, decision: str) -> int:  # noqa: ARG001
-    """The arm of a decision whose id tells it: run/arm/round."""
-    return int(decision.split("/")[1])
-
-
-@dataclass(frozen=True, slots=True)
-class ReportTable:
-    """A table for people, as data."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A run, the same in plain, and whatever else was run on the same draws."""
-
-    environment: Environment
-    secure: Result
-    plain: Result
-    others: Mapping[str, Result] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What a run will take, known before it: for people (`rows`) and for programs (`figures`)."""
-
-    title: str
-    rows: Mapping[str, str]
-    figures: Mapping[str, object]
-    seconds: float | None = None
-    note: str = ""
-
-
-Counts = Mapping[str, Mapping[str, int | str]]
 
 
 class Form(ABC):

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lotor.core.errors import RunEndedError
-from lotor.protocols.form import Cast, Form
+from lotor.protocols.cast import Cast
+from lotor.protocols.form import Form
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon.config import (
     Address,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
-from lotor.protocols.form import Cast, CastMember
+from lotor.protocols.cast import Cast, CastMember
 
 ARMS = "arms.db"
 # The paper's toy problem, with contexts whose indices are soon well apart.

@@ -12,18 +12,14 @@ from lotor.crypto.signing import Identity
 from lotor.environments import LinearContexts
 from lotor.environments.base import Environment
 from lotor.policies import to_text
+from lotor.protocols.cast import Cast
 from lotor.protocols.form import (
     FEATURES,
     PULL,
     Assignment,
-    Cast,
-    Comparison,
     Contribution,
-    Counts,
-    Forecast,
     Form,
     Member,
-    ReportTable,
     Role,
     RunPlan,
 )
@@ -43,6 +39,7 @@ from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain.optimistic import linear_contexts
 from lotor.protocols.protocol import Protocol, SecureProtocol
+from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
 

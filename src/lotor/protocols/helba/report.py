@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
-from lotor.protocols.form import Comparison, Forecast, ReportTable
 from lotor.protocols.helba.bounds import QuadraticBounds
 from lotor.protocols.helba.forecast import HelbaForecast, measured
 from lotor.protocols.helba.judging import Judged
 from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.plain import Plain
+from lotor.protocols.report import Comparison, Forecast, ReportTable
 
 # So that prices take seconds where one operation takes a third of one.
 REPEATS, POINTS = 2, 3

@@ -11,18 +11,8 @@ from lotor.environments import LinearArms
 from lotor.environments.base import Environment
 from lotor.environments.sources import GraphSource, made_up
 from lotor.policies import POLICIES, to_text
-from lotor.protocols.form import (
-    MODEL,
-    Assignment,
-    Cast,
-    CastMember,
-    Counts,
-    Form,
-    Member,
-    Role,
-    RunPlan,
-    arm_in_id,
-)
+from lotor.protocols.cast import Cast, CastMember, arm_in_id
+from lotor.protocols.form import MODEL, Assignment, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES
 from lotor.protocols.linucb_ds import complexity
@@ -38,6 +28,7 @@ from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.linear import linear_arms, linear_layout
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.received import public_key_from
+from lotor.protocols.report import Counts
 
 
 class LinUCBDSPaper(Form):

@@ -9,19 +9,16 @@ from lotor.crypto.signing import Identity
 from lotor.environments import ContextualArms
 from lotor.environments.base import Environment
 from lotor.policies import to_text
+from lotor.protocols.cast import Cast
 from lotor.protocols.contextual_draws import SERVERS
 from lotor.protocols.form import (
     ACT,
     FEATURES,
     PULL,
     Assignment,
-    Cast,
-    Comparison,
     Contribution,
-    Counts,
     Form,
     Member,
-    ReportTable,
     Role,
     RunPlan,
 )
@@ -40,6 +37,7 @@ from lotor.protocols.ppcb.receiver import PPCBReceiver
 from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms, terms_from
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.report import Comparison, Counts, ReportTable
 
 BOTH = (FIRST, SECOND)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from lotor.core.errors import InputError
 from lotor.environments import ContextualArms
 from lotor.environments.sources.base import SEED
-from lotor.protocols.form import Cast, CastMember
+from lotor.protocols.cast import Cast, CastMember
 from lotor.protocols.ppcb.terms import FIRST, SECOND
 
 # The firms of the paper's introduction, and how many features of a traveller each has.

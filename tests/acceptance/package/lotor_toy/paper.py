@@ -10,22 +10,12 @@ from lotor.crypto.signing import Identity
 from lotor.environments import BernoulliArms
 from lotor.environments.base import Environment
 from lotor.policies import Policy, from_text, to_text
-from lotor.protocols.form import (
-    PULL,
-    Assignment,
-    Cast,
-    CastMember,
-    Contribution,
-    Counts,
-    Form,
-    Member,
-    Role,
-    RunPlan,
-    arm_in_id,
-)
+from lotor.protocols.cast import Cast, CastMember, arm_in_id
+from lotor.protocols.form import PULL, Assignment, Contribution, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.report import Counts
 from lotor_toy.protocol import Toy
 from lotor_toy.roles import ASKER, REFEREE, ArmOwner, Asker, Referee, ToyTerms
 
