@@ -30,8 +30,8 @@ from lotor.protocols.form import (
     ACT,
     FEATURES,
     PULL,
+    AnyForm,
     Assignment,
-    Form,
     Member,
     Role,
     RunPlan,
@@ -186,7 +186,7 @@ class SplitForm(ServedForm):
 @dataclass(frozen=True)
 class Split(ServedProtocol):
     name: ClassVar[str] = "split"
-    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": SplitForm}
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": SplitForm}
 
 
 class SplitWorld:

@@ -16,7 +16,7 @@ from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource, BanditSource
 from lotor.policies import UCB, AnyPolicy
 from lotor.protocols.cast import Cast
-from lotor.protocols.form import Assignment, Form, Member, Role, RunPlan
+from lotor.protocols.form import AnyForm, Assignment, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain import Plain
@@ -76,7 +76,7 @@ class ToyOrder(msgspec.Struct, frozen=True):
     budget: int
 
 
-class ServedForm(Form):
+class ServedForm(AnyForm):
     """A form for daemons only: nobody simulates or demonstrates it."""
 
     name: ClassVar[str] = "paper"
@@ -140,4 +140,4 @@ class ServedProtocol(SecureProtocol):
 @dataclass(frozen=True)
 class Toy(ServedProtocol):
     name: ClassVar[str] = "toy"
-    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": ToyForm}
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": ToyForm}

@@ -15,7 +15,17 @@ from lotor.crypto.signing import Identity, trusting_identities
 from lotor.environments.base import Environment
 from lotor.policies import POLICIES, AnyPolicy, to_text
 from lotor.protocols.cast import Cast
-from lotor.protocols.form import ACT, FEATURES, MODEL, PULL, Assignment, Form, Member, Role, RunPlan
+from lotor.protocols.form import (
+    ACT,
+    FEATURES,
+    MODEL,
+    PULL,
+    AnyForm,
+    Assignment,
+    Member,
+    Role,
+    RunPlan,
+)
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import (
@@ -30,7 +40,7 @@ from lotor.protocols.report import Counts
 FORMS = {f"{name}-{form}": (name, form) for name in PROTOCOLS for form in PROTOCOLS[name].forms}
 
 
-class Bakery(Form):
+class Bakery(AnyForm):
     """A form of no protocol: two ovens that everybody talks to, and bakers with their own names."""
 
     name: ClassVar[str] = "bakery"
@@ -233,7 +243,7 @@ def test_all_forms_are_listed_with_the_roles_that_bring_something() -> None:
 
 def test_forms_of_different_wires_do_not_share_one() -> None:
     """A party never takes another protocol's messages for its own."""
-    wires: dict[str, type[Form]] = {}
+    wires: dict[str, type[AnyForm]] = {}
     for form in all_forms(PROTOCOLS):
         kind = wires.setdefault(form.wire, type(form))
         assert issubclass(type(form), kind) or issubclass(kind, type(form))

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from lotor.cli.simulate import different_rounds
 from lotor.core.result import Result
-from lotor.protocols.form import Form
+from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 
@@ -125,7 +125,7 @@ def _kind(name: str) -> str:
     return kind if number.isdigit() else name
 
 
-def show_operations(out: Console, result: Result, counts: Counts, form: Form) -> None:
+def show_operations(out: Console, result: Result, counts: Counts, form: AnyForm) -> None:
     """The counted operations beside the expected ones and those of other programs."""
     counts = {
         name: column
@@ -154,7 +154,7 @@ def _cell(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def show_leakage(out: Console, form: Form) -> None:
+def show_leakage(out: Console, form: AnyForm) -> None:
     """What the paper says each role learns, and what was measured."""
     table = small_table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")

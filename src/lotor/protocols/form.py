@@ -7,7 +7,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -111,7 +111,10 @@ class Assignment:
     environment: Environment | None = field(default=None, repr=False)
 
 
-class Form(ABC):
+P = TypeVar("P", bound="SecureProtocol")
+
+
+class Form(ABC, Generic[P]):
     """One form of one protocol. An order is its own encoding of what is to be done."""
 
     name: ClassVar[str]
@@ -152,13 +155,13 @@ class Form(ABC):
         return next((role.name for role in self.roles if not role.seats), None)
 
     @abstractmethod
-    def simulated(self, protocol: "SecureProtocol", run: Run) -> Mapping[str, Sequence[Member]]:
+    def simulated(self, protocol: P, run: Run) -> Mapping[str, Sequence[Member]]:
         """Who takes part in a simulation, by role; refuses an environment that does not fit."""
 
     @abstractmethod
     def open(
         self,
-        protocol: "SecureProtocol",
+        protocol: P,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
@@ -175,35 +178,31 @@ class Form(ABC):
         """Build the party of a seat, or rebuild it from its snapshot."""
 
     @abstractmethod
-    def cast(self, protocol: "SecureProtocol", budget: int, seed: int, size: int | None) -> Cast:
+    def cast(self, protocol: P, budget: int, seed: int, size: int | None) -> Cast:
         """The parties of a demonstration; `size` is how many owners, where that can be chosen."""
 
     @abstractmethod
-    def complexity(
-        self, protocol: "SecureProtocol", environment: Environment, budget: int
-    ) -> Counts:
+    def complexity(self, protocol: P, environment: Environment, budget: int) -> Counts:
         """What a run must count ("expected"), and what others count, by name of the operation."""
 
-    def forecast(
-        self, protocol: "SecureProtocol", environment: Environment, budget: int
-    ) -> Forecast:
+    def forecast(self, protocol: P, environment: Environment, budget: int) -> Forecast:
         """What a run will take; the operations that it counts, where nothing more is known."""
         counts = self.complexity(protocol, environment, budget)
         expected = counts["expected"]
         rows = {name.replace("_", " "): _number(count) for name, count in expected.items()}
         return Forecast(f"{budget} rounds, {environment.k} arms", rows, counts)
 
-    def beside(self, protocol: "SecureProtocol") -> "Mapping[str, Protocol]":  # noqa: ARG002
+    def beside(self, protocol: P) -> "Mapping[str, Protocol]":  # noqa: ARG002
         """What else a comparison runs on the same draws."""
         return {}
 
-    def holds(self, protocol: "SecureProtocol", comparison: Comparison) -> bool:  # noqa: ARG002
+    def holds(self, protocol: P, comparison: Comparison) -> bool:  # noqa: ARG002
         """Whether a run's decisions may be what they are."""
         return comparison.secure.agrees_with(comparison.plain)
 
     def details(
         self,
-        protocol: "SecureProtocol",  # noqa: ARG002
+        protocol: P,  # noqa: ARG002
         comparison: Comparison,  # noqa: ARG002
     ) -> Mapping[str, object]:
         """More about a comparison, for programs."""
@@ -211,15 +210,19 @@ class Form(ABC):
 
     def tables(
         self,
-        protocol: "SecureProtocol",  # noqa: ARG002
+        protocol: P,  # noqa: ARG002
         comparison: Comparison,  # noqa: ARG002
     ) -> Sequence[ReportTable]:
         """More about a comparison, for people."""
         return []
 
-    def notes(self, protocol: "SecureProtocol") -> Sequence[str]:  # noqa: ARG002
+    def notes(self, protocol: P) -> Sequence[str]:  # noqa: ARG002
         """What else its options let somebody learn."""
         return []
+
+    def simulates(self, assignment: Assignment) -> P | None:
+        """The protocol of a simulation; None in a federation."""
+        return cast("P | None", assignment.simulated)
 
     def role(self, seat: str) -> Role:
         """Who sits in a seat."""
@@ -302,6 +305,9 @@ class Form(ABC):
                 f"{assignment.seat} cannot be built: its protocol failed with "
                 f"{type(error).__name__}; report this"
             ) from error
+
+
+AnyForm: TypeAlias = Form[Any]
 
 
 def _number(count: int | str) -> str:

@@ -18,7 +18,7 @@ from lotor.crypto.signing import trusting_identities
 from lotor.environments.sources import ArmsSource
 from lotor.policies import AnyPolicy, from_text, to_text
 from lotor.policies.registry import given_parameters
-from lotor.protocols.form import MODEL, Assignment, Form
+from lotor.protocols.form import MODEL, AnyForm, Assignment, Form
 from lotor.protocols.party import Party, Run
 
 P = TypeVar("P", bound="SecureProtocol")
@@ -67,7 +67,7 @@ class SecureProtocol(Protocol):
     arms: ClassVar[type[ArmsSource]]
     """What `--arms` may say."""
 
-    forms: ClassVar[Mapping[str, str | type[Form]]]
+    forms: ClassVar[Mapping[str, str | type[AnyForm]]]
     """Its forms, each as module:Class so that it is loaded when used; the first is the default."""
 
     default_budget: ClassVar[int] = 1000
@@ -92,12 +92,12 @@ class SecureProtocol(Protocol):
     def learner(self) -> str:
         return self.in_form().opener
 
-    def in_form(self) -> Form:
+    def in_form(self) -> AnyForm:
         """The form that was chosen."""
         return self.form_called(self.form)
 
     @classmethod
-    def form_called(cls, name: str) -> Form:
+    def form_called(cls, name: str) -> AnyForm:
         """A form by its name."""
         cls.check_form(name)
         return _form(cls.forms[name])
@@ -213,7 +213,7 @@ def shown_first(protocols: Mapping[str, type[SecureProtocol]]) -> str:
     return next(name for name, kind in protocols.items() if kind.shown_first)
 
 
-def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[Form]:
+def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[AnyForm]:
     """Every form of every protocol; one that cannot be loaded warns, and is left out."""
     forms = []
     for name in protocols:
@@ -232,7 +232,7 @@ def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
 
 
 @cache
-def _form(name: str | type[Form]) -> Form:
+def _form(name: str | type[AnyForm]) -> AnyForm:
     kind = load(name, "form") if isinstance(name, str) else name
     if not isinstance(kind, type) or not issubclass(kind, Form):
         raise InputError(f"{name} is no form: it must be a class derived from Form")

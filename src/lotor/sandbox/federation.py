@@ -19,7 +19,7 @@ from pathlib import Path
 
 from lotor.core.errors import RunEndedError
 from lotor.protocols.cast import Cast
-from lotor.protocols.form import Form
+from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon.config import (
     Address,
@@ -61,7 +61,7 @@ class Federation:
     """The parties of a cast as processes; `changes` are made to every party's party.toml."""
 
     folder: Path
-    form: Form
+    form: AnyForm
     cast: Cast
     seed: int
     wait: float = 60.0

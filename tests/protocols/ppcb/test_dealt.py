@@ -190,11 +190,6 @@ def test_options_that_no_order_may_have(options: Mapping[str, str | int], compla
         lotor.PPCB.ordered(options)
 
 
-def test_another_protocol_is_refused() -> None:
-    with pytest.raises(InputError, match="a form of ppcb, not of samba"):
-        FORM.open(lotor.Samba(), "aa", members(), BUDGET, identities()["receiver"])
-
-
 @pytest.mark.parametrize(
     "change",
     [

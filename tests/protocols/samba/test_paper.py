@@ -149,11 +149,6 @@ def test_options_that_no_order_may_have(options: Mapping[str, str | int], compla
         lotor.Samba.ordered(options)
 
 
-def test_another_protocol_is_refused() -> None:
-    with pytest.raises(InputError, match="a form of samba, not of ppcb"):
-        FORM.open(lotor.PPCB(), "aa", members(), BUDGET, identities()["customer"])
-
-
 @pytest.mark.parametrize(
     "change",
     [

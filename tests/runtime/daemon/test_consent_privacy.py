@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from daemons import DaemonGroup
-from lotor.protocols.form import Form, RunPlan
+from lotor.protocols.form import AnyForm, RunPlan
 from lotor.runtime.daemon.commands import Approve
 from lotor.runtime.durable.journal import FINISHED, WAITING
 from runtime.daemon.test_toy import PULL, ROLES, configs, order
@@ -26,7 +26,7 @@ def accounted(told: float) -> type[Toy]:
             return replace(super().plan(order), privacy=told)
 
     class Accounted(Toy):
-        forms: ClassVar[Mapping[str, type[Form]]] = {"paper": AccountedForm}
+        forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": AccountedForm}
 
     return Accounted
 

@@ -9,7 +9,7 @@ import pytest
 
 from lotor import Samba
 from lotor.core.version import VERSION
-from lotor.protocols.form import Form
+from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.paper import SambaPaper
 from lotor.runtime.daemon import run_registry
@@ -29,7 +29,7 @@ class OtherSamba(Samba):
     """SAMBA as it might be one day."""
 
     name: ClassVar[str] = "other"
-    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": OtherForm}  # type: ignore[assignment]
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": OtherForm}  # type: ignore[assignment]
 
 
 async def start_with_other(made: Stage, *names: str) -> None:

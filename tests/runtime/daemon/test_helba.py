@@ -17,7 +17,7 @@ import pytest
 import lotor
 from daemons import SandboxDaemons, until
 from lotor.policies import BatchedOFUL, to_text
-from lotor.protocols.form import Form
+from lotor.protocols.form import AnyForm
 from lotor.protocols.helba import server_state, wire
 from lotor.protocols.helba.demo import one_user
 from lotor.protocols.helba.estimators import DividedEstimator
@@ -57,7 +57,7 @@ class SmallPaper(HelbaPaper):
 class SmallHelba(lotor.Helba):
     """HELBA in a ring so small that tests are done soon."""
 
-    forms: ClassVar[Mapping[str, type[Form]]] = {"paper": SmallPaper}  # type: ignore[assignment]
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": SmallPaper}  # type: ignore[assignment]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from daemons import DaemonGroup, until
 from lotor.core.errors import MissingPartyError
 from lotor.crypto.signing import Identity
-from lotor.protocols.form import Contribution, Form, Member
+from lotor.protocols.form import AnyForm, Contribution, Member
 from lotor.protocols.party import Party
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import start_run as start_run_module
@@ -74,7 +74,7 @@ def listing(opener_brings: list[Contribution]) -> type[Toy]:
             return super().open(protocol, run, members, budget, identity)
 
     class Listing(Toy):
-        forms: ClassVar[Mapping[str, type[Form]]] = {"paper": ListingForm}
+        forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": ListingForm}
 
     return Listing
 

@@ -38,12 +38,12 @@ from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain.optimistic import linear_contexts
-from lotor.protocols.protocol import Protocol, SecureProtocol
+from lotor.protocols.protocol import Protocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
 
-class HelbaPaper(Form):
+class HelbaPaper(Form[Helba]):
     """The order is the terms of the user, who brings contexts and rewards.
 
     A federation refuses a ring that can be broken; one made with `insecure_degree`, for tests,
@@ -65,10 +65,9 @@ class HelbaPaper(Form):
     def __init__(self, insecure_degree: int | None = None) -> None:
         self._insecure_degree = insecure_degree
 
-    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
-        helba = _helba(protocol)
-        arms = linear_contexts(run, helba.policy)
-        helba.check_means(arms.means[: run.budget])
+    def simulated(self, protocol: Helba, run: Run) -> Mapping[str, Sequence[Member]]:
+        arms = linear_contexts(run, protocol.policy)
+        protocol.check_means(arms.means[: run.budget])
         user = Contribution(run.k, run.scale.low, run.scale.high, run.k * arms.d)
         return {
             "user": [Member("user", user)],
@@ -78,7 +77,7 @@ class HelbaPaper(Form):
 
     def open(
         self,
-        protocol: SecureProtocol,
+        protocol: Helba,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
@@ -92,7 +91,7 @@ class HelbaPaper(Form):
                 "arms: let it set `arms` (2 or more) and `dimensions` (arms times the numbers of "
                 "one context) under [owner] in its party.toml"
             )
-        setting = self._ringed(_helba(protocol)).setting(
+        setting = self._ringed(protocol).setting(
             run,
             budget=budget,
             arms=brings.arms,
@@ -129,7 +128,7 @@ class HelbaPaper(Form):
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         identity, store = assignment.identity, assignment.store
-        simulated = None if assignment.simulated is None else _helba(assignment.simulated)
+        simulated = self.simulates(assignment)
         degree = self._insecure_degree if simulated is None else simulated.insecure_degree
         setting = self._setting(assignment.order, degree)
         if assignment.seat == KEY_AUTHORITY:
@@ -143,26 +142,25 @@ class HelbaPaper(Form):
             check_workers(setting, workers)
         return HelbaServer(setting, store, workers=workers, snapshot=snapshot)
 
-    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
-        setting = _setting_of(_helba(protocol), environment, budget)
+    def complexity(self, protocol: Helba, environment: Environment, budget: int) -> Counts:
+        setting = _setting_of(protocol, environment, budget)
         counts = complexity.whole_run(setting)
         # A run counts squares apart.
         products = {"ckks_multiply_and_square": counts.pop("multiply")}
         return {"expected": {f"ckks_{name}": count for name, count in counts.items()} | products}
 
-    def forecast(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Forecast:
-        helba = _helba(protocol)
-        setting = _setting_of(helba, environment, budget)
-        check_workers(setting, helba.workers)
+    def forecast(self, protocol: Helba, environment: Environment, budget: int) -> Forecast:
+        setting = _setting_of(protocol, environment, budget)
+        check_workers(setting, protocol.workers)
         return report.forecast(setting)
 
-    def beside(self, protocol: SecureProtocol) -> Mapping[str, Protocol]:
-        return report.followed(_helba(protocol).policy)
+    def beside(self, protocol: Helba) -> Mapping[str, Protocol]:
+        return report.followed(protocol.policy)
 
-    def holds(self, protocol: SecureProtocol, comparison: Comparison) -> bool:
+    def holds(self, protocol: Helba, comparison: Comparison) -> bool:
         return not any(one.wrong for one in _judged(protocol, comparison))
 
-    def details(self, protocol: SecureProtocol, comparison: Comparison) -> Mapping[str, object]:
+    def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:
         found = _judged(protocol, comparison)
         return {
             "regret": report.regrets(_contexts(comparison.environment), comparison),
@@ -173,23 +171,17 @@ class HelbaPaper(Form):
             },
         }
 
-    def tables(self, protocol: SecureProtocol, comparison: Comparison) -> Sequence[ReportTable]:
+    def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
         verdict = report.verdict(_judged(protocol, comparison))
         contexts = _contexts(comparison.environment)
         return [report.regret_table(contexts, comparison, verdict)]
 
-    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
+    def cast(self, protocol: Helba, budget: int, seed: int, size: int | None) -> Cast:
         if size is not None:
             raise InputError(
                 "the demonstration of helba always has one user: give no number of hospitals"
             )
         return toy(budget=budget, seed=seed, policy=to_text(protocol.policy))
-
-
-def _helba(protocol: SecureProtocol) -> Helba:
-    if not isinstance(protocol, Helba):
-        raise InputError(f"this is a form of helba, not of {protocol.name}")
-    return protocol
 
 
 def _contexts(environment: Environment) -> LinearContexts:
@@ -204,7 +196,7 @@ def _setting_of(helba: Helba, environment: Environment, budget: int) -> HelbaSet
     return helba.setting("", budget=budget, arms=arms.k, d=arms.d, scale=scale)
 
 
-def _judged(protocol: SecureProtocol, comparison: Comparison) -> list[Judged]:
+def _judged(protocol: Helba, comparison: Comparison) -> list[Judged]:
     secure, contexts = comparison.secure, _contexts(comparison.environment)
-    setting = _setting_of(_helba(protocol), contexts, secure.budget)
+    setting = _setting_of(protocol, contexts, secure.budget)
     return judged(setting, contexts, secure.seed, secure.arms or [])

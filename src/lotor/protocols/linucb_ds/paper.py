@@ -26,12 +26,11 @@ from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
 from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.linear import linear_arms, linear_layout
-from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.received import public_key_from
 from lotor.protocols.report import Counts
 
 
-class LinUCBDSPaper(Form):
+class LinUCBDSPaper(Form[LinUCBDS]):
     """The order is the customer's terms; the owner brings its model."""
 
     name: ClassVar[str] = "paper"
@@ -58,30 +57,28 @@ class LinUCBDSPaper(Form):
     def owner_role(self) -> str | None:
         return "owner"
 
-    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
-        ds = self._configured(protocol)
-        arms = linear_arms(run, ds.policy)
+    def simulated(self, protocol: LinUCBDS, run: Run) -> Mapping[str, Sequence[Member]]:
+        arms = linear_arms(run, protocol.policy)
         # What does not fit is refused before keys are made, which takes seconds.
-        linear_layout(arms.vectors, ds.policy, ds.slot_bits)
-        ds.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
+        linear_layout(arms.vectors, protocol.policy, protocol.slot_bits)
+        protocol.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         return {role.name: [Member(role.name)] for role in self.roles}
 
     def open(
         self,
-        protocol: SecureProtocol,
+        protocol: LinUCBDS,
         run: str,
         members: Mapping[str, Sequence[Member]],  # noqa: ARG002
         budget: int,
         identity: Identity,
     ) -> tuple[bytes, Party]:
-        ds = self._configured(protocol)
-        key = generate_keypair(ds.key_bits, insecure_bits=ds.insecure_key_bits)
+        key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
         terms = LinUCBTerms(
             run=run,
             budget=budget,
-            policy=to_text(ds.policy),
-            slot_bits=ds.slot_bits,
-            key_bits=ds.insecure_key_bits or ds.key_bits,
+            policy=to_text(protocol.policy),
+            slot_bits=protocol.slot_bits,
+            key_bits=protocol.insecure_key_bits or protocol.key_bits,
             customer_key=key.public.to_bytes(),
         )
         try:
@@ -113,7 +110,7 @@ class LinUCBDSPaper(Form):
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         run, order, identity = assignment.run, assignment.order, assignment.identity
         workers, terms = assignment.workers, terms_from(order)
-        ds = None if assignment.simulated is None else self._configured(assignment.simulated)
+        ds = self.simulates(assignment)
         least = SECURE_BITS if ds is None else ds.minimum_key_bits
         if assignment.seat == "customer" and snapshot is not None:
             return LinUCBCustomer.restored(identity, run, snapshot, minimum_key_bits=least)
@@ -164,19 +161,20 @@ class LinUCBDSPaper(Form):
         terms.check(assignment.run).check_theta(arms.theta, arms.eigenvalues)
         return arms
 
-    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
-        ds = self._configured(protocol)
+    def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:
         if not isinstance(environment, LinearArms):
-            raise InputError(f"{ds.name} needs LinearArms or GraphArms, not {environment!r}")
+            raise InputError(f"{protocol.name} needs LinearArms or GraphArms, not {environment!r}")
         k, d = environment.k, environment.d
-        bits = ds.insecure_key_bits or ds.key_bits
+        bits = protocol.insecure_key_bits or protocol.key_bits
         return {
-            "expected": complexity.ours(budget, k, key_bits=bits, slot_bits=ds.slot_bits, d=d),
+            "expected": complexity.ours(
+                budget, k, key_bits=bits, slot_bits=protocol.slot_bits, d=d
+            ),
             "figure_4": complexity.figure_4(budget, k, d),
             "figure_5": complexity.figure_5(budget, k, d),
         }
 
-    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+    def cast(self, protocol: LinUCBDS, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
             raise InputError(
                 f"the demonstration of {protocol.name} always has one owner: give no number of "
@@ -200,11 +198,6 @@ class LinUCBDSPaper(Form):
             pullers=("principal",),
             arm=arm_in_id,
         )
-
-    def _configured(self, protocol: SecureProtocol) -> LinUCBDS:
-        if not isinstance(protocol, self.protocol):
-            raise InputError(f"this is a form of {self.protocol.name}, not of {protocol.name}")
-        return protocol
 
 
 class SpectralUCBDSPaper(LinUCBDSPaper):

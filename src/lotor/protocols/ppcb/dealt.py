@@ -36,13 +36,12 @@ from lotor.protocols.ppcb.protocol import PPCB
 from lotor.protocols.ppcb.receiver import PPCBReceiver
 from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms, terms_from
-from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import Comparison, Counts, ReportTable
 
 BOTH = (FIRST, SECOND)
 
 
-class PPCBDealt(Form):
+class PPCBDealt(Form[PPCB]):
     """The order is the receiver's terms."""
 
     name: ClassVar[str] = "dealt"
@@ -63,8 +62,8 @@ class PPCBDealt(Form):
         "published_program": "authors' program",
     }
 
-    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
-        features = _ppcb(protocol).split(contextual_arms(run).d)
+    def simulated(self, protocol: PPCB, run: Run) -> Mapping[str, Sequence[Member]]:
+        features = protocol.split(contextual_arms(run).d)
         scale = run.scale
         return {
             "receiver": [Member("receiver", Contribution(low=scale.low, high=scale.high))],
@@ -78,7 +77,7 @@ class PPCBDealt(Form):
 
     def open(
         self,
-        protocol: SecureProtocol,
+        protocol: PPCB,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
@@ -92,7 +91,7 @@ class PPCBDealt(Form):
                 )
         (receiver,), (actor,) = members["receiver"], members["actor"]
         paid = receiver.contribution
-        terms = _ppcb(protocol).terms(
+        terms = protocol.terms(
             run,
             budget=budget,
             arms=actor.contribution.arms,
@@ -131,11 +130,11 @@ class PPCBDealt(Form):
         _check_features(terms, assignment)
         return PPCBOwner(seat, terms, snapshot=snapshot)
 
-    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
+    def complexity(self, protocol: PPCB, environment: Environment, budget: int) -> Counts:
         if not isinstance(environment, ContextualArms):
             raise InputError(f"ppcb needs ContextualArms, not {environment!r}")
         # How the features are split changes none of the counts.
-        terms = _ppcb(protocol).terms(
+        terms = protocol.terms(
             "",
             budget=budget,
             arms=environment.k,
@@ -152,7 +151,7 @@ class PPCBDealt(Form):
 
     def tables(
         self,
-        protocol: SecureProtocol,  # noqa: ARG002
+        protocol: PPCB,  # noqa: ARG002
         comparison: Comparison,  # noqa: ARG002
     ) -> Sequence[ReportTable]:
         return [
@@ -167,18 +166,12 @@ class PPCBDealt(Form):
             )
         ]
 
-    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+    def cast(self, protocol: PPCB, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
             raise InputError(
                 "the demonstration of ppcb always has three firms: give no number of hospitals"
             )
         return travel(budget=budget, policy=to_text(protocol.policy))
-
-
-def _ppcb(protocol: SecureProtocol) -> PPCB:
-    if not isinstance(protocol, PPCB):
-        raise InputError(f"this is a form of ppcb, not of {protocol.name}")
-    return protocol
 
 
 def _check_arms(terms: PPCBTerms, assignment: Assignment) -> None:

@@ -17,7 +17,6 @@ from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.form import PULL, Assignment, Contribution, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
-from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import Counts
 from lotor.protocols.samba import complexity
 from lotor.protocols.samba.comp import SambaComp
@@ -64,7 +63,7 @@ pull = Outcomes(Path(__file__).with_name("patients.db"))
 '''
 
 
-class SambaPaper(Form):
+class SambaPaper(Form[Samba]):
     """The order is the customer's terms."""
 
     name: ClassVar[str] = "paper"
@@ -82,13 +81,12 @@ class SambaPaper(Form):
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
-    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
-        samba = _samba(protocol)
-        if samba.owners > run.k:
+    def simulated(self, protocol: Samba, run: Run) -> Mapping[str, Sequence[Member]]:
+        if protocol.owners > run.k:
             raise InputError(
-                f"{samba.owners} owners cannot share {run.k} arms: give at most {run.k}"
+                f"{protocol.owners} owners cannot share {run.k} arms: give at most {run.k}"
             )
-        ends = [run.k * j // samba.owners for j in range(samba.owners + 1)]
+        ends = [run.k * j // protocol.owners for j in range(protocol.owners + 1)]
         held = [end - begin for begin, end in pairwise(ends)]
         owners = [
             Member(f"owner-{number}", Contribution(count, run.scale.low, run.scale.high))
@@ -99,28 +97,28 @@ class SambaPaper(Form):
 
     def open(
         self,
-        protocol: SecureProtocol,
+        protocol: Samba,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
         identity: Identity,
     ) -> tuple[bytes, Party]:
-        samba, owners = _samba(protocol), members["owner"]
+        owners = members["owner"]
         scale = _common_scale(owners)
-        key = generate_keypair(samba.key_bits, insecure_bits=samba.insecure_key_bits)
+        key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
         terms = SambaTerms(
             run=run,
             budget=budget,
             owners={owner.name: owner.contribution.arms for owner in owners},
-            policy=to_text(samba.policy),
-            iterations=samba.policy.iterations,
-            selection=samba.selection,
+            policy=to_text(protocol.policy),
+            iterations=protocol.policy.iterations,
+            selection=protocol.selection,
             low=scale.low,
             high=scale.high,
             customer_key=key.public.to_bytes(),
         )
         try:
-            terms.check(run, samba.policy)
+            terms.check(run, protocol.policy)
         except ProtocolError as error:
             raise InputError(str(error)) from None
         return terms.to_bytes(), SambaCustomer(identity, terms, key)
@@ -134,11 +132,9 @@ class SambaPaper(Form):
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         run, order, identity = assignment.run, assignment.order, assignment.identity
         terms = terms_from(order)
-        if assignment.simulated is None:
-            policy, least = _policy(terms), SECURE_BITS
-        else:
-            samba = _samba(assignment.simulated)
-            policy, least = samba.policy, samba.minimum_key_bits
+        samba = self.simulates(assignment)
+        policy = _policy(terms) if samba is None else samba.policy
+        least = SECURE_BITS if samba is None else samba.minimum_key_bits
         if assignment.seat == "customer" and snapshot is not None:
             return SambaCustomer.restored(identity, run, policy, snapshot, minimum_key_bits=least)
         if assignment.seat == "controller":
@@ -161,21 +157,20 @@ class SambaPaper(Form):
             snapshot=snapshot,
         )
 
-    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
-        samba = _samba(protocol)
+    def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
         counts = complexity.operations(
             environment.k,
             budget,
-            samba.policy.iterations,
-            owners=samba.owners,
-            selection=samba.selection,
+            protocol.policy.iterations,
+            owners=protocol.owners,
+            selection=protocol.selection,
         )
         return {"expected": counts}
 
-    def notes(self, protocol: SecureProtocol) -> Sequence[str]:
-        return [POSITION_SELECTION] if _samba(protocol).selection == "position" else []
+    def notes(self, protocol: Samba) -> Sequence[str]:
+        return [POSITION_SELECTION] if protocol.selection == "position" else []
 
-    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
+    def cast(self, protocol: Samba, budget: int, seed: int, size: int | None) -> Cast:
         count = DEMO_HOSPITALS if size is None else size
         if not 2 <= count <= len(HOSPITALS):
             raise InputError(f"the demonstration has 2 to {len(HOSPITALS)} hospitals, not {count}")
@@ -213,12 +208,6 @@ def _recorded(outcomes: Sequence[float]) -> Callable[[Path], None]:
         Outcomes.create(path, outcomes)
 
     return write
-
-
-def _samba(protocol: SecureProtocol) -> Samba:
-    if not isinstance(protocol, Samba):
-        raise InputError(f"this is a form of samba, not of {protocol.name}")
-    return protocol
 
 
 def _policy(terms: SambaTerms) -> Policy:

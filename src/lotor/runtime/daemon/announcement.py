@@ -23,7 +23,7 @@ from lotor.crypto.certificates import Certificate, PartyKey, Trust
 from lotor.crypto.signing import Identity
 from lotor.policies import POLICIES
 from lotor.policies.registry import split_text
-from lotor.protocols.form import Form, RunPlan
+from lotor.protocols.form import AnyForm, RunPlan
 from lotor.protocols.protocol import SecureProtocol
 
 PURPOSE = "announcement"
@@ -61,7 +61,7 @@ class RunAgreement:
     announcement: Announcement
     signed: bytes
     signature: bytes
-    form: Form
+    form: AnyForm
     plan: RunPlan
     members: Mapping[str, Certificate]
     seat: str
@@ -143,7 +143,7 @@ def check(
     return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
 
 
-def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtocol]]) -> Form:
+def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtocol]]) -> AnyForm:
     """The form that was announced, if this version has it."""
     known = announcement.protocol in protocols
     if known and announcement.form in protocols[announcement.protocol].forms:
@@ -159,7 +159,7 @@ def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtoco
     )
 
 
-def _plan(announcement: Announcement, form: Form, protocol: type[SecureProtocol]) -> RunPlan:
+def _plan(announcement: Announcement, form: AnyForm, protocol: type[SecureProtocol]) -> RunPlan:
     """What was ordered; where that cannot be read, other code may be the reason."""
     try:
         return form.plan(announcement.order)
@@ -180,7 +180,7 @@ def _plan(announcement: Announcement, form: Form, protocol: type[SecureProtocol]
         ) from error
 
 
-def code_of(protocol: type, form: Form, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
+def code_of(protocol: type, form: AnyForm, plan: RunPlan) -> tuple[CodeFingerprint, ...]:
     """The packages whose code a run computes with: its protocol's, its form's and its policy's."""
     name = split_text(plan.policy)[0]
     policy = [POLICIES[name]] if name in POLICIES else []

@@ -14,7 +14,6 @@ from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.form import PULL, Assignment, Contribution, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
-from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import Counts
 from lotor_toy.protocol import Toy
 from lotor_toy.roles import ASKER, REFEREE, ArmOwner, Asker, Referee, ToyTerms
@@ -28,7 +27,7 @@ def pull(decision):
 '''
 
 
-class ToyPaper(Form):
+class ToyPaper(Form[Toy]):
     """The order is the asker's terms."""
 
     name: ClassVar[str] = "paper"
@@ -49,7 +48,7 @@ class ToyPaper(Form):
         ),
     }
 
-    def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
+    def simulated(self, protocol: Toy, run: Run) -> Mapping[str, Sequence[Member]]:
         share = Contribution(1, run.scale.low, run.scale.high)
         return {
             ASKER: [Member(ASKER)],
@@ -59,7 +58,7 @@ class ToyPaper(Form):
 
     def open(
         self,
-        protocol: SecureProtocol,
+        protocol: Toy,
         run: str,
         members: Mapping[str, Sequence[Member]],
         budget: int,
@@ -69,9 +68,10 @@ class ToyPaper(Form):
         if budget < len(owners):
             raise InputError(f"a budget of {budget} is too small for {len(owners)} owners")
         low, high = owners[0].contribution.low, owners[0].contribution.high
-        toy = _toy(protocol)
         names = tuple(owner.name for owner in owners)
-        terms = ToyTerms(run, budget, names, to_text(toy.policy), toy.rehearsals, low, high)
+        terms = ToyTerms(
+            run, budget, names, to_text(protocol.policy), protocol.rehearsals, low, high
+        )
         return terms.to_bytes(), Asker(terms)
 
     def plan(self, order: bytes) -> RunPlan:
@@ -83,18 +83,18 @@ class ToyPaper(Form):
         terms, seat, seed = _terms(assignment.order), assignment.seat, assignment.seed
         if seat == ASKER:
             return Asker(terms, snapshot=snapshot)
-        simulated = assignment.simulated
-        policy = _policy(terms) if simulated is None else _toy(simulated).policy
+        simulated = self.simulates(assignment)
+        policy = _policy(terms) if simulated is None else simulated.policy
         if seat == REFEREE:
             return Referee(terms, policy, snapshot=snapshot)
         keys = None if seed is None else (draw_key(seed, "owner"), draw_key(seed, "coin"))
         return ArmOwner(seat, terms, policy, keys=keys, snapshot=snapshot)
 
-    def complexity(self, protocol: SecureProtocol, environment: Environment, budget: int) -> Counts:
-        k, iterations = environment.k, _toy(protocol).policy.iterations
+    def complexity(self, protocol: Toy, environment: Environment, budget: int) -> Counts:
+        k, iterations = environment.k, protocol.policy.iterations
         return {"expected": {"scores_compared": k * (budget - k) * iterations}}
 
-    def cast(self, protocol: SecureProtocol, budget: int, seed: int, size: int | None) -> Cast:
+    def cast(self, protocol: Toy, budget: int, seed: int, size: int | None) -> Cast:
         arms = BernoulliArms(list(SHARES.values()))
         members = {name: CastMember(name) for name in (REFEREE, ASKER)}
         members |= {
@@ -127,12 +127,6 @@ class _Pull:
     def __call__(self, decision: object) -> float:
         t, arm = decision.round, decision.arm  # type: ignore[attr-defined]
         return float((t * 7919 % 100) < self._percents[arm])
-
-
-def _toy(protocol: SecureProtocol) -> Toy:
-    if not isinstance(protocol, Toy):
-        raise InputError(f"this is a form of toy, not of {protocol.name}")
-    return protocol
 
 
 def _policy(terms: ToyTerms) -> Policy:
