@@ -52,7 +52,7 @@ class LinUCBDSPaper(Form):
         Role.one("comp"),
     )
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
-    apart: ClassVar[str] = "principal and comp, comp and whoever knows the arms"
+    apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
@@ -70,7 +70,7 @@ class LinUCBDSPaper(Form):
     def simulated(self, protocol: SecureProtocol, run: Run) -> Mapping[str, Sequence[Member]]:
         ds = self._configured(protocol)
         arms = linear_arms(run, ds.policy)
-        # What does not fit is refused before keys are made, which takes seconds.
+        # An order that does not fit is refused here, before the seconds that making keys takes.
         linear_layout(arms.vectors, ds.policy, ds.slot_bits)
         ds.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         return {role.name: [Member(role.name)] for role in self.roles}
@@ -105,7 +105,7 @@ class LinUCBDSPaper(Form):
         kind = self.protocol.kind
         if not isinstance(policy, kind):
             raise ProtocolError(
-                f"customer ordered {terms.policy}, which is no policy of {self.protocol.name}: "
+                f"customer ordered {terms.policy}, which {self.protocol.name} cannot run: "
                 f"order {POLICIES.name_of(kind)}, or another protocol"
             )
         try:
@@ -114,7 +114,7 @@ class LinUCBDSPaper(Form):
             raise ProtocolError(f"customer ordered unusable keys: {error}") from None
         if public_key_from(terms.customer_key, SECURE_BITS, "customer").bits != terms.key_bits:
             raise ProtocolError(
-                f"customer ordered keys of {terms.key_bits} bits and sent one of another size: "
+                f"customer ordered keys of {terms.key_bits} bits but sent one of another size: "
                 "order again"
             )
         return RunPlan(terms.policy, terms.budget, None, self.seats_of({}))
