@@ -204,7 +204,7 @@ def test_orders_of_no_usable_policy_are_refused(
     ("arguments", "complaint"),
     [
         (("--budget", "2"), "no run can do"),
-        (("--owners", "lyon,lyon"), "lyon is the name of two seats"),
+        (("--owners", "lyon,lyon"), "two seats of the run are called lyon"),
         (("--owners", "comp"), "comp"),
     ],
 )

@@ -122,13 +122,16 @@ def test_each_seat_has_its_role() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"mill": ()}, "a run has 1 of the role mill, but 0 are named: correct"),
-        ({"mill": ("a", "b")}, "a run has 1 of the role mill, but 2 are named"),
-        ({"oven": ("a",)}, "a run has 2 of the role oven, but 1 are named"),
+        ({"mill": ()}, "a run needs 1 of the role mill, but 0 are named: correct"),
+        ({"mill": ("a", "b")}, "a run needs 1 of the role mill, but 2 are named"),
+        ({"oven": ("a",)}, "a run needs 2 of the role oven, but 1 are named"),
         ({"baker": ()}, "needs parties of the role baker, and none are named"),
-        ({"baker": ("ada", "ada")}, "ada is the name of two seats .* every baker needs a name"),
-        ({"baker": ("mill",)}, "mill is the name of two seats"),
-        ({"baker": ("oven-1", "ada")}, "oven-1 is the name of two seats"),
+        (
+            {"baker": ("ada", "ada")},
+            "two seats of the run are called ada.* give every baker a name",
+        ),
+        ({"baker": ("mill",)}, "two seats of the run are called mill"),
+        ({"baker": ("oven-1", "ada")}, "two seats of the run are called oven-1"),
     ],
     ids=str,
 )
@@ -148,7 +151,9 @@ def test_a_missing_role_is_refused_like_an_empty_one() -> None:
 
 @pytest.mark.parametrize("name", ["mill", "oven-0", "oven-1"])
 def test_an_order_that_names_a_baker_like_another_seat_is_refused(name: str) -> None:
-    with pytest.raises(ProtocolError, match=f"the mill ordered .* the baker {name} is named like"):
+    with pytest.raises(
+        ProtocolError, match=f"the mill ordered .* the baker {name} has the name of another seat"
+    ):
         BAKERY.seats_of({"baker": ("ada", name)})
 
 
@@ -363,7 +368,7 @@ def test_an_order_cannot_say_what_is_not_ordered(name: str) -> None:
     ordered = {one.name for one in options_of(kind) if one.ordered} | {"policy"}
     for field in fields(kind):  # type: ignore[arg-type]
         if field.name not in ordered:
-            with pytest.raises(InputError, match=f"an order of {name} cannot say {field.name}"):
+            with pytest.raises(InputError, match=f"an order of {name} cannot set {field.name}"):
                 kind.ordered({field.name: 1})
 
 

@@ -242,6 +242,6 @@ class Wrong:
 
 
 def test_a_wrong_reward_is_reported_where_it_arises() -> None:
-    with pytest.raises(PullError, match="arm 0 in round 1 answered") as error:
+    with pytest.raises(PullError, match="arm 0 in round 1 did not answer") as error:
         lotor.run(Split(), Wrong(), budget=2)
     assert "(raised at actor)" in error.value.__notes__

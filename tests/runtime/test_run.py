@@ -124,7 +124,7 @@ def test_the_least_budget_pulls_each_arm_once() -> None:
 @pytest.mark.parametrize("bad", [float("nan"), 1.5, -0.1, "1", None, float("inf")])
 def test_bad_rewards_name_the_decision_and_hide_the_value(bad: object) -> None:
     arms = lotor.CallbackArms([lambda _: 0.5, lambda _: bad])  # type: ignore[list-item,return-value]
-    with pytest.raises(PullError, match=r"arm 1 in round 2 answered .*reward_range") as error:
+    with pytest.raises(PullError, match=r"arm 1 in round 2 did not answer .*reward_range") as error:
         lotor.run(lotor.UCB(), arms, budget=5)
     assert repr(bad) not in str(error.value).replace("(0.0, 1.0)", "")
 

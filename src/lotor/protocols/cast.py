@@ -11,8 +11,8 @@ from lotor.environments.base import Environment
 class CastMember:
     """A party of a demonstration: its role, its table of party.toml, and the files of its kit.
 
-    `files` gives the text of each file, or a function that writes it. A party `draws` if its draws
-    decide arms: it takes them from the seed, so that the result can be compared with plain.
+    `files` gives the text of each file, or a function that writes it. `draws` is set if the party's
+    draws decide arms: it takes them from the seed, so that the result can be compared with plain.
     """
 
     role: str
@@ -27,7 +27,7 @@ class Cast:
 
     `environment` is the same world in one process, for plain. `pullers` are the parties whose
     journals say which arms were pulled, and `arm` reads the arm of a decision: from its id, or
-    from the files in the federation's folder. `files` stand in that folder.
+    from the files in the federation's folder, where `files` are put.
     """
 
     story: str

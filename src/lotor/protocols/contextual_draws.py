@@ -1,4 +1,4 @@
-"""What decides a contextual run beside the scores: exploration and the order of equal scores.
+"""The draws that decide a contextual run besides the scores: exploration, and which of equals wins.
 
 Each of two servers draws its part under a key of its own; only both parts together say whether a
 round explores and which arm it explores, so no party alone knows either.
@@ -23,13 +23,13 @@ _COIN, _TURN, _ORDER = range(3)
 
 
 def threshold(epsilon: float) -> int:
-    """How many of the 2^64 coins explore, so that one does with probability epsilon.
+    """How many of the 2^64 values of a coin mean exploring, for a probability of epsilon.
 
     >>> threshold(0.5) == 2**63, threshold(0), threshold(1) == 2**64
     (True, 0, True)
     """
     if not 0 <= epsilon <= 1:
-        raise InputError(f"epsilon is a probability, {epsilon} is not in [0, 1]")
+        raise InputError(f"epsilon is a probability: give a number from 0 to 1, not {epsilon}")
     exploring = round(Fraction(epsilon) * COINS)
     if exploring == 0 and epsilon > 0:
         raise InputError(
@@ -55,7 +55,7 @@ class ServerDraws:
         return word
 
     def turn(self, t: int) -> int:
-        """A uniform arm, by which the other server's is turned."""
+        """A uniform arm; the sum of both servers' arms, modulo k, is the one explored."""
         (word,) = self._rounds.integers(_TURN, t, 0)
         return word * self._k >> 64
 
@@ -66,7 +66,7 @@ class ServerDraws:
 
 
 class ContextualDraws:
-    """Both servers' parts put together, as only a simulation in the clear may."""
+    """Both servers' parts together, which only a simulation in the clear may have."""
 
     def __init__(self, servers: tuple[ServerDraws, ServerDraws], k: int, exploring: int) -> None:
         self._first, self._second = servers
@@ -75,7 +75,7 @@ class ContextualDraws:
 
     @classmethod
     def simulated(cls, run: Run, epsilon: float) -> "ContextualDraws":
-        """Those of a simulation, from its seed: the same for plain and secure."""
+        """The draws of a simulation, from its seed: the same for plain and secure."""
         first, second = (ServerDraws(run.draw_key(purpose), run.k) for purpose in SERVERS)
         return cls((first, second), run.k, threshold(epsilon))
 
@@ -91,5 +91,5 @@ class ContextualDraws:
         return (self._first.turn(t) + self._second.turn(t)) % self._k
 
     def ranks(self, t: int) -> NDArray[np.intp]:
-        """Of equal scores in round t the arm of the larger rank wins."""
+        """The ranks of round t: of equal scores, the arm with the larger rank wins."""
         return self._first.order(t)

@@ -1,6 +1,6 @@
 """A form of a protocol: who takes part in it, how a party is built, and what each one learns.
 
-`paper` is the published form. In process and in daemons a party is built by the same function,
+`paper` is the published form. Simulations and daemons build a party by the same function,
 `Form.party`.
 """
 
@@ -36,7 +36,7 @@ _DOES = {
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role of a form. Its parties sit in `seats`; without any, each sits under its own name.
+    """A role of a form. Its parties have these `seats`; if empty, each has a seat of its own name.
 
     `brings` are the things that a party of this role must have.
     """
@@ -47,7 +47,7 @@ class Role:
 
     @classmethod
     def one(cls, name: str, *brings: str) -> "Role":
-        """A role of one party, whose seat is called like it."""
+        """A role of one party, whose seat has the same name."""
         return cls(name, (name,), brings)
 
 
@@ -72,10 +72,10 @@ class Member:
 class RunPlan:
     """What is public about an ordered run.
 
-    `seats` gives each seat its role. `k` is None where an order does not say how many arms there
-    are, and `owners` where a run has but one. `privacy` is how much the arms of the whole run tell
-    at most: math.inf where there is no bound, None where the protocol does not account for it;
-    `account` is how that was found.
+    `seats` gives each seat its role. `k` is None if the order does not say how many arms there
+    are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
+    run tell at most: math.inf if there is no bound, None if the protocol keeps no account;
+    `account` is how it was found.
     """
 
     policy: str
@@ -91,10 +91,10 @@ class RunPlan:
 class Assignment:
     """A party's place in a run: all that it needs to be built, or built again.
 
-    `brings` says what it has (see `Role`); `data` is its model, whatever that is. In `store` it
-    finds again what its snapshots name. It may compute with so many `workers`, where its work can
-    be shared out. `simulated` is the protocol where all parties run in one process, and
-    `environment` their world. Such a protocol may have weaker keys than a federation accepts.
+    `brings` says what the party has (see `Role`); `data` is its model, whatever that is. `store`
+    holds the data that its snapshots name. `workers` is how many processes it may compute with.
+    `simulated` is the protocol, if all parties run in one process, and `environment` is then their
+    world; the keys of a simulation may be weaker than a federation accepts.
     """
 
     run: str
@@ -115,19 +115,19 @@ P = TypeVar("P", bound="SecureProtocol")
 
 
 class Form(ABC, Generic[P]):
-    """One form of one protocol. An order is its own encoding of what is to be done."""
+    """One form of one protocol. Each form encodes its orders in its own way."""
 
     name: ClassVar[str]
-    """As in `form=` and `--form`."""
+    """Its name in `form=` and `--form`."""
 
     wire: ClassVar[str]
-    """Name and version of its messages and snapshots: an unfinished run needs the same."""
+    """Name and version of its messages and snapshots; a run must finish with the same version."""
 
     roles: ClassVar[tuple[Role, ...]]
-    """The first one orders runs and learns the result."""
+    """Its roles; the first one orders runs and learns the result."""
 
     hubs: ClassVar[tuple[str, ...]]
-    """The seats that everybody talks to; nobody else talks to each other."""
+    """The seats that all others talk to; the others do not talk to each other."""
 
     apart: ClassVar[str]
     """Who must not collude."""
@@ -136,22 +136,22 @@ class Form(ABC, Generic[P]):
     """What each role learns: by the paper, and measured."""
 
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
-    """How a table heads the counts of `complexity`."""
+    """The headings of a table with the counts of `complexity`."""
 
     counts_explained: ClassVar[str] = ""
-    """What is said below that table."""
+    """The text below that table."""
 
     takes_long: ClassVar[bool] = False
-    """Whether a run takes so long that one wants to know beforehand what it will take."""
+    """Whether runs take so long that a forecast should be shown first."""
 
     @property
     def opener(self) -> str:
-        """The role, and seat, of who orders runs."""
+        """The role, and the seat, of the party that orders runs."""
         return self.roles[0].name
 
     @property
     def owner_role(self) -> str | None:
-        """The role of those whose data a run is about, where they have names of their own."""
+        """The role of the data owners, if their seats have names of their own."""
         return next((role.name for role in self.roles if not role.seats), None)
 
     @abstractmethod
@@ -183,10 +183,10 @@ class Form(ABC, Generic[P]):
 
     @abstractmethod
     def complexity(self, protocol: P, environment: Environment, budget: int) -> Counts:
-        """What a run must count ("expected"), and what others count, by name of the operation."""
+        """How often a run does each operation ("expected"), and what other sources count."""
 
     def forecast(self, protocol: P, environment: Environment, budget: int) -> Forecast:
-        """What a run will take; the operations that it counts, where nothing more is known."""
+        """What a run will cost: by default, the operations that it counts."""
         counts = self.complexity(protocol, environment, budget)
         expected = counts["expected"]
         rows = {name.replace("_", " "): _number(count) for name, count in expected.items()}
@@ -197,7 +197,7 @@ class Form(ABC, Generic[P]):
         return {}
 
     def holds(self, protocol: P, comparison: Comparison) -> bool:  # noqa: ARG002
-        """Whether a run's decisions may be what they are."""
+        """Whether a run's decisions are correct, given those of plain."""
         return comparison.secure.agrees_with(comparison.plain)
 
     def details(
@@ -217,7 +217,7 @@ class Form(ABC, Generic[P]):
         return []
 
     def notes(self, protocol: P) -> Sequence[str]:  # noqa: ARG002
-        """What else its options let somebody learn."""
+        """What else the protocol's options reveal, and to whom."""
         return []
 
     def simulates(self, assignment: Assignment) -> P | None:
@@ -225,7 +225,7 @@ class Form(ABC, Generic[P]):
         return cast("P | None", assignment.simulated)
 
     def role(self, seat: str) -> Role:
-        """Who sits in a seat."""
+        """The role of a seat."""
         for role in self.roles:
             if seat in role.seats:
                 return role
@@ -243,13 +243,13 @@ class Form(ABC, Generic[P]):
         }
 
     def seats(self, members: Mapping[str, Sequence[Member]]) -> dict[str, Member]:
-        """Who sits where, of the members listed by role; refuses too few or too many."""
+        """The member in each seat, from the members of each role; refuses too few or too many."""
         seats: dict[str, Member] = {}
         for role in self.roles:
             named = members.get(role.name, ())
             if role.seats and len(named) != len(role.seats):
                 raise InputError(
-                    f"a run has {len(role.seats)} of the role {role.name}, but {len(named)} are "
+                    f"a run needs {len(role.seats)} of the role {role.name}, but {len(named)} are "
                     "named: correct [members] in party.toml"
                 )
             if not named:
@@ -261,21 +261,21 @@ class Form(ABC, Generic[P]):
             for seat, member in zip(names, named, strict=True):
                 if seat in seats or (not role.seats and seat in self._fixed_seats):
                     raise InputError(
-                        f"{seat} is the name of two seats of the run: every {role.name} needs a "
+                        f"two seats of the run are called {seat}: give every {role.name} a "
                         "name of its own"
                     )
                 seats[seat] = member
         return seats
 
     def seats_of(self, named: Mapping[str, Sequence[str]]) -> dict[str, str]:
-        """The seats of a run and their roles, where `named` gives those with names of their own."""
+        """The seats of a run and their roles; `named` are the seats with names of their own."""
         seats = {seat: role.name for role in self.roles for seat in role.seats}
         for role, names in named.items():
             for name in names:
                 if name in self._fixed_seats:
                     raise ProtocolError(
-                        f"the {self.opener} ordered a run in which the {role} {name} is named like "
-                        "another seat: order it with another name"
+                        f"the {self.opener} ordered a run in which the {role} {name} has the name "
+                        "of another seat: order it with another name"
                     )
                 seats[name] = role
         return seats
@@ -285,7 +285,7 @@ class Form(ABC, Generic[P]):
         return frozenset(seat for role in self.roles for seat in role.seats)
 
     def party(self, assignment: Assignment, snapshot: bytes | None = None) -> Party:
-        """The party of a seat; an InputError says, to all parties, why it cannot take part."""
+        """The party of a seat. If it cannot take part, the InputError is told to all parties."""
         role = self.role(assignment.seat)
         for thing in role.brings:
             if thing not in assignment.brings:

@@ -1,4 +1,4 @@
-"""What decides a linear run beside the scores: the first arm, the noise, the order of equals."""
+"""The draws that decide a linear run besides the scores: first arm, noise, which of equals wins."""
 
 from collections.abc import Mapping
 
@@ -23,9 +23,9 @@ def simulated_keys(run: Run) -> dict[str, bytes]:
 
 
 class LinearDraws:
-    """What whoever pulls draws: the first arm, the noise and the order of equal arms.
+    """The draws of the party that pulls: the first arm, the noise and the order of equal arms.
 
-    Functions of keys and the round (1 to N), never of an order of calls.
+    They are functions of keys and the round (1 to N), never of an order of calls.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LinearDraws:
 
     @classmethod
     def simulated(cls, run: Run, arms: LinearArms) -> "LinearDraws":
-        """Those of a simulation, from its seed: the same for plain and secure."""
+        """The draws of a simulation, from its seed: the same for plain and secure."""
         return cls(
             simulated_keys(run), arms.k, noise_sd=arms.noise_sd, noise=arms.noise, first=arms.first
         )
@@ -60,7 +60,7 @@ class LinearDraws:
         return word * self._k >> 64
 
     def order(self, t: int) -> NDArray[np.intp]:
-        """All arms by their tie draws of round t: of equal scores the first in it wins.
+        """All arms in the order of their tie draws in round t: of equal scores, the first wins.
 
         Where the keys are secret this is a fresh permutation each round.
         """

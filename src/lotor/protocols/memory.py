@@ -10,8 +10,8 @@ from lotor.core.errors import FormatError, InputError
 class Memory(msgspec.Struct, kw_only=True):
     """All that a party needs to go on from a boundary, its keys among them.
 
-    The keys that a party makes are drawn when it is created, before its first checkpoint: what
-    it does from there on depends on nothing but what it is handed. `t` counts rounds.
+    A party draws its keys when it is created, before its first checkpoint: from there on, what it
+    does depends only on the messages and answers that it gets. `t` counts rounds.
     """
 
     party: str
@@ -34,7 +34,7 @@ def restored(kind: type[M], snapshot: bytes, party: str, run: str) -> M:
         memory = msgspec.msgpack.decode(snapshot, type=kind)
     except (msgspec.DecodeError, UnicodeError):
         raise FormatError(
-            f"this is no snapshot of a {kind.__name__}: it was cut, or written by another version"
+            f"this is not a snapshot of a {kind.__name__}: it was cut, or another version wrote it"
         ) from None
     if (memory.party, memory.run) != (party, run):
         raise InputError(

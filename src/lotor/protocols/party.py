@@ -28,7 +28,7 @@ class Party(ABC):
 
     @abstractmethod
     def steps(self) -> Steps[object]:
-        """All that it does, as effects; what it returns is its own output."""
+        """All that the party does, as effects; the return value is its own output."""
 
     def operations(self) -> Mapping[str, int]:
         """How many cryptographic operations of each kind it has done."""
@@ -52,7 +52,7 @@ class Run:
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise InputError(f"an environment with {self.k} arms leaves nothing to choose")
+            raise InputError(f"the environment has {self.k} arms: give it at least one")
         if self.least_budget is not None:
             if not self.least_budget <= self.budget <= MAXIMAL_BUDGET:
                 raise InputError(

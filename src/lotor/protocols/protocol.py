@@ -73,10 +73,10 @@ class SecureProtocol(Protocol):
     default_budget: ClassVar[int] = 1000
     demo_budget: ClassVar[int] = 300
     exact: ClassVar[bool] = True
-    """Whether it computes with the very numbers of plain, or rounds."""
+    """Whether it computes with exactly the numbers of plain; if not, it rounds."""
 
     shown_first: ClassVar[bool] = False
-    """Whether it is what a demonstration shows unless another protocol is asked for."""
+    """Whether a demonstration shows this protocol if no other is asked for."""
 
     policy_options: ClassVar[tuple[str, ...]] = ()
     """Parameters of the policy that are options of their own on the command line."""
@@ -184,7 +184,7 @@ class SecureProtocol(Protocol):
         return cls(chosen, **values)  # type: ignore[call-arg]
 
     def order_options(self) -> dict[str, str | int]:
-        """What an order to a federation says of it; numbers with a point go as exact text."""
+        """Its options in an order to a federation; floats are written as exact text."""
         said: dict[str, str | int] = {"policy": to_text(self.policy)}
         for one in options_of(type(self)):
             value = getattr(self, one.name)
@@ -200,7 +200,7 @@ class SecureProtocol(Protocol):
         policy = given.pop("policy", None)
         allowed = {one.name for one in options_of(cls) if one.ordered}
         if refused := sorted(set(given) - allowed):
-            raise InputError(f"an order of {cls.name} cannot say {', '.join(refused)}")
+            raise InputError(f"an order of {cls.name} cannot set {', '.join(refused)}")
         return cls.configured(None if policy is None else str(policy), given)
 
 
@@ -209,7 +209,7 @@ PROTOCOLS: Registry[SecureProtocol] = Registry("lotor.protocols", "protocol", (S
 
 
 def shown_first(protocols: Mapping[str, type[SecureProtocol]]) -> str:
-    """The protocol that is demonstrated unless another one is asked for."""
+    """The protocol that is demonstrated if no other is asked for."""
     return next(name for name, kind in protocols.items() if kind.shown_first)
 
 
@@ -235,5 +235,5 @@ def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
 def _form(name: str | type[AnyForm]) -> AnyForm:
     kind = load(name, "form") if isinstance(name, str) else name
     if not isinstance(kind, type) or not issubclass(kind, Form):
-        raise InputError(f"{name} is no form: it must be a class derived from Form")
+        raise InputError(f"{name} is not a form: it must be a class derived from Form")
     return kind()

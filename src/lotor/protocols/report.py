@@ -19,7 +19,7 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A run, the same in plain, and whatever else was run on the same draws."""
+    """A run, the same run in plain, and any others on the same draws."""
 
     environment: Environment
     secure: Result
@@ -29,7 +29,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run will take, known before it: for people (`rows`) and for programs (`figures`)."""
+    """What a run will cost: for people (`rows`) and for programs (`figures`)."""
 
     title: str
     rows: Mapping[str, str]

@@ -10,8 +10,8 @@ from lotor.core.errors import JournalError
 class Store(Protocol):
     """Private to its party. What is kept is on the disk before `keep` returns, where there is one.
 
-    A name that a snapshot has must be kept before the snapshot is written down, and may be let go
-    of once a later snapshot without it is.
+    Keep the bytes before a snapshot that names them is written down. They may be dropped once a
+    later snapshot without that name is written down.
     """
 
     def keep(self, data: bytes) -> str:
@@ -19,7 +19,7 @@ class Store(Protocol):
         ...
 
     def fetch(self, name: str) -> bytes:
-        """What was kept under a name; it is refused if it was altered or is gone."""
+        """The bytes kept under a name; raises if they were altered or are gone."""
         ...
 
     def retain(self, names: Collection[str]) -> None:
@@ -28,7 +28,7 @@ class Store(Protocol):
 
 
 class MemoryStore:
-    """For parties within one process."""
+    """A store in memory, for parties within one process."""
 
     def __init__(self) -> None:
         self._kept: dict[str, bytes] = {}

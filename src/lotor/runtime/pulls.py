@@ -41,7 +41,7 @@ def failed(decision: Decision, error: BaseException, key: str = PULL) -> PullErr
 def out_of_range(decision: Decision, scale: RewardScale) -> PullError:
     """The error for an unusable answer, which is the owner's secret and stays out of it."""
     return PullError(
-        f"{question(PULL, decision)} answered what is no "
+        f"{question(PULL, decision)} did not answer with a "
         f"number in the public reward_range ({scale.low}, {scale.high}) "
         f"(decision {decision.id}): mend the pull function or widen the range"
     )

@@ -138,7 +138,7 @@ def test_rewards_beyond_the_stated_range() -> None:
 def test_terms_travel_and_wrong_ones_are_refused() -> None:
     terms = setting_of(small(), rounds=3, arms=2, d=2).terms
     assert terms_from(terms.to_bytes()) == terms
-    with pytest.raises(ProtocolError, match="no terms of this version"):
+    with pytest.raises(ProtocolError, match="version of helba cannot read these terms"):
         terms_from(b"\x01")
     many = HelbaTerms(**{**{f: getattr(terms, f) for f in terms.__struct_fields__}, "arms": 1})
     with pytest.raises(ProtocolError, match="what no run can do: arms is 1"):

@@ -45,7 +45,7 @@ def test_an_order_says_what_was_asked_for() -> None:
 @pytest.mark.parametrize("count", [0, 2])
 def test_one_of_each_role(role: str, count: int) -> None:
     wrong = {**members(), role: members()[role] * count}
-    with pytest.raises(InputError, match=f"has 1 of the role {role}, but {count} are named"):
+    with pytest.raises(InputError, match=f"needs 1 of the role {role}, but {count} are named"):
         HELBA.seats(wrong)
 
 
@@ -66,9 +66,9 @@ def test_what_a_user_must_bring(offer: Contribution) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"nothing": 1}, "cannot say nothing"),
-        ({"workers": 2}, "cannot say workers"),
-        ({"insecure_degree": 1024}, "cannot say insecure_degree"),
+        ({"nothing": 1}, "cannot set nothing"),
+        ({"workers": 2}, "cannot set workers"),
+        ({"insecure_degree": 1024}, "cannot set insecure_degree"),
         ({"stages": "four"}, "stages takes a whole number, not 'four'"),
         ({"mean_bound": "much"}, "mean_bound takes a number, not 'much'"),
         ({"policy": "oful"}, "takes BatchedOFUL"),
@@ -94,7 +94,7 @@ def test_an_order_that_no_run_can_fulfil() -> None:
     many = msgspec.structs.replace(terms, stages=6)
     with pytest.raises(ProtocolError, match="user ordered what no run can do"):
         HELBA.plan(many.to_bytes())
-    with pytest.raises(ProtocolError, match="no terms of this version"):
+    with pytest.raises(ProtocolError, match="version of helba cannot read these terms"):
         HELBA.plan(b"")
 
 

@@ -180,7 +180,7 @@ def test_each_protocol_has_its_own_policy_by_default() -> None:
 @pytest.mark.parametrize("count", [0, 2])
 def test_each_role_is_there_once(role: str, count: int) -> None:
     named = {**members(), role: [Member(f"m{i}", Contribution(4)) for i in range(count)]}
-    with pytest.raises(InputError, match=f"has 1 of the role {role}, but {count} are named"):
+    with pytest.raises(InputError, match=f"needs 1 of the role {role}, but {count} are named"):
         FORM.seats(named)
 
 

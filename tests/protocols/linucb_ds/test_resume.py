@@ -144,7 +144,7 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
         next(rebuild(party, good).steps())
         other = parties["comp" if name != "comp" else "owner"].snapshots[-1]
         for junk in (b"", good[:-1], b"junk", other):
-            with pytest.raises(FormatError, match="no snapshot of a"):
+            with pytest.raises(FormatError, match="not a snapshot of a"):
                 rebuild(party, junk)
     with pytest.raises(InputError, match="in run aa, not of principal in run bb"):
         LinUCBPrincipal("bb", snapshot=parties["principal"].snapshots[-1])

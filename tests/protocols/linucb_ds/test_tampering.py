@@ -71,8 +71,8 @@ def test_the_list_of_messages_is_complete() -> None:
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [
-        (messages.PackedScores, "^principal sent scores of another round than 3"),
-        (messages.Winner, "^comp named the winner of another round than 3"),
+        (messages.PackedScores, "^principal sent scores of a round other than 3"),
+        (messages.Winner, "^comp named the winner of a round other than 3"),
     ],
 )
 @pytest.mark.parametrize(
@@ -114,7 +114,9 @@ WIDTH = CIPHERTEXT.width(BITS)
     ],
 )
 def test_scores_that_are_none_name_sender_and_round(change: Change) -> None:
-    with pytest.raises(ProtocolError, match=r"^principal sent no scores in round 3: ") as error:
+    with pytest.raises(
+        ProtocolError, match=r"^principal sent unusable scores in round 3: "
+    ) as error:
         attack(messages.PackedScores, change, after=2)
     assert error.value.__notes__ == ["(raised at comp)"]
 
@@ -123,7 +125,7 @@ def test_scores_that_are_none_name_sender_and_round(change: Change) -> None:
     "position", [position_of(ARMS.k), position_of(2**32 - 1), b"", b"\0", bytes(8)]
 )
 def test_a_position_out_of_range_names_sender_and_round(position: bytes) -> None:
-    with pytest.raises(ProtocolError, match=r"^comp named a position in round 3 that is none of 9"):
+    with pytest.raises(ProtocolError, match=r"^comp named a position in round 3 that none of 9"):
         attack(messages.Winner, replaced(position=position), after=2)
 
 
@@ -134,25 +136,25 @@ def floats(*values: float) -> bytes:
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"k": 8}, "no model of 8 arms"),
-        ({"k": 1, "vectors": floats(1, 2)}, "no model of 1 arms"),
-        ({"k": -9}, "no model of -9 arms"),
+        ({"k": 8}, "malformed model of 8 arms"),
+        ({"k": 1, "vectors": floats(1, 2)}, "malformed model of 1 arms"),
+        ({"k": -9}, "malformed model of -9 arms"),
         ({"d": 0, "vectors": b"", "theta": []}, "in 0 dimensions"),
         ({"d": 3}, "in 3 dimensions"),
-        ({"vectors": floats(*[np.nan] * 18)}, "no model of 9 arms"),
-        ({"vectors": floats(*[np.inf] * 18)}, "no model of 9 arms"),
-        ({"vectors": floats(*[1e300] * 18)}, "no model of 9 arms"),
+        ({"vectors": floats(*[np.nan] * 18)}, "malformed model of 9 arms"),
+        ({"vectors": floats(*[np.inf] * 18)}, "malformed model of 9 arms"),
+        ({"vectors": floats(*[1e300] * 18)}, "malformed model of 9 arms"),
         (
             {"vectors": floats(*[0.0] * 18)},
             "does not fit the order: a slot could overflow",
         ),
-        ({"vectors": b"x"}, "no model of 9 arms"),
-        ({"eigenvalues": floats(1.0)}, "no model of 9 arms"),
-        ({"eigenvalues": floats(np.nan, 1.0)}, "no model of 9 arms"),
-        ({"noise_sd": -1.0}, "no model of 9 arms"),
-        ({"noise_sd": float("nan")}, "no model of 9 arms"),
-        ({"noise_sd": float("inf")}, "no model of 9 arms"),
-        ({"theta": []}, "no model of 9 arms"),
+        ({"vectors": b"x"}, "malformed model of 9 arms"),
+        ({"eigenvalues": floats(1.0)}, "malformed model of 9 arms"),
+        ({"eigenvalues": floats(np.nan, 1.0)}, "malformed model of 9 arms"),
+        ({"noise_sd": -1.0}, "malformed model of 9 arms"),
+        ({"noise_sd": float("nan")}, "malformed model of 9 arms"),
+        ({"noise_sd": float("inf")}, "malformed model of 9 arms"),
+        ({"theta": []}, "malformed model of 9 arms"),
     ],
 )
 def test_a_model_that_is_none_is_refused(fields: dict[str, object], complaint: str) -> None:
@@ -183,19 +185,19 @@ def test_what_is_no_ciphertext_under_the_right_key_names_its_sender(
         "zero": number(0, key),
     }[kind]
     value: object = [data] * ARMS.d if field == "theta" else data
-    with pytest.raises(ProtocolError, match=f"^{sender} sent no ciphertext under the right key"):
+    with pytest.raises(ProtocolError, match=f"^{sender} sent something that is not a ciphertext"):
         attack(message, replaced(**{field: value}))
 
 
 @pytest.mark.parametrize("k", [0, -1, 1, 2**31, 2**63])
 def test_a_shape_that_no_run_has_is_refused(k: int) -> None:
-    with pytest.raises(ProtocolError, match=r"^principal sent a number of arms that no run has"):
+    with pytest.raises(ProtocolError, match=r"^principal sent an impossible number of arms"):
         attack(messages.LinUCBShape, replaced(k=k))
 
 
 @pytest.mark.parametrize("k", [2, 7, 15, 1000])
 def test_a_shape_of_another_run_is_noticed(k: int) -> None:
-    with pytest.raises(ProtocolError, match=r"^principal sent no scores in round 1"):
+    with pytest.raises(ProtocolError, match=r"^principal sent unusable scores in round 1"):
         attack(messages.LinUCBShape, replaced(k=k))
 
 
@@ -217,7 +219,7 @@ def test_a_total_beyond_what_n_pulls_can_pay_is_refused(kind: type[Message], fie
 
 def test_a_masked_sum_that_is_altered_is_refused_by_comp_or_the_customer() -> None:
     """Whether it has room under the customer's key depends on which key is larger."""
-    with pytest.raises(ProtocolError, match=r"principal sent a sum that is larger|can pay"):
+    with pytest.raises(ProtocolError, match=r"principal sent a sum that is too large|can pay"):
         attack(messages.MaskedSum, lambda message, _: junk(message, "comp", "masked"))
 
 
@@ -229,7 +231,7 @@ def test_a_sum_larger_than_the_customers_key_is_refused_by_comp() -> None:
     change = replaced(masked=large_one.public.encrypt(value).to_bytes())
     with (
         known_keys(large_one, small_one),
-        pytest.raises(ProtocolError, match=r"^principal sent a sum that is larger than"),
+        pytest.raises(ProtocolError, match=r"^principal sent a sum that is too large"),
     ):
         attack(messages.MaskedSum, change)
 
@@ -246,7 +248,7 @@ def test_a_sum_larger_than_the_customers_key_is_refused_by_comp() -> None:
     ],
 )
 def test_a_total_in_no_possible_unit_is_refused(fields: dict[str, object]) -> None:
-    with pytest.raises(ProtocolError, match=r"^principal sent a total in no possible unit"):
+    with pytest.raises(ProtocolError, match=r"^principal sent a total in an impossible unit"):
         attack(messages.LinUCBTotal, replaced(**fields))
 
 

@@ -143,13 +143,15 @@ def test_who_sits_where() -> None:
 def test_no_role_is_short_or_crowded(role: str, count: int) -> None:
     named = {**members(), role: [Member(f"m{i}") for i in range(count)]}
     wanted = 2 if role == "server" else 1
-    with pytest.raises(InputError, match=f"has {wanted} of the role {role}, but {count} are named"):
+    with pytest.raises(
+        InputError, match=f"needs {wanted} of the role {role}, but {count} are named"
+    ):
         FORM.seats(named)
 
 
 @pytest.mark.parametrize("name", [*SINGLE, *BOTH])
 def test_no_owner_is_called_like_another_seat(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} is the name of two seats"):
+    with pytest.raises(InputError, match=f"two seats of the run are called {name}"):
         FORM.seats(members({name: 1}))
     terms = msgspec.structs.replace(terms_from(ORDER), owners={name: 3})
     with pytest.raises((InputError, ProtocolError), match=name):
@@ -179,7 +181,7 @@ def test_what_cannot_be_ordered(named: Mapping[str, list[Member]], budget: int) 
         ({"bits": "1.5"}, "bits takes a whole number, not '1.5'"),
         ({"delay": -1}, "delay is -1"),
         ({"epsilon": "much"}, "epsilon takes a number, not 'much'"),
-        ({"owners": 3}, "cannot say owners"),
+        ({"owners": 3}, "cannot set owners"),
         ({"form": "paper"}, "ppcb has no form 'paper': choose dealt"),
         ({"policy": "linear-epsilon-greedy:epsilon=0.1", "epsilon": "0.2"}, "both give epsilon"),
     ],

@@ -291,7 +291,7 @@ def test_rewards_out_of_range_are_refused(reward: float) -> None:
         odd = reward
 
     arms = Paying(ARMS.contexts, ARMS.rewards)
-    with pytest.raises(PullError, match=r"in round 3 answered what is no number in") as error:
+    with pytest.raises(PullError, match=r"in round 3 did not answer with a number in") as error:
         lotor.run(lotor.PPCB(), arms, budget=10, seed=1)
     assert "7.125" not in str(error.value)
 

@@ -146,7 +146,7 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
         next(rebuild(party, good).steps())
         other = last["actor" if name != "actor" else "dealer"]
         for junk in (b"", good[:-1], b"junk", other):
-            with pytest.raises(FormatError, match="no snapshot of a"):
+            with pytest.raises(FormatError, match="not a snapshot of a"):
                 rebuild(party, junk)
     with pytest.raises(InputError, match="of server-1 in run aa, not of server-0"):
         rebuild(outcome.parties["server-0"], last["server-1"])

@@ -127,7 +127,9 @@ def test_another_place_names_sender_and_step(
     """Another step, attempt, circuit or round, or none."""
     t = step_of(place)
     others = [flipped(place, position) for position in (7, 9, 11, 13)] + [b""]
-    complaint = f"^{sender} sent {kind.__name__} for another place than step {t} has"
+    complaint = (
+        f"^{sender} sent {kind.__name__} for another place than this party has reached in step {t}"
+    )
     for change in (previous, *(replaced(place=other) for other in others)):
         assert refuses(complaint, reader, kind, change, after=after).acts <= 2
 

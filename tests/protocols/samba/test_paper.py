@@ -92,7 +92,7 @@ def test_owners_sit_under_their_own_names_and_servers_under_their_roles() -> Non
 @pytest.mark.parametrize("count", [0, 2])
 def test_each_server_is_there_once(role: str, count: int) -> None:
     named = {**members(), role: [Member(f"m{i}") for i in range(count)]}
-    with pytest.raises(InputError, match=f"has 1 of the role {role}, but {count} are named"):
+    with pytest.raises(InputError, match=f"needs 1 of the role {role}, but {count} are named"):
         FORM.seats(named)
 
 
@@ -103,10 +103,10 @@ def test_a_run_needs_owners() -> None:
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_no_owner_is_called_like_a_server(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} is the name of two seats"):
+    with pytest.raises(InputError, match=f"two seats of the run are called {name}"):
         FORM.seats(members({name: 1, "porto": 1}))
     terms = msgspec.structs.replace(terms_from(ordered()[0]), owners={name: 6})
-    with pytest.raises(ProtocolError, match=f"the owner {name} is named like another seat"):
+    with pytest.raises(ProtocolError, match=f"the owner {name} has the name of another seat"):
         FORM.plan(terms.to_bytes())
 
 
@@ -138,8 +138,8 @@ def test_what_cannot_be_ordered(owners: Mapping[str, int], budget: int) -> None:
         ({"selection": "guess"}, "'bits' or 'position'"),
         ({"key_bits": 512}, "2048"),
         ({"key_bits": "many"}, "key_bits takes a whole number, not 'many'"),
-        ({"owners": 2}, "cannot say owners"),
-        ({"insecure_key_bits": 256}, "cannot say insecure_key_bits"),
+        ({"owners": 2}, "cannot set owners"),
+        ({"insecure_key_bits": 256}, "cannot set insecure_key_bits"),
         ({"form": "novel"}, "samba has no form 'novel': choose paper"),
     ],
     ids=str,

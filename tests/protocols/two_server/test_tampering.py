@@ -96,7 +96,9 @@ def test_another_place_names_sender_and_step(
     """Another step, attempt, circuit or round, or none, or a message that came before."""
     t = int.from_bytes(place[:8], "big")
     others = [flipped(place, position) for position in (7, 9, 11, 13)] + [b""]
-    complaint = f"^{sender} sent {kind.__name__} for another place than step {t} has reached here"
+    complaint = (
+        f"^{sender} sent {kind.__name__} for another place than this party has reached in step {t}"
+    )
     for change in (previous, *(replaced(place=other) for other in others)):
         refuses(complaint, reader, kind, change, after)
 

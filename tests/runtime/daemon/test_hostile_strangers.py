@@ -59,7 +59,10 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
             resigned(made, seat(told, porto=made.certify("porto", "owner", lyon_key(made)))),
             "one party in two seats",
         ),
-        "other order": (resigned(made, msgspec.structs.replace(other, order=b"?")), "no terms"),
+        "other order": (
+            resigned(made, msgspec.structs.replace(other, order=b"?")),
+            "terms that this version cannot read",
+        ),
         "foreign roster": (
             Roster("", [Card(foreign("lyon", "owner").to_der(), Contribution(1))]),
             "belongs to another federation",

@@ -145,8 +145,8 @@ class PublicKey:
         # gcd(0, n) = n, so zero is refused as well.
         if not 0 <= value < self.n_squared or gcd(value, self.n) != 1:
             raise IntegrityError(
-                f"the value is no ciphertext under key {self.fingerprint}: it was altered or not "
-                "made by encryption; ask its sender for it again"
+                f"the value is not a ciphertext under key {self.fingerprint}: it was altered, "
+                "or not made by encryption; ask its sender for it again"
             )
 
     def to_bytes(self) -> bytes:

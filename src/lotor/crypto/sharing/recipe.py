@@ -17,7 +17,7 @@ from lotor.crypto.sharing.words import Bits
 class RecipeItem:
     """One secret of a circuit.
 
-    Without `compute` it is uniform. What is not `dealt` both servers derive by themselves.
+    Without `compute` it is uniform. If it is not `dealt`, both servers derive it by themselves.
     """
 
     shape: tuple[int, ...]

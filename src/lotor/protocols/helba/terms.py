@@ -102,7 +102,7 @@ def terms_from(data: bytes) -> HelbaTerms:
         terms.check()
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            "these are no terms of this version of helba: let all parties run the same version"
+            "this version of helba cannot read these terms: let all parties run the same version"
         ) from None
     except InputError as error:
         raise ProtocolError(f"the user ordered what no run can do: {error}") from None

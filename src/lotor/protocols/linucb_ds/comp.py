@@ -89,7 +89,7 @@ class LinUCBComp(Party):
         yield Send("principal", CompKey(public, signature))
         shape: LinUCBShape = yield Receive("principal", LinUCBShape)
         if not 2 <= shape.k < MOST_ARMS:
-            raise ProtocolError(f"principal sent a number of arms that no run has: {shape.k}")
+            raise ProtocolError(f"principal sent an impossible number of arms: {shape.k}")
         memory.k, memory.t = shape.k, 1
         return terms
 
@@ -101,13 +101,15 @@ class LinUCBComp(Party):
             yield Checkpoint(memory.dump, t)
             message: PackedScores = yield Receive("principal", PackedScores)  # step 3
             if message.t != place_of(t):
-                raise ProtocolError(f"principal sent scores of another round than {t}")
+                raise ProtocolError(f"principal sent scores of a round other than {t}")
             try:
                 ciphertexts = layout.read(message.packed, key.public)
                 plaintexts = key.decrypt_batch(ciphertexts, workers, layout.plaintext_bits)
                 winner = _first_maximum(layout, plaintexts)
             except CryptoError as error:
-                raise ProtocolError(f"principal sent no scores in round {t}: {error}") from None
+                raise ProtocolError(
+                    f"principal sent unusable scores in round {t}: {error}"
+                ) from None
             self._decryptions += layout.ciphertexts
             yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
         memory.t = terms.budget
@@ -123,15 +125,15 @@ class LinUCBComp(Party):
             switched = customer.encrypt(masked)
         except InputError:
             raise ProtocolError(
-                "principal sent a sum that is larger than the customer's key has room for: "
-                "it was altered on its way; start a new run"
+                "principal sent a sum that is too large for the customer's key: it was altered on "
+                "its way; start a new run"
             ) from None
         self._encryptions += 1
         yield Send("principal", SwitchedSum(switched.to_bytes()))  # step 6
 
 
 def _first_maximum(layout: PackedLayout, plaintexts: list[int]) -> int:
-    """The position of the largest score; of equal ones the first, which P's permutation made so."""
+    """The position of the largest score; of equal ones the first, in the order that P permuted."""
     if layout.slot_bits == 64:
         return int(layout.unpack_uint64(plaintexts).argmax())
     scores = layout.unpack(plaintexts)

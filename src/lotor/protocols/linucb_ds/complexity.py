@@ -15,8 +15,8 @@ EXPLAINED = (
     "each arm's bonus in each round, (N - 1) K times, and decrypts one by one. Here P computes "
     "all that does not depend on theta in clear, so theta is encrypted once, a round is one inner "
     "product for each arm, and several scores share a ciphertext: Comp decrypts a few a round. "
-    "What the paper counts as additions and multiplications by numbers is counted here in "
-    "products of ciphertexts, of which a multiplication by a number takes many."
+    "The paper counts additions and multiplications by numbers; here both are counted as "
+    "products of ciphertexts, and a multiplication by a number takes many of them."
 )
 
 

@@ -36,7 +36,9 @@ class LinUCBCustomer(Party):
     ) -> "LinUCBCustomer":
         memory = restored(LinUCBCustomerMemory, snapshot, identity.name, run)
         if memory.terms is None:
-            raise FormatError("this snapshot of a customer has no order: it is not its own")
+            raise FormatError(
+                "this snapshot has no order, so it is not the customer's: restore its own"
+            )
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
         return cls(identity, memory.terms, key)
 
@@ -78,10 +80,10 @@ class LinUCBCustomer(Party):
                 L=reply.longest, S=policy.bound, k=reply.k, d=reply.d, slot_bits=order.slot_bits
             )
         except InputError as error:
-            raise ProtocolError(f"principal sent a total in no possible unit: {error}") from None
+            raise ProtocolError(f"principal sent a total in an impossible unit: {error}") from None
         if abs(total) > layout.largest_total(order.budget):
             raise ProtocolError(
-                f"the total is larger than {order.budget} pulls can pay: messages were exchanged "
-                "or replaced on their way; it is worthless"
+                f"the total is larger than {order.budget} pulls can pay, so it is worthless: "
+                "messages were swapped or replaced on their way"
             )
         return layout.reward(total)

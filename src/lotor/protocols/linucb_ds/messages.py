@@ -1,7 +1,7 @@
 """LinUCB-DS's messages, in the order of the paper's steps (Figure 3).
 
-`t` is how many pulls were made, in a fixed width. What is packed holds Paillier ciphertexts under
-Comp's key, all of one width, fresh whenever they leave.
+`t` is how many pulls were made, in a fixed width. Packed fields hold Paillier ciphertexts under
+Comp's key, all of one width and re-randomised before they are sent.
 """
 
 from lotor.core.effects import Message

@@ -19,7 +19,7 @@ from lotor.protocols.received import public_key_from
 
 
 class LinUCBOwnerMemory(Memory, tag="linucb-ds/1/owner"):
-    """Nothing but its place: theta stays where the owner keeps it."""
+    """The owner's place in the run only: theta stays where the owner keeps it."""
 
 
 class LinUCBOwner(Party):

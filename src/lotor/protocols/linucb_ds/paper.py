@@ -42,7 +42,7 @@ class LinUCBDSPaper(Form[LinUCBDS]):
         Role.one("comp"),
     )
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
-    apart: ClassVar[str] = "principal and comp, comp and whoever knows the arms"
+    apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
@@ -59,7 +59,7 @@ class LinUCBDSPaper(Form[LinUCBDS]):
 
     def simulated(self, protocol: LinUCBDS, run: Run) -> Mapping[str, Sequence[Member]]:
         arms = linear_arms(run, protocol.policy)
-        # What does not fit is refused before keys are made, which takes seconds.
+        # An order that does not fit is refused here, before the seconds that making keys takes.
         linear_layout(arms.vectors, protocol.policy, protocol.slot_bits)
         protocol.policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         return {role.name: [Member(role.name)] for role in self.roles}
@@ -93,7 +93,7 @@ class LinUCBDSPaper(Form[LinUCBDS]):
         kind = self.protocol.kind
         if not isinstance(policy, kind):
             raise ProtocolError(
-                f"customer ordered {terms.policy}, which is no policy of {self.protocol.name}: "
+                f"customer ordered {terms.policy}, which {self.protocol.name} cannot run: "
                 f"order {POLICIES.name_of(kind)}, or another protocol"
             )
         try:
@@ -102,7 +102,7 @@ class LinUCBDSPaper(Form[LinUCBDS]):
             raise ProtocolError(f"customer ordered unusable keys: {error}") from None
         if public_key_from(terms.customer_key, SECURE_BITS, "customer").bits != terms.key_bits:
             raise ProtocolError(
-                f"customer ordered keys of {terms.key_bits} bits and sent one of another size: "
+                f"customer ordered keys of {terms.key_bits} bits but sent one of another size: "
                 "order again"
             )
         return RunPlan(terms.policy, terms.budget, None, self.seats_of({}))

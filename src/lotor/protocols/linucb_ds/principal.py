@@ -122,7 +122,7 @@ class LinUCBPrincipal(Party):
         terms.check(memory.run)
         public_key_from(terms.customer_key, self._minimum_bits, "customer")
         if set(order.signatures) != {"owner", "comp"}:
-            raise ProtocolError("customer signed its order for others than owner and comp")
+            raise ProtocolError("customer did not sign its order for exactly owner and comp")
         for party in ("comp", "owner"):
             yield Send(party, LinUCBSetup(order.terms, order.signatures[party]))
         key: CompKey = yield Receive("comp", CompKey)
@@ -161,7 +161,7 @@ class LinUCBPrincipal(Party):
             yield Send("comp", PackedScores(place_of(t), packed))  # step 3
             answer: Winner = yield Receive("comp", Winner)  # step 4
             if answer.t != place_of(t):
-                raise ProtocolError(f"comp named the winner of another round than {t}")
+                raise ProtocolError(f"comp named the winner of a round other than {t}")
             arm = int(sigma[position_from(answer.position, layout.k, t)])
             yield from self._pull(game, t + 1, arm)
         self.cpu_elsewhere = randomisers.cpu_seconds
@@ -203,7 +203,7 @@ class _Game:
         minimum_bits: int,
     ) -> None:
         if memory.terms is None or memory.model is None:
-            raise InputError("P has no model yet: it is set up first")
+            raise InputError("P has no model yet: set it up first")
         self._memory = memory
         self.terms = memory.terms
         model = memory.model
@@ -254,7 +254,7 @@ class _Game:
     def snapshot(self) -> bytes:
         memory = self._memory
         memory.state = self.model.snapshot()
-        # Beyond 64 bits, which msgpack has no integers for.
+        # It may exceed 64 bits, the largest integers of msgpack.
         memory.arms = tuple(str(value) for value in self.rewards.arms)
         memory.noise = str(self.rewards.noise)
         return memory.dump()
@@ -274,7 +274,7 @@ class _Game:
 
 
 def _check(model: Model, key: PublicKey) -> None:
-    """Refuse a model that is not one, before anything is computed with it."""
+    """Refuse a malformed model before anything is computed with it."""
     sizes = (len(model.vectors), len(model.theta), len(model.eigenvalues))
     if (
         not (2 <= model.k < MOST_ARMS and 1 <= model.d < 1 << 20)
@@ -285,8 +285,8 @@ def _check(model: Model, key: PublicKey) -> None:
         or not 0 <= model.noise_sd < 2.0**64
     ):
         raise ProtocolError(
-            f"owner sent no model of {model.k} arms in {model.d} dimensions: its data is damaged, "
-            "or it runs another version"
+            f"owner sent a malformed model of {model.k} arms in {model.d} dimensions: its data is "
+            "damaged, or it runs another version"
         )
     for data in model.theta:
         ciphertext_from(data, key, "owner")

@@ -27,14 +27,14 @@ class LinUCBTerms(msgspec.Struct, frozen=True):
         return msgspec.msgpack.encode(self)
 
     def check(self, run: str) -> LinearPolicy:
-        """The policy that was ordered; refuses terms of another run, and what no run can do."""
+        """The policy that was ordered; refuses terms of another run, and impossible terms."""
         try:
             policy = from_text(self.policy)
         except InputError as error:
             raise ProtocolError(f"customer ordered a policy not known here: {error}") from None
         if not isinstance(policy, LinearPolicy):
             raise ProtocolError(
-                f"customer ordered {self.policy}, which is no linear policy: order one such as "
+                f"customer ordered {self.policy}, which is not a linear policy: order one such as "
                 "linucb"
             )
         fits = LEAST_BUDGET <= self.budget <= MAXIMAL_BUDGET and self.slot_bits in SLOT_BITS
@@ -52,5 +52,5 @@ def terms_from(data: bytes) -> LinUCBTerms:
         return msgspec.msgpack.decode(data, type=LinUCBTerms)
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            "customer signed what are no terms of this version: let it order with this version"
+            "customer signed terms that this version cannot read: let it order with this version"
         ) from None

@@ -1,4 +1,4 @@
-"""What the messages carry, checked by who receives them."""
+"""What the messages carry, checked by the party that receives them."""
 
 from struct import Struct
 
@@ -26,7 +26,7 @@ def position_from(data: bytes, k: int, t: int) -> int:
     """The position that Comp names, if there is one."""
     position = int(_POSITION.unpack(data)[0]) if len(data) == _POSITION.size else k
     if position >= k:
-        raise ProtocolError(f"comp named a position in round {t} that is none of {k} arms")
+        raise ProtocolError(f"comp named a position in round {t} that none of {k} arms has")
     return position
 
 

@@ -18,7 +18,7 @@ AGENTS: tuple[type[Agent[Any]], ...] = (BanditAgent, LinearAgent, ContextualAgen
 
 
 def agent_of(policy: object) -> type[Agent[Any]] | None:
-    """Which agent runs a policy; None if it is not one."""
+    """The agent that runs a policy; None if the object is not a policy."""
     return next((agent for agent in AGENTS if isinstance(policy, agent.family)), None)
 
 

@@ -87,7 +87,7 @@ class SambaController(Party):
         terms = accepted_terms(order.terms, self._order, self._memory.run, self._policy)
         public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         if set(order.signatures) != {"comp", *terms.owners}:
-            raise ProtocolError("customer signed its order for others than comp and the owners")
+            raise ProtocolError("customer did not sign its order for exactly comp and the owners")
         for party in ("comp", *terms.owners):
             yield Send(party, SambaSetup(order.terms, order.signatures[party]))  # step 1
         yield from self._relay_keys(terms)
@@ -111,7 +111,7 @@ class SambaController(Party):
             yield Send(maker, Offers(signed))
             answer: SealedKeys = yield Receive(maker, SealedKeys)
             if [key.owner for key in answer.keys] != owners:
-                raise ProtocolError(f"{maker} sealed keys to others than {', '.join(owners)}")
+                raise ProtocolError(f"{maker} did not seal keys to exactly {', '.join(owners)}")
             for key in answer.keys:
                 yield Send(key.owner, key)
 

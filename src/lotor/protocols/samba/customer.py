@@ -38,7 +38,9 @@ class SambaCustomer(Party):
     ) -> "SambaCustomer":
         memory = restored_with(SambaCustomerMemory, snapshot, identity.name, run, policy)
         if memory.terms is None:
-            raise FormatError("this snapshot of a customer has no order: it is not its own")
+            raise FormatError(
+                "this snapshot has no order, so it is not the customer's: restore its own"
+            )
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
         return cls(identity, memory.terms, key)
 
@@ -69,7 +71,7 @@ class SambaCustomer(Party):
         self._decryptions += 1
         if pulls != order.budget or reward > pulls * REWARD_ONE:
             raise ProtocolError(
-                f"the total is not one of {order.budget} pulls (it counts {pulls}): messages were "
-                "exchanged or replaced on their way, or an owner miscounts; it is worthless"
+                f"the total counts {pulls} pulls instead of {order.budget}, so it is worthless: "
+                "messages were swapped or replaced on their way, or an owner miscounts"
             )
         return order.scale.total(reward, pulls)

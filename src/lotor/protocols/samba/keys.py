@@ -31,7 +31,7 @@ OWNERS_KEYS = "owners' keys"
 class KeyRing:
     """A party's identity within one run, and the sealing and signing it does with it.
 
-    `order` are the terms that the run was announced with, where it was: no others are accepted.
+    If the run was announced, `order` is its terms, and no others are accepted.
     """
 
     identity: Identity
@@ -65,10 +65,10 @@ class KeyRing:
     def seal(
         self, secret: bytes, offers: Offers, recipients: Sequence[str], purpose: str
     ) -> SealedKeys:
-        """Seal a key to the owners that the terms name, and to nobody else who may be offered."""
+        """Seal a key to the owners that the terms name, and to nobody else."""
         if [offer.owner for offer in offers.offers] != list(recipients):
             raise ProtocolError(
-                f"controller asked {self.identity.name} to seal the {purpose} to others than the "
+                f"controller did not ask {self.identity.name} to seal the {purpose} to exactly the "
                 f"owners of this run ({', '.join(recipients)})"
             )
         return SealedKeys([self._seal_one(secret, offer, purpose) for offer in offers.offers])

@@ -1,4 +1,4 @@
-"""What SAMBA's parties write down besides: the policy, and the terms once they are known."""
+"""What SAMBA's parties also write down: the policy, and the terms once they are known."""
 
 from typing import TypeVar
 

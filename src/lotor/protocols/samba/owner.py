@@ -130,9 +130,9 @@ class SambaOwner(Party):
         """Refuse terms, ordered or restored, that are not about this owner's arms."""
         if terms.owners.get(self._name) != self._held or terms.scale != self._scale:
             raise ProtocolError(
-                f"this run is one in which {self._name} holds other arms, or has another range "
-                f"of rewards, than its {self._held} arms from {self._scale.low} to "
-                f"{self._scale.high}: order or start it again with what {self._name} offers"
+                f"the terms of this run do not fit {self._name}, which holds {self._held} arms "
+                f"with rewards from {self._scale.low} to {self._scale.high}: order or start it "
+                f"again with what {self._name} offers"
             )
         public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
 
@@ -217,7 +217,7 @@ class SambaOwner(Party):
         (winner,) = opened(aead, message, place, (1, POSITION_WIDTH), bound, "controller")
         if len(message.positions) != self._held * POSITION_WIDTH:
             raise ProtocolError(
-                f"controller sent no position for each of {self._held} arms in {place_name(place)}"
+                f"controller sent no position for some of {self._held} arms in {place_name(place)}"
             )
         positions = cutter(self._held, POSITION_WIDTH)(message.positions)
         return positions.index(winner) if winner in positions else None

@@ -218,7 +218,7 @@ def _policy(terms: SambaTerms) -> Policy:
         raise ProtocolError(f"customer ordered a policy that is not known here: {error}") from None
     if not isinstance(policy, Policy):
         raise ProtocolError(
-            f"customer ordered {terms.policy}, which is no policy of samba: order one such as ucb"
+            f"customer ordered {terms.policy}, which samba cannot run: order one such as ucb"
         )
     return policy
 
@@ -237,6 +237,6 @@ def _common_scale(owners: Sequence[Member]) -> RewardScale:
             ]
             raise InputError(
                 f"{owner.name} has rewards from {ranges[0]}, and {first.name} from {ranges[1]}: "
-                "owners of one run agree on reward_range in their party.toml"
+                "all owners of a run must have the same reward_range in their party.toml"
             )
     return _scale(first.contribution)

@@ -19,9 +19,9 @@ SELECTIONS = ("bits", "position")
 class Samba(SecureProtocol):
     """Several owners, each with its own arms, learn together; a customer learns the total.
 
-    `owners` is over how many parties a simulation spreads the arms. `selection` is how an owner
-    learns that it was selected: `"bits"` as in the paper (4K AES-GCM operations an iteration) or
-    `"position"` (2K + 1 and one for each owner: docs/samba.md says what changes).
+    `owners` is the number of parties that share the arms in a simulation. `selection` is how an
+    owner learns that it was selected: `"bits"` as in the paper (4K AES-GCM operations an
+    iteration) or `"position"` (2K + 1 and one for each owner: docs/samba.md says what changes).
     `key_bits` is the size of the customer's Paillier key; `insecure_key_bits` allows a smaller
     one, for tests and teaching.
 

@@ -80,12 +80,12 @@ class SambaTerms(msgspec.Struct, frozen=True):
             raise ProtocolError(
                 f"{self.budget} pulls of {self.k} arms need {counts['aes_gcm_encryptions']} "
                 "AES-GCM messages, and one key may seal 2^32: split the budget into several "
-                "runs, each has a key of its own"
+                "runs, since each run has its own key"
             )
 
 
 def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> SambaTerms:
-    """Terms that this party can keep, and that the run was announced with, if it was."""
+    """Terms that this party can keep, and that equal the announced ones if there are any."""
     check_announced(data, order, run)
     terms = terms_from(data)
     terms.check(run, policy)
@@ -98,5 +98,5 @@ def terms_from(data: bytes) -> SambaTerms:
         return msgspec.msgpack.decode(data, type=SambaTerms)
     except (msgspec.DecodeError, UnicodeError):
         raise ProtocolError(
-            "customer signed what are no terms of this version: let it order with this version"
+            "customer signed terms that this version cannot read: let it order with this version"
         ) from None

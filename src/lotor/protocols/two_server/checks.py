@@ -13,7 +13,7 @@ KEY_BYTES = 32
 # step, attempt, circuit, round
 _PLACE = Struct(">QHHH")
 
-# A step that is repeated has the inputs that it had: another attempt would need other pads.
+# A repeated step has the same inputs as before; with other inputs it would need other pads.
 ATTEMPT = 0
 
 
@@ -26,8 +26,8 @@ def check_place(message: PlacedMessage, place: bytes, sender: str) -> None:
     if message.place != place:
         t = _PLACE.unpack(place)[0]
         raise ProtocolError(
-            f"{sender} sent {type(message).__name__} for another place than step {t} has reached "
-            f"here: {sender} is at another step, or runs another version; start a new run"
+            f"{sender} sent {type(message).__name__} for another place than this party has reached "
+            f"in step {t}: {sender} is out of step or runs another version; start a new run"
         )
 
 
@@ -43,7 +43,7 @@ def check_agreed(message: Agreed | SentKey, digest: bytes, sender: str) -> None:
     """Refuse a party that keeps other terms, before it is given anything."""
     if message.digest != digest:
         raise ProtocolError(
-            f"{sender} keeps other terms than this party: whoever ordered the run told them "
+            f"{sender} keeps other terms than this party: the party that ordered the run told them "
             "different things; start a new run"
         )
 

@@ -25,9 +25,9 @@ class MaskOrder:
         place = (t + later, -later, number)
         if place <= self._latest:
             raise CryptoError(
-                f"{self._what} {number} of step {t} comes out of order: its mask is used already, "
-                "and a second value under it would show the difference of both; the protocol must "
-                "use each place once"
+                f"{self._what} {number} of step {t} comes out of order: its mask was used already, "
+                "and a second value under it would reveal the difference of the two; the protocol "
+                "must use each place once"
             )
         self._latest = place
 

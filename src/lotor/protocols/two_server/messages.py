@@ -39,7 +39,7 @@ class BlindKey(SentKey, frozen=True, tag=WIRE + "blind-key"):
     """First server to the second: the key of the mask that both put on results before they leave.
 
     The mask cancels out where both shares meet. Without it the dealer, who knows all other masks,
-    could tell more about a result's shares than whoever reads the result.
+    could learn more from a result's shares than the party that reads the result.
     """
 
 
