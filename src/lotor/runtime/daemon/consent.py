@@ -14,8 +14,8 @@ _LONGEST = 200
 class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
-    `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
-    None where the protocol does not account for what its arms tell.
+    `policy` is "" if the protocol has none, `owners` is None if it has only one, and `privacy` is
+    None if the protocol does not account for what its arms tell.
     """
 
     run: str
@@ -28,7 +28,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
-    """The objections to starting a run unasked, a sentence each; none if it may start.
+    """The objections to starting a run unasked, a sentence each; an empty list if it may start.
 
     `spent` is the sum of the budgets of the runs that were accepted so far.
 
