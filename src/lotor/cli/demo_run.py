@@ -124,7 +124,7 @@ class DemoRun:
                 self._view.show(Scene(stage, watch.states(run), t, rate, names))
 
     def _check_that_it_moves(self, t: int) -> None:
-        """Raise if nothing has happened for too long: no party would say so for much longer."""
+        """Raise if nothing has happened for too long, instead of waiting for ever."""
         now, mark = time.monotonic(), (t, len(self._kills()))
         if mark != self._last:
             self._last, self._moved = mark, now

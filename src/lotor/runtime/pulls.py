@@ -17,7 +17,7 @@ PULL, ACT, FEATURES = "pull", "act", "features"
 
 
 def to_number(answer: object) -> float:
-    """What is no number becomes nan, which no range holds."""
+    """The answer as a float; anything that is not a number becomes nan, which is in no range."""
     return float(answer) if isinstance(answer, Real) else nan
 
 
@@ -114,7 +114,7 @@ class Puller:
             raise
         except Exception as error:
             raise failed(decision, error) from error
-        # As `to_reward` does, for what is a float already.
+        # As `to_reward` does, for an answer that is a float already.
         if not self._low <= answer <= self._high:
             raise out_of_range(decision, self._scale)
         return answer

@@ -225,7 +225,7 @@ class MemoryPartyTransport:
         self._tell(name)
 
     def _tell(self, peer: str) -> None:
-        """Call back in the next turn: whoever sends may be in the middle of something."""
+        """Call back in the next turn of the loop: the sender may be in the middle of something."""
         if self._loop is not None:
             self._loop.call_soon(self._call_back, peer)
 

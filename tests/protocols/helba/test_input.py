@@ -141,6 +141,6 @@ def test_terms_travel_and_wrong_ones_are_refused() -> None:
     with pytest.raises(ProtocolError, match="version of helba cannot read these terms"):
         terms_from(b"\x01")
     many = HelbaTerms(**{**{f: getattr(terms, f) for f in terms.__struct_fields__}, "arms": 1})
-    with pytest.raises(ProtocolError, match="what no run can do: arms is 1"):
+    with pytest.raises(ProtocolError, match="an impossible run: arms is 1"):
         terms_from(many.to_bytes())
     assert terms.scale == RewardScale(-9, 9)

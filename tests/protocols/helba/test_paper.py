@@ -92,7 +92,7 @@ def test_no_daemon_takes_part_in_a_run_that_can_be_broken() -> None:
 def test_an_order_that_no_run_can_fulfil() -> None:
     terms = terms_from(ordered())
     many = msgspec.structs.replace(terms, stages=6)
-    with pytest.raises(ProtocolError, match="user ordered what no run can do"):
+    with pytest.raises(ProtocolError, match="user ordered an impossible run"):
         HELBA.plan(many.to_bytes())
     with pytest.raises(ProtocolError, match="version of helba cannot read these terms"):
         HELBA.plan(b"")

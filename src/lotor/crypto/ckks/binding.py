@@ -1,4 +1,4 @@
-"""What is used of SEAL, with types; SEAL itself is imported on first use.
+"""The parts of SEAL that are used here, with types; SEAL itself is imported on first use.
 
 SEAL saves to files and loads from files only. On Linux the file is in memory and has no name;
 elsewhere it is a private temporary file.

@@ -47,7 +47,7 @@ class Evaluator:
         return ciphertext
 
     def require(self, ciphertext: Ciphertext, levels: int) -> None:
-        """Refuse what would need more levels than are left, before anything is computed."""
+        """Refuse a computation that needs more levels than are left, before it begins."""
         self._own(ciphertext)
         if ciphertext.levels_left < levels:
             raise LevelsExhaustedError(

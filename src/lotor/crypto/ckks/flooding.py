@@ -1,4 +1,4 @@
-"""Noise on what leaves the server, so that a result tells its value and not how it was computed.
+"""Noise on the results that leave the server, so that they do not tell how they were computed.
 
 A decrypted CKKS result carries an error that depends on the secret key and on everything that
 went into it. `flood` adds a fresh encryption of zero and a Gaussian in all slots, real and

@@ -169,7 +169,7 @@ def _check_names(frame: CKKSFrame, parameters: Parameters, key: str | None) -> N
 
 
 def check_payload(kind: FrameKind, payload: bytes | memoryview, most: int) -> bytes | memoryview:
-    """Refuse what SEAL did not write, or what is longer than it can be, before SEAL reads it."""
+    """Refuse bytes that SEAL did not write, or that are too long, before SEAL reads them."""
     if _SEAL_HEADER.size <= len(payload) <= most:
         magic, header, *_, length = _SEAL_HEADER.unpack_from(payload)
         if magic == _SEAL_MAGIC and header == _SEAL_HEADER.size and length == len(payload):

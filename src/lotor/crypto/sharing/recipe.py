@@ -1,4 +1,4 @@
-"""What the dealer deals for a circuit: found by running it once on nothing."""
+"""What the dealer deals for a circuit, found by running the circuit once on zeros."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

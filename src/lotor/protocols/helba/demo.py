@@ -45,13 +45,13 @@ def pull(decision):
 
 
 def toy(*, budget: int, seed: int, policy: str) -> Cast:
-    """The paper's problem: a user with two arms in each round, a server, and who makes the keys."""
+    """The paper's problem: a user with two arms in each round, a server and a key authority."""
     story = (
         f"A user was offered 2 arms in each of {budget} rounds. A server chose by "
         f"{policy.partition(':')[0]} and learned from the rewards, all under CKKS encryption with "
         "128-bit security: it saw ciphertexts only. A key authority made the keys and left."
     )
-    # A budget of nothing is refused by the run itself.
+    # The run itself refuses a budget of 0.
     return one_user(LinearContexts.toy(max(budget, 1), seed=TOY_SEED), seed=seed, story=story)
 
 

@@ -98,7 +98,7 @@ class HelbaPaper(Form[Helba]):
             d=brings.features // brings.arms,
             scale=RewardScale(brings.low, brings.high),
         )
-        # A daemon builds it again, with a store of its own, from what it writes down first.
+        # A daemon rebuilds it with its own store, from its first snapshot.
         return setting.terms.to_bytes(), HelbaUser(identity, setting, MemoryStore())
 
     def _ringed(self, helba: Helba) -> Helba:
@@ -106,7 +106,7 @@ class HelbaPaper(Form[Helba]):
         if self._insecure_degree is None:
             return helba
         with warnings.catch_warnings():
-            # Whoever made this form has been told.
+            # The maker of this form has had this warning already.
             warnings.simplefilter("ignore", InsecureParametersWarning)
             return replace(helba, insecure_degree=self._insecure_degree)
 
@@ -124,7 +124,7 @@ class HelbaPaper(Form[Helba]):
         try:
             return HelbaSetting.of(terms)
         except InputError as error:
-            raise ProtocolError(f"user ordered what no run can do: {error}") from None
+            raise ProtocolError(f"user ordered an impossible run: {error}") from None
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         identity, store = assignment.identity, assignment.store

@@ -161,7 +161,7 @@ class Helba(SecureProtocol):
         d: int,
         scale: RewardScale,
     ) -> "HelbaSetting":
-        """What all parties agree on; refuses what no run can do, before any key is made."""
+        """What all parties agree on; refuses an impossible run before any key is made."""
         from lotor.protocols.helba.setting import HelbaSetting  # noqa: PLC0415  it loads the circuits
 
         return HelbaSetting.of(

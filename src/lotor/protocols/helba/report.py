@@ -26,7 +26,7 @@ WITHOUT_INVERSE = (
 
 
 def forecast(setting: HelbaSetting) -> Forecast:
-    """What a run will take, at prices measured here."""
+    """What a run will cost, at prices measured here."""
     plan, terms = HelbaForecast(setting), setting.terms
     seconds = plan.seconds(measured(setting.parameters, REPEATS, POINTS))
     summary = plan.summary()

@@ -61,7 +61,7 @@ class HelbaTerms(msgspec.Struct, frozen=True):
         return sha256(b"lotor/helba terms" + self.to_bytes()).digest()
 
     def check(self) -> None:
-        """Refuse what no run can do, whatever its CKKS parameters."""
+        """Refuse terms that are impossible with any CKKS parameters."""
         bound = self.mean_bound
         if not (isfinite(bound) and bound > 0):
             raise InputError(f"mean_bound is {bound!r}: give the largest expected reward, above 0")
@@ -105,5 +105,5 @@ def terms_from(data: bytes) -> HelbaTerms:
             "this version of helba cannot read these terms: let all parties run the same version"
         ) from None
     except InputError as error:
-        raise ProtocolError(f"the user ordered what no run can do: {error}") from None
+        raise ProtocolError(f"the user ordered an impossible run: {error}") from None
     return terms

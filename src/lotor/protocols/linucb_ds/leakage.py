@@ -15,10 +15,10 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "With the catalogue of arms, Comp solves for the first reward, checks the sorted list, "
-            "reads off the arm of the maximum and goes on: all arms, and rewards to 1e-7 (1e-10 "
-            "with 96-bit slots), in every configuration tried; that a round's scores are less a "
-            "common number does not stop it, and neither does an affine mask. s + rand tells "
-            "2^-128 about s."
+            "reads off the arm of the maximum and goes on: it found all arms, and rewards to 1e-7 "
+            "(1e-10 with 96-bit slots), in every configuration tried. Subtracting a common number "
+            "from a round's scores does not stop it, and neither does an affine mask. s + rand "
+            "tells 2^-128 about s."
         ),
     ),
     PRINCIPAL: Finding(
@@ -29,9 +29,9 @@ MEASURED: dict[str, Finding] = {
             "above 0.9 in most runs: inherent in knowing what is pulled"
         ),
         evidence=(
-            "Each argmax says that one score was not below the others, and all but theta in it is "
-            "known to P. The middle of the thetas that are left had a cosine with theta above 0.9 "
-            "in 37 of 45 runs, and of 0.99 at the median."
+            "Each argmax says that one score was not below the others, and P knows everything in "
+            "them except theta. The middle of the thetas that remain possible had a cosine with "
+            "theta above 0.9 in 37 of 45 runs, and of 0.99 at the median."
         ),
     ),
     OWNER: Finding(

@@ -81,7 +81,7 @@ async def pull(decision):
 
 def travel(*, budget: int, policy: str) -> Cast:
     """Three firms, two servers, a dealer, an actor who recommends and a receiver who is paid."""
-    # A budget of nothing is refused by the run itself.
+    # The run itself refuses a budget of 0.
     arms = ContextualArms.lookalike(max(budget, 1), ITINERARIES, sum(FIRMS.values()), SEED)
     story = (
         f"Three firms ({', '.join(FIRMS)}) each know something about {budget} travellers. Two "

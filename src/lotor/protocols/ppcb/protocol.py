@@ -123,7 +123,7 @@ class PPCB(SecureProtocol):
     def terms(
         self, run: str, *, budget: int, arms: int, owners: Mapping[str, int], scale: RewardScale
     ) -> "PPCBTerms":
-        """What is ordered of all parties; refuses what no run can do."""
+        """The terms that all parties are sent; refuses an impossible run."""
         from lotor.protocols.ppcb.terms import PPCBTerms  # noqa: PLC0415  it loads the circuits
 
         terms = PPCBTerms(

@@ -217,7 +217,7 @@ class PartyConfig(ConfigTable, frozen=True):
             )
         _require_names("members", self.members)
         for role, names in self.members.items():
-            _require(bool(names), f"members.{role}", "one name or more, [] has none")
+            _require(bool(names), f"members.{role}", "one name or more, not []")
             _require_names(f"members.{role}", names)
         everybody = [name for names in self.members.values() for name in names]
         twice = sorted({name for name in everybody if everybody.count(name) > 1})

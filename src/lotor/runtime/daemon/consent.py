@@ -15,9 +15,9 @@ _LONGEST = 200
 class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
-    `policy` is "" where the protocol has none, `owners` None where it has but one, and `privacy`
-    None where the protocol does not account for what its arms tell. `code` are the packages, other
-    than Lotor itself, whose code the run computes with.
+    `policy` is "" if the protocol has none, `owners` is None if it has only one, and `privacy` is
+    None if the protocol does not account for what its arms tell. `code` are the packages, other than
+    Lotor itself, whose code the run computes with.
     """
 
     run: str
@@ -31,7 +31,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
-    """The objections to starting a run unasked, a sentence each; none if it may start.
+    """The objections to starting a run unasked, a sentence each; an empty list if it may start.
 
     `spent` is the sum of the budgets of the runs that were accepted so far.
 

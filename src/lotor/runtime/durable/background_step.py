@@ -39,7 +39,7 @@ class BackgroundStep:
 async def run_in_thread(step: BackgroundStep) -> None:
     """Run a step in a thread of its own; cancelling this call does not wait for the thread.
 
-    The standard executors are no use here: their threads keep the process alive until they end.
+    The standard executors do not help: their threads keep the process alive until they end.
     """
     future: Future[None] = Future()
 

@@ -287,7 +287,7 @@ class Journal:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """A journal to read from; where no log lies beside it, none is made."""
+    """A journal to read from; opening it does not make a log file."""
     kept = path.with_name(f"{path.name}-wal").exists()
     how = "mode=ro" if kept else "mode=ro&immutable=1"
     return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)

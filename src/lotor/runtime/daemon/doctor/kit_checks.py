@@ -85,7 +85,9 @@ def check_revocations(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path = kit.path / REVOKED
     fetch = f"fetch revoked.pem from the authority: `lotor keys install FILE --kit {kit.path}`"
     if not path.exists():
-        yield warning("revocation list", "there is none, so that nobody counts as revoked", fetch)
+        yield warning(
+            "revocation list", "there is none, so no certificate counts as revoked", fetch
+        )
         return
     with naming(path):
         kit.trust = Trust(kit.trust.authority_pem, path.read_bytes())
@@ -142,7 +144,7 @@ def check_role(
     if config.trial is not None:
         yield warning(
             "trial",
-            "[trial] fixes this party's draws, so that whoever knows the seed knows them too",
+            "[trial] fixes this party's draws, so anybody who knows the seed knows them too",
             "take [trial] out of party.toml unless this is a trial with made-up data",
         )
 

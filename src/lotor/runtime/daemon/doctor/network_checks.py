@@ -85,7 +85,7 @@ def _bind(listen: Address) -> None:
         found = socket.getaddrinfo(*listen, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, protocol, _, address in found:
             with socket.socket(family, kind, protocol) as attempt:
-                # As the daemon's own: a port that was in use a moment ago is no trouble.
+                # Like the daemon's own socket: a port that was in use a moment ago is free.
                 attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if family == socket.AF_INET6:
                     attempt.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)

@@ -30,7 +30,7 @@ def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         )
     yield from found
     if not found:
-        yield ok(CHECK, f"none waits for a person or a party; under way: {len(rows)}")
+        yield ok(CHECK, f"no run waits for a person or a party; under way: {len(rows)}")
 
 
 def _about(
