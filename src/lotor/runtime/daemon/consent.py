@@ -16,8 +16,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
     `policy` is "" if the protocol has none, `owners` is None if it has only one, and `privacy` is
-    None if the protocol does not account for what its arms tell. `code` are the packages, other than
-    Lotor itself, whose code the run computes with.
+    None if the protocol does not account for what its arms tell. `code` are the packages, other
+    than Lotor itself, whose code the run computes with.
     """
 
     run: str
