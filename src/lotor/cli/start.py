@@ -30,6 +30,8 @@ from lotor.core.errors import (
     StoppedError,
 )
 from lotor.core.options import Option
+from lotor.core.registry import is_class_name
+from lotor.policies.registry import split_text
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
@@ -66,9 +68,10 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         # An impossible run is refused before any other party is asked.
-        kind.configured(None, options)
+        unknown = policy is not None and is_class_name(split_text(policy)[0])
+        kind.configured(None if unknown else policy, options)
         with open_kit(kit) as at:
-            # Now the kit's own code is known, and a policy may be part of it.
+            # Now the kit's own code is known, and the policy may be part of it.
             allow_policy(policy)
             protocol = kind.configured(policy, options)
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
