@@ -2,6 +2,7 @@ import asyncio
 import subprocess
 import sys
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import lotor
 from lotor.core.draws import Draws
 from lotor.core.errors import FormatError, InputError, LotorError, PullError
 from lotor.policies import ArmStates, Policy
+from lotor.transport import MemoryTransport
 
 ARMS = lotor.BernoulliArms([0.9, 0.1])
 
@@ -252,3 +254,27 @@ def test_decisions_are_named() -> None:
     assert {decision.run for decision in seen} == {result.run}
     assert len({decision.id for decision in seen}) == 6
     assert seen[0].id == f"{result.run}/0/1"
+
+
+class CountingTransport(MemoryTransport):
+    """A transport of somebody's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: Counter[tuple[str, str]] = Counter()
+
+    def send(self, sender: str, to: str, payload: bytes) -> None:
+        self.links[sender, to] += 1
+        super().send(sender, to, payload)
+
+
+@pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+def test_a_run_takes_a_transport_of_ones_own() -> None:
+    arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
+    samba, transport = lotor.Samba(insecure_key_bits=128, owners=2), CountingTransport()
+    result = lotor.run(samba, arms, budget=20, seed=7, transport=transport)
+    assert result.agrees_with(lotor.run(samba.plain(), arms, budget=20, seed=7))
+    assert sum(transport.links.values()) == sum(
+        one.messages_sent for one in result.parties.values()
+    )
+    assert all("controller" in link for link in transport.links)
