@@ -169,7 +169,7 @@ def test_one_run_that_cannot_be_restored_does_not_keep_others_from_going_on(
             with closing(sqlite3.connect(state(made, "lyon") / "journal.db")) as database, database:
                 database.execute("UPDATE progress SET snapshot = x'00'")
             await made.start("lyon")
-            assert made.logged("cannot go on: this is no snapshot")
+            assert made.logged("cannot go on: this is not a snapshot")
             made.release()
             await made.works()
             assert made.live("controller", run).state == RUNNING
