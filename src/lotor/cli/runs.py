@@ -42,28 +42,28 @@ def described(at: OpenKit, row: RunRow) -> dict[str, object]:
         "bytes_sent": size,
     }
     try:
-        table = announcement.check(
+        agreement = announcement.check(
             row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
         )
     except LotorError as error:
         return {**document, "note": str(error)}
-    plan = table.plan
+    plan = agreement.plan
     document |= {
-        "protocol": table.announcement.protocol,
-        "form": table.form.name,
-        "code": [str(one) for one in table.announcement.code],
+        "protocol": agreement.announcement.protocol,
+        "form": agreement.form.name,
+        "code": [str(one) for one in agreement.announcement.code],
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
         "members": {
             seat: {"name": one.subject.name, "role": one.subject.role, "key": one.key_bytes.hex()}
-            for seat, one in table.members.items()
+            for seat, one in agreement.members.items()
         },
         "others": {seat: _status(data) for seat, data in at.journal.statuses(row.id).items()},
     }
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
-    if row.seat == table.form.opener:
+    if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
     if plan.account is not None:
         document["privacy"] = dict(plan.account)

@@ -62,15 +62,15 @@ class LiveRun:
         return self.host.round if self.host is not None else 0
 
     def new_party(self) -> Party:
-        place = self._context.assignment(self.agreement, self._store)
-        return self.agreement.form.party(place)
+        assignment = self._context.assignment(self.agreement, self._store)
+        return self.agreement.form.party(assignment)
 
     def resume(self) -> None:
         """Go on from the journal, and tell all peers that are connected."""
-        place = self._context.assignment(self.agreement, self._store)
+        assignment = self._context.assignment(self.agreement, self._store)
         self.host = Host(
             self.seat,
-            partial(self.agreement.form.party, place),
+            partial(self.agreement.form.party, assignment),
             self._journal.record(self.run),
             self.peers.names,
             self._send_to_seat,
