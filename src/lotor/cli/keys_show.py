@@ -8,7 +8,15 @@ import msgspec
 import typer
 
 from lotor.core.errors import CertificateError, ConfigError
-from lotor.crypto.certificates import Certificate, Request, Revocations, Trust, read_bundle
+from lotor.crypto.certificates import (
+    Certificate,
+    Request,
+    Revocations,
+    Subject,
+    Trust,
+    party_fingerprint,
+    read_bundle,
+)
 from lotor.runtime.daemon.authority import AUTHORITY, AuthorityFolder, Issued
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
@@ -134,7 +142,8 @@ def _issued(entry: Issued) -> Document:
         "valid_until": entry.not_after,
         "days_left": _days_left(entry.not_after),
         "revoked_since": entry.revoked,
-        "fingerprint": entry.fingerprint,
+        # Not the register's own: that of an old one may be of another kind.
+        "fingerprint": party_fingerprint(Subject(entry.name, entry.role), bytes.fromhex(entry.key)),
     }
 
 

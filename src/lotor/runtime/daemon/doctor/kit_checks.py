@@ -76,7 +76,11 @@ def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
             "ask the authority to sign this kit's request.pem, and install what it makes of it",
         )
     else:
-        yield ok("certificate", f"{certificate.subject}, of the authority {kit.trust.authority}")
+        yield ok(
+            "certificate",
+            f"{certificate.subject} ({certificate.fingerprint}), of the authority "
+            f"{kit.trust.authority} ({kit.trust.fingerprint})",
+        )
 
 
 def check_revocations(kit: ExaminedKit) -> Iterator[DoctorFinding]:
