@@ -1,17 +1,26 @@
 """What `lotor start` and `lotor runs follow` say while they wait."""
 
 import asyncio
+import logging
 import os
 import secrets
+from collections.abc import Iterator
 from contextlib import ExitStack
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from commands import lotor as command
+from lotor.cli import exit_codes
 from lotor.cli.progress import RunProgress
 from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.config import Address, LimitsTable, PartyConfig, write_config
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import FINISHED, RunRow
+from lotor.sandbox.federation import free_port
+from lotor.sandbox.kits import make_kits
 from runtime.daemon.stage import BUDGET, MEANS, Stage, plain, play
 from runtime.daemon.waiting import until
 
@@ -53,7 +62,7 @@ def test_a_start_names_whom_it_looks_for_and_who_holds_the_run_up(tmp_path: Path
         await made.stop("lyon")
         made.hold()
         first = Waiting(made, *MEANS)
-        await until(lambda: "looking for lyon, since " in first.said)
+        await until(lambda: "looking for lyon since " in first.said)
         assert "porto" not in first.said.splitlines()[-1]
         await made.start("lyon")
         await made.held(first.run)
@@ -94,3 +103,30 @@ def test_a_second_start_says_who_drives_and_takes_over_when_that_one_ends(tmp_pa
             assert list(at.journal.commands.sought(first.run)) == ["nobody"]
 
     play(scene, tmp_path, *OTHERS)
+
+
+@pytest.fixture
+def quiet_log() -> Iterator[None]:
+    """Let the command configure logging, and put it back as it was."""
+    logger = logging.getLogger("lotor")
+    before = logger.handlers[:], logger.level, logger.propagate
+    yield
+    logger.handlers[:], logger.propagate = before[0], before[2]
+    logger.setLevel(before[1])
+
+
+@pytest.mark.usefixtures("quiet_log")
+def test_members_who_are_not_found_in_time_are_named_and_nothing_is_on_stdout(
+    tmp_path: Path,
+) -> None:
+    kit = make_kits(tmp_path, {"acme": "customer"})["acme"]
+    members = {"controller": ("hub",), "comp": ("comp",), "owner": ("lyon", "porto", "graz")}
+    nowhere = Address("127.0.0.1", free_port())
+    limits = LimitsTable(wait=0.001)
+    config = PartyConfig(peers={"hub": nowhere}, members=members, limits=limits)
+    write_config(kit / "party.toml", config)
+    done = command("start", "samba", "--budget", "60", "--kit", str(kit))
+    assert done.returncode == exit_codes.ENDED
+    assert done.stdout == ""
+    assert "looking for comp, graz, hub, lyon, porto since " in done.stderr
+    assert "comp, graz, hub, lyon, porto could not be found within" in done.stderr

@@ -147,7 +147,10 @@ class RunProgress:
 
 def looked_for(sought: Mapping[str, float]) -> list[str]:
     """Whom a run waits for that has not begun."""
-    return [f"looking for {name}, since {moment(since)}" for name, since in sought.items()]
+    together: dict[str, list[str]] = {}
+    for name, since in sought.items():
+        together.setdefault(moment(since), []).append(name)
+    return [f"looking for {', '.join(names)} since {since}" for since, names in together.items()]
 
 
 def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> list[str]:

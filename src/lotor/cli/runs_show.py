@@ -15,7 +15,8 @@ from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 _SHORT_ID = 8
-_COLUMNS = {"run": 32, "state": 9, "seat": 14, "policy": 16, "round": 15, "changed": 11}
+# With ids of that length these fit 80 columns.
+_COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
 _BLOCKS = 8
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
@@ -35,6 +36,8 @@ def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
         column: min(most, max(len(row[column]) for row in [heads, *rows]))
         for column, most in _COLUMNS.items()
     }
+    # Two runs that begin alike need longer ids, which is rare.
+    widths["policy"] = max(widths["policy"] - (len(ids[0]) - _SHORT_ID), len("policy"))
     out.print(_line(heads, widths), style="bold", markup=False, soft_wrap=True)
     for document, row in zip(documents, rows, strict=True):
         out.print(_line(row, widths), markup=False, soft_wrap=True)
@@ -95,7 +98,7 @@ def _age(when: str) -> str:
     for unit, size, most in (("s", 1, 60), ("min", 60, 60), ("h", 3600, 48)):
         if seconds < size * most:
             return f"{seconds // size} {unit} ago"
-    return f"{seconds // 86400} days ago"
+    return f"{seconds // 86400} d ago"
 
 
 def _when(when: str) -> str:

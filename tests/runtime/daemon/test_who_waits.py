@@ -73,6 +73,26 @@ def test_a_status_of_an_unknown_run_costs_nobody_its_connection(tmp_path: Path) 
     play(scene, tmp_path)
 
 
+def test_nobody_can_miss_a_party_that_is_not_in_the_run(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
+        identity = made.live("lyon", run).agreement.identity
+        later = made.live("lyon", run).statuses.own
+        assert later is not None
+        strange = statuses.make(
+            identity, run, RUNNING, "", 1, later.time, missing={"somebody-else": 1.0}
+        )
+        made.nodes["lyon"].connections.send("controller", strange)
+        await until(lambda: made.logged("misses a party that is not in the run"))
+        assert "somebody-else" not in written(made.controller)
+        made.release()
+        await made.finishes(run)
+
+    play(scene, tmp_path)
+
+
 def test_peers_learn_who_waits_and_since_when_but_no_limit(tmp_path: Path) -> None:
     async def scene(made: Stage) -> None:
         be_strict(made, "lyon")
