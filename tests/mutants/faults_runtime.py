@@ -197,6 +197,13 @@ FAULTS = [
         ("test_tls.py",),
     ),
     Fault(
+        "a connection can be resumed without a certificate",
+        "transport refusals",
+        "context.num_tickets = 0",
+        "context.num_tickets = 2",
+        ("test_tls.py",),
+    ),
+    Fault(
         "revoked and expired parties are let in",
         "transport refusals",
         "self._me.tls.check(shown)",
