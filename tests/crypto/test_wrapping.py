@@ -20,10 +20,20 @@ keys = st.binary(min_size=32, max_size=32)
     ("secret", "salt", "cost", "expected"),
     [
         # RFC 7914, section 12: the first and the third vector, of which a key is the first half.
-        (b"", b"", ScryptCost(4, 1, 1), "77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442"),
-        (b"pleaseletmein", b"SodiumChloride", ScryptCost(14, 8, 1), "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2"),
+        (
+            b"",
+            b"",
+            ScryptCost(4, 1, 1),
+            "77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442",
+        ),
+        (
+            b"pleaseletmein",
+            b"SodiumChloride",
+            ScryptCost(14, 8, 1),
+            "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_scrypt_is_that_of_its_standard(
     secret: bytes, salt: bytes, cost: ScryptCost, expected: str
 ) -> None:
