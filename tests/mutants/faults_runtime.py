@@ -120,6 +120,13 @@ FAULTS = [
         ("test_journal.py",),
     ),
     Fault(
+        "peers are told an owner's limits",
+        "consent",
+        'ToldState(WAITING, f"{seat} waits for its operator\'s approval", missing)',
+        "ToldState(WAITING, note, missing)",
+        ("test_who_waits.py",),
+    ),
+    Fault(
         "earlier runs do not count against the total budget",
         "consent",
         "if spent + max(request.budget, 0) > rules.total_budget:",

@@ -9,7 +9,7 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.protocols.form import Contribution
 from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 
 
 class Open(RunFrame, frozen=True, tag=4):
@@ -22,7 +22,8 @@ class Open(RunFrame, frozen=True, tag=4):
 class Status(RunFrame, frozen=True, tag=5):
     """How a run stands at one party, signed by it and passed on by the others.
 
-    Of two by the same party, the one with the later `time` counts.
+    Of two by the same party, the one with the later `time` counts. `since` is when its state
+    began, and `missing` has the seats that it waits for, each with the time when it went away.
     """
 
     seat: str
@@ -31,6 +32,8 @@ class Status(RunFrame, frozen=True, tag=5):
     text: str
     round: Count
     signature: bytes = b""
+    since: float = 0.0
+    missing: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class Ask(RunFrame, frozen=True, tag=6):
