@@ -198,14 +198,19 @@ def stop(
     kit: KitOption,
     reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
 ) -> None:
-    """End a run on all sides, without a result."""
+    """End a run on all sides, without a result.
+
+    A run that has finished here keeps its last messages for peers that have not received them; this
+    drops them, and those peers end without a result.
+    """
     with open_kit(kit) as at:
         for order in at.journal.commands.new_runs():
             if order.startswith(run) and at.journal.commands.withdraw(order):
                 typer.echo(f"the order of run {order} is taken back", err=True)
                 return
         row = at.journal.run(run)
-        if row.state not in (WAITING, RUNNING):
+        undelivered = row.state == FINISHED and row.id in at.journal.unsettled()
+        if row.state not in (WAITING, RUNNING) and not undelivered:
             raise InputError(f"run {row.id} is {row.state} already")
         _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
 

@@ -24,7 +24,7 @@ from lotor.runtime.daemon.told_state import ToldState, told_state
 from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
-from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, WAITING
+from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, STOPPED, WAITING
 from lotor.runtime.durable.questions import Question
 
 NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
@@ -142,7 +142,10 @@ class LiveRun:
                 f"{status.seat} is {status.state}" + (f": {status.text}" if status.text else ""),
                 extra={"event": "status", "peer": status.seat, "round": status.round},
             )
-        if status.state in ENDED:
+        if status.state in ENDED and self.host is not None and self.host.finished:
+            self.host.release(status.seat)
+            self.advance()
+        elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
 
     def advance(self) -> None:
@@ -193,13 +196,15 @@ class LiveRun:
     def _finish(self, host: Host) -> None:
         """Take note of the end, and once more when all peers have received everything."""
         if self.state == RUNNING:
-            self._journal.change(self.run, FINISHED, "")
+            self._journal.finish(self.run)
             self._store.remove()
             self.state, self.note = FINISHED, ""
             self.log.info("finished", extra={"event": "finished", "round": host.round})
             self.tell()
+        if host.settle():
+            self._journal.erasure.mark()
+        self._journal.erasure.complete()
         if host.drained:
-            host.settle()
             self.over.set()
 
     async def _run_step(self, step: BackgroundStep) -> None:
@@ -248,9 +253,17 @@ class LiveRun:
 
     def end(self, state: str, note: str) -> None:
         """Stop here, and let everybody know."""
-        if self.state in (*ENDED, FINISHED):
-            return
-        self._journal.change(self.run, state, note)
+        if self.state not in (*ENDED, FINISHED):
+            self._end(state, note)
+
+    def stop(self, note: str) -> None:
+        """The operator ends the run, also one that has finished here and waits for its peers."""
+        if self.state == FINISHED and self.host is not None and not self.host.drained:
+            self._end(STOPPED, note)
+        self.end(STOPPED, note)
+
+    def _end(self, state: str, note: str) -> None:
+        self._journal.end(self.run, state, note)
         self.state, self.note = state, note
         self.drop()
         self._store.remove()

@@ -43,9 +43,9 @@ class RunRegistry:
     def restore(self) -> None:
         """Go on with every run that has not ended."""
         journal = self._journal
-        unsettled, rows = journal.unsettled(), journal.runs()
-        journal.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
-        for row in rows:
+        journal.sweep()
+        unsettled = journal.unsettled()
+        for row in journal.runs():
             self._restore(row, going_on=row.state == RUNNING or row.id in unsettled)
 
     def _restore(self, row: RunRow, *, going_on: bool) -> None:
@@ -87,8 +87,11 @@ class RunRegistry:
     def stop_aside(self, run: str, reason: str) -> None:
         """End a run that cannot go on here; peers hear of it when they ask."""
         row = self._journal.find(run)
-        if run in self.aside and row is not None and row.state in (RUNNING, WAITING):
-            self._journal.change(run, STOPPED, reason)
+        if run not in self.aside or row is None:
+            return
+        if row.state in (RUNNING, WAITING) or run in self._journal.unsettled():
+            self._journal.end(run, STOPPED, reason)
+            self._journal.stores.of(run).remove()
             for name in self._connections.names():
                 self.explain(name, run)
 
@@ -117,6 +120,7 @@ class RunRegistry:
             try:
                 self._consider(agreement)
             except InputError as error:
+                self._journal.stores.of(frame.run).remove()
                 self._decline(name, frame, error)
             return
         if live.agreement.signed != frame.announcement:

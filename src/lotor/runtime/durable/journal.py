@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 
@@ -15,11 +14,13 @@ from lotor.core.errors import InputError, JournalError, VersionError
 from lotor.core.version import VERSION
 from lotor.runtime.durable import command_queue, record
 from lotor.runtime.durable.command_queue import CommandQueue
+from lotor.runtime.durable.database import connect, open_read_only
+from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
-JOURNAL_VERSION = 3
+JOURNAL_VERSION = 4
 WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
 STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
 ENDED = (STOPPED, FAILED, REFUSED)
@@ -76,7 +77,7 @@ class Journal:
             # A copy that was put back may have come with wider permissions.
             os.chmod(self.path, 0o600)
             os.chmod(folder, 0o700)
-            self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+            self._database = connect(self.path)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"no journal can be kept in {folder} ({error}): let `state` in party.toml name a "
@@ -92,6 +93,7 @@ class Journal:
             self._database.close()
             raise
         self.commands = CommandQueue(self._database)
+        self.erasure = Erasure(self._database)
 
     def _check_version_untouched(self) -> None:
         """Refuse a journal of another version while it is only open for reading.
@@ -201,6 +203,33 @@ class Journal:
             (state, note, time.time(), run),
         )
 
+    def end(self, run: str, state: str, note: str) -> None:
+        """A run ends, and nobody needs its secrets, nor what it has not delivered."""
+        with self.transaction():
+            self._change(run, state, note)
+            self.erasure.forget(run)
+            self.erasure.forget_undelivered(run)
+        self.erasure.complete()
+
+    def finish(self, run: str) -> None:
+        """A run has come to its end; peers may still need its last messages."""
+        with self.transaction():
+            self._change(run, FINISHED, "")
+            self.erasure.forget(run)
+
+    def sweep(self) -> None:
+        """Remove whatever runs that have ended left behind, if they were cut off in doing so."""
+        rows = self.runs()
+        self.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
+        over = [row for row in rows if row.state in (*ENDED, FINISHED)]
+        if over:
+            with self.transaction():
+                for row in over:
+                    self.erasure.forget(row.id)
+                    if row.state != FINISHED:
+                        self.erasure.forget_undelivered(row.id)
+            self.erasure.complete()
+
     def runs(self) -> list[RunRow]:
         rows = self._database.execute("SELECT * FROM runs ORDER BY created, id")
         return [RunRow(*row) for row in rows]
@@ -218,7 +247,7 @@ class Journal:
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
         row = self._database.execute(
-            "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL", (run,)
+            "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
         return None if row is None or row[0] is None else msgspec.json.decode(row[0])
 
@@ -267,6 +296,11 @@ class Journal:
             "WHERE run = ? AND answered AND decision IS NOT NULL",
             (run,),
         ).fetchone()
+        kept = self._database.execute(
+            "SELECT paid, mean FROM progress WHERE run = ? AND paid IS NOT NULL", (run,)
+        ).fetchone()
+        if kept is not None:
+            paid, mean = kept  # the run has ended, and its rewards are gone
         # A party that is asked for rewards may be asked for features, too.
         return paid or asked, mean
 
@@ -284,13 +318,6 @@ class Journal:
         """A number that changes when another process has written."""
         (version,) = self._database.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """A journal to read from; opening it does not make a log file."""
-    kept = path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro" if kept else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)
 
 
 def _meta(database: sqlite3.Connection) -> dict[str, str]:
