@@ -108,6 +108,9 @@ def test_a_second_run_waits_for_approval_if_both_tell_too_much(tmp_path: Path) -
             "privacy_budget 12.0"
         )
         assert made.spent.epsilon == 7.0  # what waits costs nothing
+        told = (await made.live("anna", run)).statuses.known
+        await until(lambda: "adder" in told)
+        assert not any(word in told["adder"].text for word in ("privacy", "12.0", "7.0"))
         await made.down("carl")
         await made.up("carl")
         assert (await made.live("carl", run)).state == WAITING

@@ -326,6 +326,9 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
         *(f"{number:04}" for number in range(int(done))),
         "next",
     ]
+    assert [entry.run for entry in journal.ledger.entries()] == [
+        found.id for found in journal.runs()
+    ]
     journal.change("next", STOPPED, "enough")
     journal.close()
     assert sound(tmp_path / "journal.db")

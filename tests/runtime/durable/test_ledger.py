@@ -203,6 +203,7 @@ class Runs(RuleBasedStateMachine):
         assert spent.pulls == sum(pulls)
         assert spent.epsilon == fsum(one.charge.epsilon or 0.0 for one in started)
         assert spent.delta == fsum(one.charge.delta for one in started)
+        assert spent == BudgetSum.of(self.journal.ledger.entries())
 
 
 def known_as(known: Entry, entry: LedgerEntry) -> LedgerEntry:

@@ -6,7 +6,7 @@ charge it twice. Its entry stays when all else about the run is gone.
 
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import copysign, fsum, inf
 from typing import Final
 
@@ -93,13 +93,17 @@ class BudgetSum(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, entries: Iterable[LedgerEntry]) -> "BudgetSum":
-        listed = list(entries)
+        return cls.added([(one.granted, one.charged, one.epsilon, one.delta) for one in entries])
+
+    @classmethod
+    def added(cls, amounts: Sequence[tuple[int, int, float | None, float]]) -> "BudgetSum":
+        """The sum of granted and charged pulls, epsilons and deltas."""
         return cls(
-            runs=len(listed),
-            granted=sum(entry.granted for entry in listed),
-            pulls=sum(entry.charged for entry in listed),
-            epsilon=_sum(entry.epsilon or 0.0 for entry in listed),
-            delta=_sum(entry.delta for entry in listed),
+            runs=len(amounts),
+            granted=sum(granted for granted, _, _, _ in amounts),
+            pulls=sum(charged for _, charged, _, _ in amounts),
+            epsilon=_sum(epsilon or 0.0 for _, _, epsilon, _ in amounts),
+            delta=_sum(delta for _, _, _, delta in amounts),
         )
 
 
@@ -176,4 +180,7 @@ class Ledger:
 
     def spent(self) -> BudgetSum:
         """What all runs cost together, those that are running now among them."""
-        return BudgetSum.of(self.entries())
+        rows = self._database.execute(
+            "SELECT granted, coalesce(used, granted), epsilon, delta FROM ledger"
+        )
+        return BudgetSum.added(rows.fetchall())
