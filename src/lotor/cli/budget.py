@@ -35,7 +35,8 @@ def budget_command(kit: KitOption, as_json: JsonOption = False) -> None:
         typer.echo(json.dumps({**about, **document(rules, entries)}))
         return
     out = Console(highlight=False)
-    _show(out, f"Budget of {party} since {_moment(since)}", rules, entries)
+    moment = f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M} UTC"
+    _show(out, f"Budget of {party.name}, counted since {moment}", rules, entries)
 
 
 def document(rules: ConsentRules | None, entries: Sequence[LedgerEntry]) -> dict[str, object]:
@@ -121,8 +122,8 @@ def _show(
     out: Console, title: str, rules: ConsentRules | None, entries: Sequence[LedgerEntry]
 ) -> None:
     table = small_table(title)
-    table.add_column("customer", overflow="fold")
-    for heading in ("runs", "approved", "granted", "charged", "epsilon", "delta"):
+    table.add_column("customer", overflow="fold", min_width=12)
+    for heading in ("runs", "granted", "charged", "epsilon", "delta"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, own in _by_customer(entries).items():
         table.add_row(name, *_cells(own))
@@ -131,22 +132,21 @@ def _show(
         spent, limit = BudgetSum.of(entries), rules.privacy_budget
         left = _epsilon_left(rules, spent)
         table.add_row(
-            *("limit", "", "", "", f"{rules.total_budget:,}"),
+            *("limit", "", "", f"{rules.total_budget:,}"),
             *("none" if limit is None else _figure(limit), f"{rules.largest_delta:g} a run"),
         )
         table.add_row(
-            *("left", "", "", "", f"{_pulls_left(rules, spent):,}"),
+            *("left", "", "", f"{_pulls_left(rules, spent):,}"),
             *("any" if left is None else _figure(left), ""),
         )
     out.print(table)
-    out.print(EXPLAINED if rules is not None else f"{NO_RULES} {EXPLAINED}")
+    out.print(EXPLAINED if rules is not None else f"{NO_RULES} {EXPLAINED}", markup=False)
 
 
 def _cells(entries: Sequence[LedgerEntry]) -> tuple[str, ...]:
     spent, accounted = BudgetSum.of(entries), _accounted(entries)
     return (
         f"{spent.runs:,}",
-        f"{sum(entry.approved for entry in entries):,}",
         f"{spent.granted:,}",
         f"{spent.pulls:,}",
         _figure(spent.epsilon) if accounted else "-",
