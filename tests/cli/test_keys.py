@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from lotor.cli.keys import app
 from lotor.core.errors import ConfigError, InputError, LotorError
+from lotor.runtime.daemon.doctor import examine
 from lotor.runtime.daemon.kit import Kit
 
 
@@ -183,3 +184,10 @@ def test_demo_refuses_names_that_clash(names: list[str]) -> None:
     with pytest.raises(InputError):
         keys("demo", "trial", *(part for name in names for part in ("--owner", name)))
     assert not Path("trial").exists()
+
+
+def test_a_kit_made_by_the_book_has_nothing_to_mend_about_its_keys(lyon: Path) -> None:
+    found = {one.check: one.result for one in examine(lyon)}
+    for check in ("folder", "key", "certificate", "revocation list", "validity", "authority"):
+        assert found[check] == "ok", check
+    assert data("show", "lyon.certificate.pem")["kind"] == "certificate"

@@ -150,7 +150,10 @@ def test_a_renewed_certificate_keeps_the_key(
     first, second = (authority.sign(key.request(LYON)) for _ in range(2))
     assert first.key_bytes == second.key_bytes
     assert first.serial != second.serial
-    assert first.fingerprint != second.fingerprint
+    request = Request.from_pem(key.request(LYON))
+    assert first.fingerprint == second.fingerprint == request.fingerprint
+    others = (PartyKey.new().request(LYON), key.request(Subject("lyon", "comp")))
+    assert first.fingerprint not in {authority.sign(other).fingerprint for other in others}
 
 
 def test_foreign_certificates_are_refused(authority: CertificateAuthority) -> None:

@@ -17,6 +17,8 @@ from lotor.crypto.certificates import Request, Subject, Trust
 from lotor.protocols.protocol import PROTOCOLS, all_forms, shown_first
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.enrolment import (
+    CERTIFICATE_LABEL,
+    LIST_LABEL,
     install_certificate,
     install_revocations,
     make_request,
@@ -134,7 +136,7 @@ def sign(
         _confirm(asked)
     with naming(authority):
         certificate = folder.sign(pem, days)
-    replace_file(target, folder.bundle(certificate))
+    replace_file(target, folder.handout(certificate))
     shown = describe_certificate(certificate, Trust(folder.authority.certificate_pem))
     print_document({**shown, "file": str(target)}, as_json=as_json)
     _note(
@@ -175,7 +177,8 @@ def install(
     as_json: AsJson = False,
 ) -> None:
     """Put what the authority sent into a kit, after checking that it belongs there."""
-    if b"-----BEGIN X509 CRL-----" in read_file(file, "it should be what the authority sent"):
+    sent = read_file(file, "it should be what the authority sent")
+    if LIST_LABEL in sent and CERTIFICATE_LABEL not in sent:
         install_revocations(kit, file)
         print_document(describe(kit), as_json=as_json)
         _note("The revocation list counts at once; a running party need not be restarted.")

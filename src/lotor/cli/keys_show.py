@@ -8,8 +8,17 @@ import msgspec
 import typer
 
 from lotor.core.errors import CertificateError, ConfigError
-from lotor.crypto.certificates import Certificate, Request, Revocations, Trust, read_bundle
+from lotor.crypto.certificates import (
+    Certificate,
+    Request,
+    Revocations,
+    Subject,
+    Trust,
+    party_fingerprint,
+    read_bundle,
+)
 from lotor.runtime.daemon.authority import AUTHORITY, AuthorityFolder, Issued
+from lotor.runtime.daemon.enrolment import CERTIFICATE_LABEL, LIST_LABEL
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
 
@@ -80,11 +89,13 @@ def _file(path: Path) -> Document:
         raise ConfigError(f"{path} is a private key, which is never shown: name its folder instead")
     if b"-----BEGIN CERTIFICATE REQUEST-----" in pem:
         return describe_request(Request.from_pem(pem))
-    if b"-----BEGIN X509 CRL-----" in pem:
-        return {"kind": "revocation list", **_list(Revocations.from_pem(pem))}
-    if pem.count(b"-----BEGIN CERTIFICATE-----") > 1:
+    revoked = Revocations.from_pem(pem) if LIST_LABEL in pem else None
+    if revoked is not None and CERTIFICATE_LABEL not in pem:
+        return {"kind": "revocation list", **_list(revoked)}
+    if pem.count(CERTIFICATE_LABEL) > 1:
         certificate, authority_pem = read_bundle(pem)
-        return {"kind": "certificate", **_certified(certificate, Trust(authority_pem))}
+        trust = Trust(authority_pem, None if revoked is None else revoked.to_pem())
+        return {"kind": "certificate", **_certified(certificate, trust)}
     try:
         certificate = Certificate.from_pem(pem)
     except CertificateError:
@@ -134,7 +145,8 @@ def _issued(entry: Issued) -> Document:
         "valid_until": entry.not_after,
         "days_left": _days_left(entry.not_after),
         "revoked_since": entry.revoked,
-        "fingerprint": entry.fingerprint,
+        # Not the register's own: that of an old one may be of another kind.
+        "fingerprint": party_fingerprint(Subject(entry.name, entry.role), bytes.fromhex(entry.key)),
     }
 
 

@@ -25,6 +25,7 @@ from lotor.cli.show import show_account
 from lotor.core.errors import (
     ConsentError,
     InputError,
+    MissingPartyError,
     RunEndedError,
     StoppedError,
 )
@@ -104,14 +105,17 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         if at.journal.commands.withdraw(run):
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
+        driver = at.journal.driver()
+        how = "waits for this party" if driver is None else f"goes on in process {driver}"
         typer.echo(
-            f"lotor: interrupted. The run waits for this party: continue with `lotor "
+            f"lotor: interrupted. The run {how}: continue with `lotor "
             f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
     if row is None:
-        raise InputError(str(at.journal.commands.impossible(run)))
+        kind = MissingPartyError if at.journal.commands.sought(run) else InputError
+        raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
     _say_what_came(row, at.journal.output(run), as_json=as_json)

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from lotor.core.errors import CertificateError, FormatError
-from lotor.crypto.certificates.parsing import ed25519_of, fingerprint, parsing
-from lotor.crypto.certificates.subject import Subject, subject_of
+from lotor.crypto.certificates.parsing import ed25519_of, parsing
+from lotor.crypto.certificates.subject import Subject, party_fingerprint, subject_of
 
 
 class PartyKey:
@@ -80,7 +80,6 @@ class Request:
                 )
             self.public_key: Ed25519PublicKey = ed25519_of(request)
             self.subject: Subject = subject_of(request)
-            self._der = request.public_bytes(Encoding.DER)
 
     def __repr__(self) -> str:
         return f"<Request of {self.subject}>"
@@ -93,8 +92,8 @@ class Request:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the request: role, name and key, to compare by phone."""
-        return fingerprint(self._der)
+        """To compare by phone: it covers role, name and key, as the certificate's does."""
+        return party_fingerprint(self.subject, self.key_bytes)
 
     @property
     def key_bytes(self) -> bytes:

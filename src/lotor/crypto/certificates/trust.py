@@ -62,6 +62,9 @@ class Revocations:
             crl = x509.load_pem_x509_crl(pem)
         return cls(crl)
 
+    def to_pem(self) -> bytes:
+        return self._crl.public_bytes(Encoding.PEM)
+
     def stale(self, now: datetime | None = None) -> bool:
         """Whether the authority should have made a newer one by now."""
         return self.next_update is not None and moment(now) > self.next_update

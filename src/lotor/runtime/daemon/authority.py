@@ -112,11 +112,17 @@ class AuthorityFolder:
                 issued.append(_entry(certificate))
             # Before anybody holds them: what is not in the register cannot be revoked.
             _write_register(self.path, issued)
+            self._write_revocations(issued)
         return certificates
 
     def bundle(self, certificate: Certificate) -> bytes:
-        """What a party gets: its certificate, then the authority's."""
+        """A party's certificate, then the authority's."""
         return certificate.to_pem() + self.authority.certificate_pem
+
+    def handout(self, certificate: Certificate) -> bytes:
+        """What a new party gets: the bundle, and the list of what was revoked so far."""
+        revoked = read_file(self.revoked_path, "make it with `lotor keys refresh`")
+        return self.bundle(certificate) + revoked
 
     def revoke(self, name: str) -> list[Issued]:
         """Take back every certificate of a party; returns those that no longer count."""

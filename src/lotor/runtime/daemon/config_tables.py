@@ -67,6 +67,7 @@ class OwnerTable(ConfigTable, frozen=True):
     reward_range: tuple[float, float] = (0.0, 1.0)
     repeatable: bool = False
     tick: float = 0.0
+    check: str | None = None
 
     @property
     def functions(self) -> dict[str, str | None]:
@@ -84,7 +85,7 @@ class OwnerTable(ConfigTable, frozen=True):
         return self.pull is not None or self.act is not None
 
     def __post_init__(self) -> None:
-        for key, spec in self.brought.items():
+        for key, spec in {**self.brought, "check": self.check}.items():
             what = "name" if key == "model" else "function"
             _require(
                 spec is None or _FUNCTION.fullmatch(spec) is not None,

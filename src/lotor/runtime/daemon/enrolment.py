@@ -28,6 +28,9 @@ from lotor.runtime.daemon.kit import (
     read_key,
 )
 
+CERTIFICATE_LABEL = b"-----BEGIN CERTIFICATE-----"
+LIST_LABEL = b"-----BEGIN X509 CRL-----"
+
 
 def make_request(kit: Path, subject: Subject) -> Request:
     """Make a kit with a new key and a request for a certificate."""
@@ -55,12 +58,16 @@ def _write_request(kit: Path, subject: Subject) -> Request:
 
 
 def install_certificate(kit: Path, file: Path) -> Kit:
-    """Put the certificate that the authority signed into the kit that asked for it."""
+    """Put the certificate that the authority signed into the kit that asked for it.
+
+    The authority's list of revoked certificates comes with it, unless the kit has a newer one.
+    """
     key = read_key(kit)
     pem = read_file(file, "it should be what `lotor keys sign` wrote")
     with naming(file):
         certificate, authority_pem = read_bundle(pem)
-        trust = Trust(authority_pem)
+        brought = Revocations.from_pem(pem) if LIST_LABEL in pem else None
+        trust = Trust(authority_pem, None if brought is None else brought.to_pem())
         trust.check(certificate)
     if certificate.key_bytes != key.public_bytes:
         raise ConfigError(
@@ -68,6 +75,10 @@ def install_certificate(kit: Path, file: Path) -> Kit:
             f"{kit / KEY}: it belongs to another kit, or to an earlier request"
         )
     _check_unchanged(kit, file, certificate.subject, trust)
+    known = _known_revocations(kit / REVOKED)
+    # The list comes first: a kit with a certificate and no list would take back nothing.
+    if brought is not None and (known is None or known.made <= brought.made):
+        replace_file(kit / REVOKED, brought.to_pem())
     replace_file(kit / CERTIFICATE, certificate.to_pem() + authority_pem)
     return Kit(kit)
 

@@ -47,6 +47,23 @@ def load_function(spec: str, kit: Path, key: str = PULL) -> OwnFunction:
     return cast("OwnFunction", found)
 
 
+def load_check(spec: str, kit: Path) -> Callable[[], object]:
+    """The function without arguments that tests a party's data, for `lotor doctor`."""
+    found = _named(spec, kit, "owner.check", "function")
+    if isinstance(found, type) or not callable(found):
+        raise ConfigError(
+            f"owner.check: {spec} is no function: name one without arguments that raises an error "
+            "if something is wrong with this party's data"
+        )
+    return cast("Callable[[], object]", found)
+
+
+def own_check(function: OwnFunction) -> Callable[[], object] | None:
+    """The method `check` of an object that is called like a function, if it has one."""
+    found = getattr(function, "check", None)
+    return cast("Callable[[], object]", found) if callable(found) else None
+
+
 def load_model(spec: str, kit: Path) -> object:
     """What "package.module:name" names, or returns if it is a function; protocols look at it."""
     found = _named(spec, kit, "owner.model", "name")

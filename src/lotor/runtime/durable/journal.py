@@ -164,6 +164,7 @@ class Journal:
 
     def unlock(self) -> None:
         if self._lock is not None:
+            os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = None
 
@@ -176,7 +177,18 @@ class Journal:
             os.close(handle)
             return False
         self._lock = handle
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
         return True
+
+    def driver(self) -> int | None:
+        """The other process that drives this party, as far as it is known."""
+        if self._lock is not None:
+            return None
+        try:
+            return int(self.path.with_name("journal.lock").read_text())
+        except (OSError, ValueError):
+            return None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -1,18 +1,13 @@
-"""Checks of what lies in a kit: its keys, its certificate, its party.toml, its pull."""
+"""Checks of what lies in a kit: its keys, its certificate, its party.toml."""
 
-import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
-from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
-from lotor.runtime.daemon.config import OwnerTable, PartyConfig, read_config
+from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.doctor.findings import (
-    AGAIN,
     DoctorFinding,
     ok,
     open_to_others,
@@ -21,7 +16,6 @@ from lotor.runtime.daemon.doctor.findings import (
 )
 from lotor.runtime.daemon.key_files import naming, read_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.party_functions import import_code, load_function, load_model
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -76,7 +70,11 @@ def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
             "ask the authority to sign this kit's request.pem, and install what it makes of it",
         )
     else:
-        yield ok("certificate", f"{certificate.subject}, of the authority {kit.trust.authority}")
+        yield ok(
+            "certificate",
+            f"{certificate.subject} ({certificate.fingerprint}), of the authority "
+            f"{kit.trust.authority} ({kit.trust.fingerprint})",
+        )
 
 
 def check_revocations(kit: ExaminedKit) -> Iterator[DoctorFinding]:
@@ -178,57 +176,6 @@ def _misfits(
             f"{subject.name} neither listens nor dials anybody",
             "set `listen` or [peers] in party.toml",
         )
-
-
-def check_pull(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    """Imported as the daemon does; functions are not called."""
-    owner = None if kit.config is None else kit.config.owner
-    if owner is None:
-        return
-    for key, spec in owner.functions.items():
-        if spec is not None:
-            imported = f"{spec} can be imported ({_repeats(owner)}); it was not called"
-            yield _loaded(key, partial(load_function, key=key), spec, kit.path, imported)
-    if owner.model is not None:
-        loaded = f"{owner.model} can be loaded"
-        yield _loaded("model", load_model, owner.model, kit.path, loaded)
-
-
-def check_code(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    """The policies and protocols that party.toml lists, imported as the daemon does."""
-    code = None if kit.config is None else kit.config.code
-    if code is None:
-        return
-    for name in (*code.policies, *code.protocols):
-        yield _loaded("code", import_code, name, kit.path, f"{name} can be imported")
-
-
-def _loaded(
-    check: str, load: Callable[[str, Path], object], spec: str, kit: Path, well: str
-) -> DoctorFinding:
-    try:
-        with _nothing_written():
-            load(spec, kit)
-    except LotorError as error:
-        return problem(check, str(error), AGAIN)
-    return ok(check, well)
-
-
-def _repeats(owner: OwnerTable) -> str:
-    if owner.repeatable:
-        return "repeatable: asked again after a crash"
-    return "not repeatable: after a crash you decide"
-
-
-@contextmanager
-def _nothing_written() -> Iterator[None]:
-    """Import without leaving a cache in the kit, or a word among this program's data."""
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.dont_write_bytecode = before
 
 
 def _day(moment: datetime) -> str:
