@@ -9,6 +9,7 @@ Its name, type and default are the field's own.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -63,9 +64,12 @@ def to_whole(value: object) -> int:
     >>> to_whole("1000"), to_whole("1_000"), to_whole("1e3"), to_whole(1000.0)
     (1000, 1000, 1000, 1000)
     """
+    text = str(value)
+    with suppress(ValueError):
+        return int(text)
     try:
         # No float on the way, so that no digit is lost.
-        number = Decimal(str(value))
+        number = Decimal(text)
     except InvalidOperation:
         raise InputError(f"{value!r} is not a whole number: give one, such as 1000") from None
     if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
