@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from lotor.cli.derive import allow
+from lotor.cli.derive import allow, whole_number
 from lotor.cli.keys_show import (
     describe,
     describe_certificate,
@@ -63,7 +63,9 @@ def _note(text: str) -> None:
 def authority_command(
     name: Annotated[str, typer.Argument(help="The federation's name, e.g. 'clinics'.")],
     folder: Annotated[Path, typer.Option("--dir", help="Where to put it.")] = Path("authority"),
-    days: Annotated[int, typer.Option(help="How long the federation can last.")] = 3650,
+    days: Annotated[
+        int, typer.Option(parser=whole_number, help="How long the federation can last.")
+    ] = 3650,
     as_json: AsJson = False,
 ) -> None:
     """Make the authority of a federation: the one key that all parties trust."""
@@ -115,7 +117,9 @@ def _print_request(made: Request, kit: Path, *, as_json: bool) -> None:
 def sign(
     request_file: Annotated[Path, typer.Argument(metavar="REQUEST", help="A request.pem.")],
     authority: AuthorityDir = Path("authority"),
-    days: Annotated[int, typer.Option(help="How long the certificate is valid.")] = 365,
+    days: Annotated[
+        int, typer.Option(parser=whole_number, help="How long the certificate is valid.")
+    ] = 365,
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: NAME.certificate.pem.")
     ] = None,

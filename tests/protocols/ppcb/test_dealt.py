@@ -176,14 +176,17 @@ def test_what_cannot_be_ordered(named: Mapping[str, list[Member]], budget: int) 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"policy": "ucb"}, "takes LinearEpsilonGreedy"),
+        ({"policy": "ucb"}, "ppcb does not run the policy ucb"),
         ({"bits": 8}, "bits is 8"),
         ({"bits": "1.5"}, "bits takes a whole number, not '1.5'"),
         ({"delay": -1}, "delay is -1"),
         ({"epsilon": "much"}, "epsilon takes a number, not 'much'"),
         ({"owners": 3}, "cannot set owners"),
         ({"form": "paper"}, "ppcb has no form 'paper': choose dealt"),
-        ({"policy": "linear-epsilon-greedy:epsilon=0.1", "epsilon": "0.2"}, "both give epsilon"),
+        (
+            {"policy": "linear-epsilon-greedy:epsilon=0.1", "epsilon": "0.2"},
+            "epsilon is given twice",
+        ),
     ],
     ids=str,
 )

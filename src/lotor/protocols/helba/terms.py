@@ -91,7 +91,7 @@ def helba_policy(policy: object) -> BatchedOFUL:
     if policy.index == "optimistic-quadratic" and policy.C is not None:
         raise InputError(
             f"C={policy.C:g}: condition (8) needs the inverse of V, which the index without a root "
-            "does not compute: take C=None and a schedule by eta alone, or index='sqrt'"
+            "does not compute: leave C out and schedule by eta alone, or take the index 'sqrt'"
         )
     return policy
 
