@@ -12,6 +12,7 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party
+from lotor.runtime.daemon import party_functions
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.clock import Alarm
 from lotor.runtime.daemon.commands import Resolve
@@ -217,4 +218,67 @@ def test_a_failing_pull_is_tried_again_or_left_in_doubt() -> None:
         assert "ZeroDivisionError" in answering.trouble
 
     asyncio.run(scenario())
+    at.disk.close()
+
+
+def test_without_a_tick_a_quick_function_is_answered_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.round)
+        return 1.0
+
+    async def scenario(at: Bench) -> list[bool]:
+        host, answering = at.start()
+        host.advance()
+        at_once = []
+        while host.asked is not None:
+            at_once.append(answering.answer_at_once(host.asked))
+            if not at_once[-1]:
+                assert await answering.answer(host.asked)
+            host.advance()
+        return at_once
+
+    at = bench(pull)
+    assert asyncio.run(scenario(at)) == [False, *[True] * (ROUNDS - 1)]
+    assert asked == list(range(0, ROUNDS, 2))
+    at.disk.close()
+
+    at = bench(pull, tick=0.5)
+    assert asyncio.run(scenario(at)) == [False] * ROUNDS
+    at.disk.close()
+
+
+def test_a_quick_function_is_not_asked_again_what_may_have_been_carried_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.round)
+        return 1.0
+
+    at = bench(pull)
+
+    async def scenario() -> None:
+        host, answering = at.start()
+        host.advance()
+        for _ in range(2):
+            assert host.asked is not None
+            assert await answering.answer(host.asked)
+            host.advance()  # the intent of the third is written, and the process dies
+        host.close()
+        again, _ = at.start()
+        again.advance()
+        assert again.asked is not None
+        assert again.asked.again
+        answering._host = again
+        assert not answering.answer_at_once(again.asked)
+
+    asyncio.run(scenario())
+    assert asked == [0]
     at.disk.close()

@@ -50,9 +50,28 @@ class Answerer:
         self.trouble = ""
         self.changed: Callable[[], None] = lambda: None
 
-    def is_immediate(self, asked: Question) -> bool:
-        """Whether the answer is "nothing" at once: nothing is to be done here, on no schedule."""
-        return asked.decision is None and not self._owner.tick
+    def answer_at_once(self, asked: Question) -> bool:
+        """Answer if nothing is to be done here, or if the function is quick; on no schedule.
+
+        If it returns False, `answer` must follow.
+        """
+        decision = asked.decision
+        if self._owner.tick:
+            return False
+        if decision is None:
+            self._host.answered(None)
+            return True
+        caller = self._callers.get(type(asked.effect))
+        if (
+            caller is None
+            or type(asked.effect) is Observe
+            or self.trouble
+            or (asked.again and not self._host.repeatable)
+            or not caller.begin(decision)
+        ):
+            return False
+        self._host.answered(caller.ready)
+        return True
 
     def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""

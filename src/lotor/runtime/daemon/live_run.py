@@ -219,8 +219,7 @@ class LiveRun:
     def _drive(self, host: Host, moment: float) -> None:
         host.advance()
         answerer, asked = self._answerer, host.asked
-        while asked is not None and answerer is not None and answerer.is_immediate(asked):
-            host.answered(None)
+        while asked is not None and answerer is not None and answerer.answer_at_once(asked):
             host.advance()
             asked = host.asked
         if host.background_step is not None:
