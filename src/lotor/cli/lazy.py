@@ -15,7 +15,7 @@ COMMANDS = {
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
     "runs": "Follow, approve, stop and show the runs of a party.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
-    "keys": "Make, show, renew and revoke the keys of a federation.",
+    "keys": "Make, show, protect, renew and revoke the keys of a federation.",
 }
 """Each command has a module of the same name, with an `app` in it."""
 

@@ -109,7 +109,15 @@ def about(kit: Path, check: str) -> list[DoctorFinding]:
 def test_nothing_is_wrong_with_a_good_kit(kits: dict[str, Path], name: str) -> None:
     assert wrong(kits[name]) == {}
     checks = {one.check for one in examined(kits[name])}
-    everywhere = {"folder", "key", "certificate", "validity", "authority", "revocation list"}
+    everywhere = {
+        "folder",
+        "protection",
+        "key",
+        "certificate",
+        "validity",
+        "authority",
+        "revocation list",
+    }
     assert everywhere | {"party.toml", "role", "state", "disk", "journal", "port"} <= checks
     assert ("pull" in checks) == (name == "lyon")
     assert not (kits[name] / "state").exists()
