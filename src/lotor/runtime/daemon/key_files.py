@@ -43,7 +43,8 @@ def read_private(
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if os.name == "posix" and mode & (OTHERS ^ GROUP_READS if guarded else OTHERS):
+            closed = OTHERS ^ GROUP_READS if guarded else OTHERS
+            if os.name == "posix" and mode & closed:
                 raise ConfigError(
                     f"{path} is {what}, and other users of this machine may reach it "
                     f"(mode {mode & 0o777:o}): run `chmod 600 {path}`, and make a new one if "
