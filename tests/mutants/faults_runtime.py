@@ -120,6 +120,13 @@ FAULTS = [
         ("test_journal.py",),
     ),
     Fault(
+        "peers are told an owner's limits",
+        "consent",
+        'ToldState(WAITING, f"{seat} waits for its operator\'s approval", missing)',
+        "ToldState(WAITING, note, missing)",
+        ("test_who_waits.py",),
+    ),
+    Fault(
         "earlier runs do not count against the total budget",
         "consent",
         "if spent + max(request.budget, 0) > rules.total_budget:",
@@ -164,8 +171,8 @@ FAULTS = [
     Fault(
         "anybody may sit in any seat",
         "certificates",
-        "if subject.role != role or seat not in (role, subject.name):",
-        "if seat not in (role, subject.name):",
+        "if subject.role != role or not (fixed or seat == subject.name):",
+        "if not (fixed or seat == subject.name):",
         ("test_announcement.py",),
     ),
     Fault(
@@ -229,6 +236,13 @@ FAULTS = [
         "transport refusals",
         "context.verify_mode = ssl.CERT_REQUIRED",
         "context.verify_mode = ssl.CERT_OPTIONAL",
+        ("test_tls.py",),
+    ),
+    Fault(
+        "a connection can be resumed without a certificate",
+        "transport refusals",
+        "context.num_tickets = 0",
+        "context.num_tickets = 2",
         ("test_tls.py",),
     ),
     Fault(

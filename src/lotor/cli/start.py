@@ -25,7 +25,6 @@ from lotor.cli.show import show_account
 from lotor.core.errors import (
     ConsentError,
     InputError,
-    MissingPartyError,
     RunEndedError,
     StoppedError,
 )
@@ -142,6 +141,4 @@ async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
 
 def _ended(row: RunRow) -> RunEndedError:
     kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
-    if "stayed away" in row.note:
-        kind = MissingPartyError
     return kind(f"run {row.id} ended without a result: {row.note}")

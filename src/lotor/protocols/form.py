@@ -259,7 +259,7 @@ class Form(ABC, Generic[P]):
                 )
             names = role.seats or tuple(member.name for member in named)
             for seat, member in zip(names, named, strict=True):
-                if seat in seats or (not role.seats and seat in self._fixed_seats):
+                if seat in seats or (not role.seats and seat in self.fixed_seats):
                     raise InputError(
                         f"two seats of the run are called {seat}: give every {role.name} a "
                         "name of its own"
@@ -272,7 +272,7 @@ class Form(ABC, Generic[P]):
         seats = {seat: role.name for role in self.roles for seat in role.seats}
         for role, names in named.items():
             for name in names:
-                if name in self._fixed_seats:
+                if name in self.fixed_seats:
                     raise ProtocolError(
                         f"the {self.opener} ordered a run in which the {role} {name} has the name "
                         "of another seat: order it with another name"
@@ -281,7 +281,8 @@ class Form(ABC, Generic[P]):
         return seats
 
     @property
-    def _fixed_seats(self) -> frozenset[str]:
+    def fixed_seats(self) -> frozenset[str]:
+        """The seats that the form names itself; parties take them in the order of [members]."""
         return frozenset(seat for role in self.roles for seat in role.seats)
 
     def party(self, assignment: Assignment, snapshot: bytes | None = None) -> Party:

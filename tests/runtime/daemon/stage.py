@@ -306,6 +306,10 @@ def _primes(bits: int) -> Iterator[mpz]:
     return cycle([random_prime(bits) for _ in range(6)])
 
 
+def few_primes(bits: int) -> mpz:
+    return next(_primes(bits))
+
+
 @asynccontextmanager
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
     """A federation with daemons for all members, or for these ("-": for nobody yet)."""
@@ -313,7 +317,7 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(start_run_module, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
         patch.setattr(sys, "path", list(sys.path))
-        patch.setattr(private, "random_prime", lambda bits: next(_primes(bits)))
+        patch.setattr(private, "random_prime", few_primes)
         cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
         federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
         federation.prepare()

@@ -19,7 +19,8 @@ from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_peers import RunPeers
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, StatusExchange
+from lotor.runtime.daemon.status import StatusExchange
+from lotor.runtime.daemon.told_state import ToldState, told_state
 from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
@@ -268,14 +269,12 @@ class LiveRun:
 
     def tell(self) -> None:
         """Say how the run stands here, if that has changed."""
-        state, text = self._standing()
-        note = self.note if self.state in ENDED else self._own_note() or text
+        told = self._told()
+        note = self.note if self.state in ENDED else self._own_note() or told.text
         if note != self.note:
             self._journal.change(self.run, self.state, note)
             self.note = note
-        own = self.statuses.own
-        if own is None or (own.state, own.text) != (state, text):
-            self.statuses.say(state, text, self.round)
+        self.statuses.say(told.state, told.text, told.missing, self.round)
 
     def _own_note(self) -> str:
         """A note for this party's operator alone: it would tell others which party was pulled."""
@@ -283,32 +282,26 @@ class LiveRun:
             return self.note
         return self._answerer.trouble if self._answerer is not None else ""
 
-    def _standing(self) -> tuple[str, str]:
+    def _told(self) -> ToldState:
         """The state that others are told, and its reason."""
-        if self.state != RUNNING:
-            return self.state, self.note
-        if self._blocked:
-            return BLOCKED, "; ".join(self._blocked.values())
-        if self._answerer is not None and self._answerer.trouble:
-            return IN_DOUBT, f"{self.seat} waits for its operator"
-        if missing := self.peers.missing():
-            return MISSING, "waits for " + ", ".join(
-                f"{seat}, away since {absence.since:%H:%M:%S} UTC"
-                for seat, absence in missing.items()
-            )
-        return RUNNING, ""
+        return told_state(
+            self.seat,
+            self.state,
+            self.note,
+            self.peers.missing(),
+            self._blocked,
+            in_doubt=self._answerer is not None and bool(self._answerer.trouble),
+        )
 
     def look_after(self) -> None:
-        """Every second: end a run whose peer stays away too long, and tell the opener the round."""
+        """Every second: warn of a peer that stays away long, and tell the opener the round."""
         if self.state == RUNNING and self.host is not None:
-            wait = self._context.config.limits.wait
-            for seat, absence in self.peers.missing().items():
-                if absence.seconds > wait:
-                    self.end(
-                        FAILED,
-                        f"{seat} stayed away for {absence.seconds:.0f} s, longer than "
-                        f"{self.seat} waits ({wait:g} s: `wait` in its party.toml)",
-                    )
+            for seat in self.peers.newly_overdue(self._context.config.limits.wait):
+                self.log.warning(
+                    f"{seat} stays away: the run is paused until it is back, or until "
+                    f"`lotor runs stop {self.run}` ends it",
+                    extra={"event": "long-missing", "peer": seat},
+                )
         if self.state in (RUNNING, WAITING):
             self.tell()
             own, opener = self.statuses.own, self.agreement.form.opener

@@ -167,8 +167,10 @@ class Node:
             live, seat = self._seated(name, frame)
             live.joined(seat, frame)
         elif isinstance(frame, Status):
-            live, _ = self._seated(name, frame)
-            live.heard(frame, name)
+            # Its run may be announced later, by another connection, or not at all: no harm done.
+            if frame.run in self.runs:
+                live, _ = self._seated(name, frame)
+                live.heard(frame, name)
         elif isinstance(frame, Open):
             self.registry.announced(name, frame)
         elif isinstance(frame, Ask):

@@ -174,9 +174,10 @@ class RunRegistry:
                 f"waits for `lotor runs approve {agreement.run}`: {note}",
                 extra={"event": "waiting"},
             )
-            live.tell()
+            # The announcement goes first: those peers may have heard of the run from nobody else.
             for peer in live.peers.present().values():
                 live.greet(peer)
+            live.tell()
         else:
             live.resume()
 
