@@ -387,6 +387,7 @@ def test_a_whole_protection_cannot_be_passed_off_as_interrupted(here: Path, phas
         b'{"version": 2}',
         b"\xff",
         b'{"version": 1, "wrapped": {"cost": {"log2_n": 40}}}',
+        b'{"x":' + b"[" * 9999,
     ],
 )
 def test_a_damaged_or_hostile_protection(here: Path, damage: bytes) -> None:

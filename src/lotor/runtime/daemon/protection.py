@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from lotor.core.errors import ConfigError, CryptoError, IntegrityError
+from lotor.core.unreadable import UNREADABLE
 from lotor.crypto.certificates import PartyKey
 from lotor.crypto.prf import derive_key
 from lotor.crypto.wrapping import ScryptCost, StretchedSecret, WrappedKey
@@ -109,7 +110,7 @@ def read_protection(folder: Path) -> FolderProtection | None:
     data = read_private(path, "", what="what a passphrase can be guessed from")
     try:
         return msgspec.json.decode(data, type=FolderProtection)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ConfigError(
             f"{path} is damaged or of another version ({error}), and nothing opens without it: "
             f"put it back from a backup of {folder}"
