@@ -9,11 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError, IntegrityError
-from lotor.crypto.wrapping import ScryptCost, WrappedKey, stretch, unwrap, wrap
+from lotor.crypto.wrapping import ScryptCost, StretchedSecret, WrappedKey, stretch
 
 CHEAP = ScryptCost(log2_n=1, r=1)
 KEY = bytes(range(32))
 keys = st.binary(min_size=32, max_size=32)
+
+
+def wrap(key: bytes, secret: bytes, bound: bytes, cost: ScryptCost = CHEAP) -> WrappedKey:
+    return StretchedSecret(secret, cost).wrap(key, bound)
+
+
+def unwrap(wrapped: WrappedKey, secret: bytes, bound: bytes) -> bytes:
+    return StretchedSecret(secret, wrapped.cost, wrapped.salt).unwrap(wrapped, bound)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +51,7 @@ def test_scrypt_is_that_of_its_standard(
 def test_a_wrapped_key_is_the_same_bytes_in_every_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Computed once more with other tools: a reader of another version depends on each byte."""
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
-    wrapped = wrap(KEY, b"a secret", b"owner lyon", CHEAP)
+    wrapped = wrap(KEY, b"a secret", b"owner lyon")
     salt, nonce = bytes(range(16)), bytes(range(12))
     key = scrypt(b"a secret", salt=salt, n=2, r=1, p=1, dklen=32)
     cost = {"log2_n": 1, "r": 1, "p": 1}
@@ -58,14 +66,14 @@ def test_a_wrapped_key_is_the_same_bytes_in_every_version(monkeypatch: pytest.Mo
 
 @given(keys, st.binary(), st.binary())
 def test_what_is_wrapped_unwraps(key: bytes, secret: bytes, bound: bytes) -> None:
-    wrapped = wrap(key, secret, bound, CHEAP)
+    wrapped = wrap(key, secret, bound)
     again = msgspec.json.decode(msgspec.json.encode(wrapped), type=WrappedKey)
     assert hmac.compare_digest(unwrap(again, secret, bound), key)
 
 
 @given(st.integers(0, (16 + 60 + 10) * 8 - 1))
 def test_every_flipped_bit_is_noticed(bit: int) -> None:
-    wrapped = wrap(KEY, b"a secret", b"owner lyon", CHEAP)
+    wrapped = wrap(KEY, b"a secret", b"owner lyon")
     whole = bytearray(wrapped.salt + wrapped.sealed + b"owner lyon")
     whole[bit // 8] ^= 1 << bit % 8
     salt, sealed, bound = bytes(whole[:16]), bytes(whole[16:76]), bytes(whole[76:])
@@ -75,7 +83,7 @@ def test_every_flipped_bit_is_noticed(bit: int) -> None:
 
 @given(st.binary(), st.binary())
 def test_only_its_own_secret_opens_it(secret: bytes, other: bytes) -> None:
-    wrapped = wrap(KEY, secret, b"", CHEAP)
+    wrapped = wrap(KEY, secret, b"")
     if other != secret:
         with pytest.raises(IntegrityError):
             unwrap(wrapped, other, b"")
@@ -83,7 +91,7 @@ def test_only_its_own_secret_opens_it(secret: bytes, other: bytes) -> None:
 
 @pytest.mark.parametrize("cost", [ScryptCost(2, 1, 1), ScryptCost(1, 2, 1), ScryptCost(1, 1, 2)])
 def test_another_cost_does_not_open_it(cost: ScryptCost) -> None:
-    wrapped = wrap(KEY, b"a secret", b"", CHEAP)
+    wrapped = wrap(KEY, b"a secret", b"")
     with pytest.raises(IntegrityError):
         unwrap(msgspec.structs.replace(wrapped, cost=cost), b"a secret", b"")
 
@@ -108,7 +116,7 @@ def test_a_file_cannot_ask_for_more_than_a_machine_has(log2_n: int, r: int, p: i
 
 def test_only_keys_of_32_bytes_are_wrapped() -> None:
     with pytest.raises(InputError, match="32 bytes"):
-        wrap(bytes(16), b"a secret", b"", CHEAP)
+        wrap(bytes(16), b"a secret", b"")
 
 
 def test_the_same_key_and_secret_never_look_the_same() -> None:
@@ -116,3 +124,4 @@ def test_the_same_key_and_secret_never_look_the_same() -> None:
     assert first.salt != second.salt
     assert first.sealed[12:] != second.sealed[12:]
     assert repr(first) == f"<WrappedKey, {CHEAP}>"
+    assert repr(StretchedSecret(b"a secret", CHEAP)) == "<StretchedSecret>"

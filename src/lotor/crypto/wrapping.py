@@ -54,29 +54,37 @@ class WrappedKey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"<WrappedKey, {self.cost}>"
 
 
-def wrap(key: bytes, secret: bytes, bound: bytes, cost: ScryptCost | None = None) -> WrappedKey:
-    """Wrap a key of 32 bytes; `unwrap` must be given the same secret and the same `bound`."""
-    if len(key) != KEY_BYTES:
-        raise InputError(f"a key to wrap has {KEY_BYTES} bytes, not {len(key)}")
-    cost, salt = cost or ScryptCost(), os.urandom(SALT_BYTES)
-    cipher = Aead(stretch(secret, salt, cost))
-    return WrappedKey(cost, salt, cipher.seal([key], _bound(bound, salt, cost)))
+class StretchedSecret:
+    """A passphrase or the like after scrypt, which is slow on purpose and is done once."""
 
+    def __init__(
+        self, secret: bytes, cost: ScryptCost | None = None, salt: bytes | None = None
+    ) -> None:
+        self.cost = cost or ScryptCost()
+        self.salt = os.urandom(SALT_BYTES) if salt is None else salt
+        self._cipher = Aead(stretch(secret, self.salt, self.cost))
 
-def unwrap(wrapped: WrappedKey, secret: bytes, bound: bytes) -> bytes:
-    """The key; IntegrityError if the secret is another one, or anything was altered."""
-    cost, salt, sealed = wrapped.cost, wrapped.salt, wrapped.sealed
-    if len(sealed) != KEY_BYTES + OVERHEAD:
-        raise IntegrityError(f"a wrapped key has {KEY_BYTES + OVERHEAD} bytes, not {len(sealed)}")
-    cipher = Aead(stretch(secret, salt, cost))
-    (key,) = cipher.open(sealed, KEY_BYTES, _bound(bound, salt, cost))
-    return key
+    def __repr__(self) -> str:
+        return "<StretchedSecret>"
+
+    def wrap(self, key: bytes, bound: bytes) -> WrappedKey:
+        """Wrap a key of 32 bytes; `unwrap` must be given the same `bound`."""
+        if len(key) != KEY_BYTES:
+            raise InputError(f"a key to wrap has {KEY_BYTES} bytes, not {len(key)}")
+        return WrappedKey(self.cost, self.salt, self._cipher.seal([key], self._bound(bound)))
+
+    def unwrap(self, wrapped: WrappedKey, bound: bytes) -> bytes:
+        """The key; IntegrityError if the secret is another one, or anything was altered."""
+        length = KEY_BYTES + OVERHEAD
+        if len(wrapped.sealed) != length:
+            raise IntegrityError(f"a wrapped key has {length} bytes, not {len(wrapped.sealed)}")
+        (key,) = self._cipher.open(wrapped.sealed, KEY_BYTES, self._bound(bound))
+        return key
+
+    def _bound(self, bound: bytes) -> bytes:
+        return msgspec.msgpack.encode(["lotor wrapped key 1", self.cost, self.salt, bound])
 
 
 def stretch(secret: bytes, salt: bytes, cost: ScryptCost) -> bytes:
     """A key for AES from a secret that people may have thought of."""
     return Scrypt(salt, KEY_BYTES, 1 << cost.log2_n, cost.r, cost.p).derive(secret)
-
-
-def _bound(bound: bytes, salt: bytes, cost: ScryptCost) -> bytes:
-    return msgspec.msgpack.encode(["lotor wrapped key 1", cost, salt, bound])
