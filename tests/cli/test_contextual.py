@@ -120,8 +120,14 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["ppcb", "--policy", "ucb"], "PPCB takes LinearEpsilonGreedy() as its policy"),
-        (["ppcb", "--policy", "linear-epsilon-greedy:epsilon=0.2"], "both give epsilon: give one"),
+        (
+            ["ppcb", "--policy", "ucb"],
+            "ppcb does not run the policy ucb, which is for samba: choose",
+        ),
+        (
+            ["ppcb", "--policy", "linear-epsilon-greedy:epsilon=0.2"],
+            "--epsilon is given twice, by the policy linear",
+        ),
         (
             ["ppcb", "--key-bits", "2048"],
             "linucb-ds`, `lotor run samba` and `lotor run spectral-ucb-ds`",
@@ -203,7 +209,7 @@ def test_what_start_orders() -> None:
     [
         ("ppcb", ["--key-bits", "2048"], "--key-bits belongs to .*`lotor start samba`"),
         ("ppcb", ["--selection", "bits"], "--selection belongs to `lotor start samba`"),
-        ("ppcb", ["--policy", "ucb"], "takes LinearEpsilonGreedy"),
+        ("ppcb", ["--policy", "ucb"], "ppcb does not run the policy ucb"),
         ("ppcb", ["--bits", "3"], "bits is 3"),
         ("samba", ["--epsilon", "0.1"], "--epsilon belongs to `lotor start ppcb`"),
         ("linucb-ds", ["--delta", "0.1"], "--delta belongs to `lotor start ppcb`"),

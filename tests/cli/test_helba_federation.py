@@ -56,7 +56,7 @@ def test_an_order_says_all_that_was_chosen() -> None:
     ("protocol", "options", "complaint"),
     [
         ("helba", ["--key-bits", "2048"], "--key-bits belongs to .*`lotor start samba`"),
-        ("helba", ["--policy", "ucb"], r"Helba takes BatchedOFUL\(\) as its policy, not UCB"),
+        ("helba", ["--policy", "ucb"], "helba does not run the policy ucb, which is for samba"),
         ("helba", ["--policy", "oful"], r"Helba takes BatchedOFUL\(\) as its policy"),
         ("helba", ["--epsilon", "0.1"], "--epsilon belongs to `lotor start ppcb`"),
         ("samba", ["--stages", "4"], "--stages belongs to `lotor start helba`"),

@@ -77,12 +77,12 @@ def test_plain_runs_linear_policies_too(policy: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["linucb-ds", "--policy", "spectral-ucb"], "takes a policy such as LinUCB"),
+        (["linucb-ds", "--policy", "spectral-ucb"], "spectral-ucb, which is for spectral-ucb-ds:"),
         (
             ["linucb-ds", "--policy", "ucb"],
-            "takes a policy such as LinUCB(), not UCB(): `lotor policies`",
+            "the policy ucb, which is for samba: choose a policy for linucb-ds, such as linucb, or",
         ),
-        (["samba", "--policy", "linucb"], "takes a policy such as UCB()"),
+        (["samba", "--policy", "linucb"], "the policy linucb, which is for linucb-ds: choose"),
         (["linucb-ds", "--owners", "2"], "--owners belongs to `lotor run samba`"),
         (["linucb-ds", "--selection", "bits"], "--selection belongs"),
         (["linucb-ds", "--choose", "top"], "--choose belongs"),
@@ -183,9 +183,9 @@ def test_what_start_orders() -> None:
     [
         ("nope", [], "no protocol is called 'nope': choose one of helba, linucb-ds, ppcb, samba"),
         ("linucb-ds", ["--selection", "bits"], "--selection belongs to `lotor start samba`"),
-        ("linucb-ds", ["--policy", "ucb"], "takes a policy such as LinUCB"),
+        ("linucb-ds", ["--policy", "ucb"], "for linucb-ds, such as linucb, or"),
         ("samba", ["--slot-bits", "64"], "--slot-bits belongs to .*linucb-ds` and .*spectral-ucb"),
-        ("samba", ["--policy", "linucb"], "takes a policy such as UCB"),
+        ("samba", ["--policy", "linucb"], "for samba, such as ucb, or another"),
         ("samba", ["--policy", "nope"], "no policy is called 'nope'"),
     ],
 )

@@ -101,6 +101,15 @@ def test_a_key_survives_its_file_and_shows_nothing(key: PartyKey) -> None:
     assert "PRIVATE" in key.to_pem().decode()
 
 
+def test_an_encrypted_key_opens_with_its_password_only(key: PartyKey) -> None:
+    pem = key.to_pem(b"password")
+    assert pem.startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    assert PartyKey.from_pem(pem, b"password").public_bytes == key.public_bytes
+    for file, password in ((pem, None), (pem, b"other"), (key.to_pem(), b"password")):
+        with pytest.raises(FormatError, match="private key cannot be read"):
+            PartyKey.from_pem(file, password)
+
+
 def test_the_same_request_has_the_same_fingerprint(key: PartyKey) -> None:
     first, again = Request.from_pem(key.request(LYON)), Request.from_pem(key.request(LYON))
     other = Request.from_pem(key.request(Subject("porto", "owner")))

@@ -17,6 +17,7 @@ from rich.console import Console
 from lotor.cli import exit_codes
 from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, pace, show_parties
+from lotor.cli.derive import seed_number, whole_number
 from lotor.cli.show import show_account, show_leakage
 from lotor.cli.simulate import different_rounds
 from lotor.core.errors import InputError, RunEndedError, StoppedError
@@ -61,6 +62,7 @@ def demo_command(
     budget: Annotated[
         int | None,
         typer.Option(
+            parser=whole_number,
             help="How many rounds: patients, travellers or pulls.",
             show_default="the protocol's default",
         ),
@@ -68,10 +70,12 @@ def demo_command(
     hospitals: Annotated[
         int | None,
         typer.Option(
-            min=2, help="How many hospitals, if the protocol's demo has any.", show_default="3"
+            parser=whole_number,
+            help="How many hospitals, from 2 up, if the protocol's demo has any.",
+            show_default="3",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Fixes outcomes and choices.")] = 7,
+    seed: Annotated[int, typer.Option(parser=seed_number, help="Fixes outcomes and choices.")] = 7,
     kill: Annotated[
         bool, typer.Option("--kill", help="Crash random parties while it runs.")
     ] = False,

@@ -9,14 +9,44 @@ from typing import Annotated, Any, ClassVar, Literal
 import typer
 from typer.core import TyperGroup
 
+from lotor.cli.lazy import show_brackets
 from lotor.core.errors import InputError
-from lotor.core.options import Option
+from lotor.core.options import Option, flag, in_flags, to_number, to_whole
 from lotor.core.registry import is_class_name
 from lotor.policies import POLICIES
 from lotor.policies.registry import split_text
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 
 PLAIN = "plain"
+
+
+def whole_number(text: str | int) -> int:
+    """The value of an option: 1000, 1_000 or 1e3."""
+    try:
+        return to_whole(text)
+    except InputError as error:
+        # typer adds which option it is.
+        raise typer.BadParameter(str(error)) from None
+
+
+def seed_number(text: str | int) -> int:
+    """The value of an option: a whole number from 0 up."""
+    seed = whole_number(text)
+    if seed < 0:
+        raise typer.BadParameter(f"{text!r} is below 0: give a whole number from 0 up")
+    return seed
+
+
+def number(text: str | float) -> float:
+    """The value of an option."""
+    try:
+        return to_number(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+_OF_ALL = {"budget": "--budget", "seed": "--seed"}
+PARSERS: Mapping[type, Callable[[Any], Any]] = {int: whole_number, float: number}
 
 PolicyOption = Annotated[
     str | None,
@@ -25,20 +55,23 @@ PolicyOption = Annotated[
     ),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option(help="Fixes arms and rewards; if absent, one is drawn and shown.")
+    int | None,
+    typer.Option(
+        parser=seed_number, help="Fixes arms and rewards; if absent, one is drawn and shown."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
-
-
-def flag(option: Option) -> str:
-    return "--" + option.flag.replace("_", "-")
 
 
 def parameter(option: Option, panel: str) -> Parameter:
     """An option of a command; its value is None unless it is given."""
     kind: Any = Literal[option.choices] if option.choices else option.kind
     shown = typer.Option(
-        flag(option), help=option.text, show_default=option.shown or False, rich_help_panel=panel
+        flag(option),
+        help=option.text,
+        show_default=option.shown or False,
+        rich_help_panel=panel,
+        parser=PARSERS.get(kind),
     )
     return Parameter(
         option.name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, shown]
@@ -65,9 +98,10 @@ def command(
     `body` gets the options that were given as `options`. An option of `foreign` is refused with an
     error that names the protocols which take it.
     """
+    own = list(own)
     common = [one for one in signature(body).parameters.values() if one.name != "options"]
     # Two owners may share an option; the help shows the first one's text.
-    derived = {flag(option): parameter(option, panel) for option, panel in reversed(list(own))}
+    derived = {flag(option): parameter(option, panel) for option, panel in reversed(own)}
     others = [option for name, (option, _) in foreign.items() if name not in derived]
     parameters = [*common, *reversed(derived.values()), *map(_hidden, others)]
 
@@ -78,7 +112,12 @@ def command(
         names = [one.name for one in derived.values()]
         values = {name: given.pop(name) for name in names}
         chosen = {name: value for name, value in values.items() if value is not None}
-        body(**given, options=chosen)
+        try:
+            body(**given, options=chosen)
+        except InputError as error:
+            flags = {option.name: flag(option) for option, _ in own}
+            error.args = (in_flags(str(error), {**_OF_ALL, **flags}),)
+            raise
 
     run.__doc__ = text
     parameters.sort(key=lambda one: one.kind)
@@ -135,7 +174,7 @@ class ProtocolGroup(TyperGroup):
         if cmd_name in PROTOCOLS:
             summary = PROTOCOLS[cmd_name].summary
             made.short_help = f"{summary[:1].upper()}{summary[1:]}."
-        return made
+        return show_brackets(made)
 
 
 def foreign_options(

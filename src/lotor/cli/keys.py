@@ -5,7 +5,15 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from lotor.cli.derive import allow
+from lotor.cli.derive import allow, whole_number
+from lotor.cli.keys_protect import (
+    KeyFile,
+    NewKeyFile,
+    choice_of,
+    note_to_keep,
+    protect_command,
+    unprotect_command,
+)
 from lotor.cli.keys_show import (
     describe,
     describe_certificate,
@@ -25,6 +33,7 @@ from lotor.runtime.daemon.enrolment import (
     renew_request,
 )
 from lotor.runtime.daemon.key_files import naming, read_file, replace_file
+from lotor.runtime.daemon.protecting import Choice, create_authority
 from lotor.sandbox.kits import AUTHORITY_FOLDER, make_kits
 
 DEMO_OWNERS = ["lyon", "porto", "graz"]
@@ -33,10 +42,13 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Make, show, renew and revoke the keys of a federation.",
+    help="Make, show, protect, renew and revoke the keys of a federation.",
     epilog="One organisation runs `lotor keys authority`. Every party runs `request` on its own "
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
+
+app.command("protect")(protect_command)
+app.command("unprotect")(unprotect_command)
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
@@ -63,14 +75,30 @@ def _note(text: str) -> None:
 def authority_command(
     name: Annotated[str, typer.Argument(help="The federation's name, e.g. 'clinics'.")],
     folder: Annotated[Path, typer.Option("--dir", help="Where to put it.")] = Path("authority"),
-    days: Annotated[int, typer.Option(help="How long the federation can last.")] = 3650,
+    days: Annotated[
+        int, typer.Option(parser=whole_number, help="How long the federation can last.")
+    ] = 3650,
+    key_file: KeyFile = None,
+    new_key_file: NewKeyFile = None,
+    unprotected: Annotated[
+        bool, typer.Option("--unprotected", help="Do not encrypt its key: for trials.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make the authority of a federation: the one key that all parties trust."""
-    AuthorityFolder.create(folder, name, days)
+    choice = choice_of(key_file, new_key_file)
+    if unprotected:
+        if choice != Choice():
+            raise InputError("--unprotected goes with no key file: leave one of them out")
+        _note(f"WARNING: {folder}/key.pem is not encrypted: whoever copies it can pose as anybody.")
+        AuthorityFolder.create(folder, name, days)
+    else:
+        create_authority(folder, name, days, choice)
+        note_to_keep(choice)
     print_document({**describe(folder), "folder": str(folder)}, as_json=as_json)
     _note(
-        f"Guard {folder}/key.pem: anybody who has it can pose as any party. Back up the folder.\n"
+        f"Guard {folder}/key.pem: anybody who can open it can pose as any party. Back up the "
+        "folder.\n"
         "Tell every party the fingerprint above by phone.\n"
         "Next: each party runs `lotor keys request`."
     )
@@ -115,7 +143,9 @@ def _print_request(made: Request, kit: Path, *, as_json: bool) -> None:
 def sign(
     request_file: Annotated[Path, typer.Argument(metavar="REQUEST", help="A request.pem.")],
     authority: AuthorityDir = Path("authority"),
-    days: Annotated[int, typer.Option(help="How long the certificate is valid.")] = 365,
+    days: Annotated[
+        int, typer.Option(parser=whole_number, help="How long the certificate is valid.")
+    ] = 365,
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: NAME.certificate.pem.")
     ] = None,
@@ -134,10 +164,11 @@ def sign(
     _check_target(target)
     if not yes:
         _confirm(asked)
+    folder.unlock()
     with naming(authority):
         certificate = folder.sign(pem, days)
     replace_file(target, folder.handout(certificate))
-    shown = describe_certificate(certificate, Trust(folder.authority.certificate_pem))
+    shown = describe_certificate(certificate, Trust(folder.certificate_pem))
     print_document({**shown, "file": str(target)}, as_json=as_json)
     _note(
         f"Next: send {target} to {asked.subject} (it is not secret), who runs\n"

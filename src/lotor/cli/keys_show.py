@@ -20,7 +20,8 @@ from lotor.crypto.certificates import (
 from lotor.runtime.daemon.authority import AUTHORITY, AuthorityFolder, Issued
 from lotor.runtime.daemon.enrolment import CERTIFICATE_LABEL, LIST_LABEL
 from lotor.runtime.daemon.key_files import naming, read_file
-from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, unlock_key
+from lotor.runtime.daemon.protection import FolderProtection, read_protection
 
 Document: TypeAlias = dict[str, object]
 
@@ -117,23 +118,41 @@ def describe_certificate(certificate: Certificate, trust: Trust) -> Document:
 
 
 def _kit(kit: Kit) -> Document:
-    return {"kind": "kit", **_certified(kit.certificate, kit.trust)}
+    shown = _certified(kit.certificate, kit.trust)
+    return {"kind": "kit", **shown, "protection": _protection(kit.protection)}
+
+
+def _protection(found: FolderProtection | None) -> str:
+    """What the secrets of a folder are encrypted under."""
+    if found is None:
+        return "none"
+    if found.phase != "protected":
+        return f"interrupted: `lotor keys {found.phase.removesuffix('ing')}` completes it"
+    return found.kind
 
 
 def _kit_without_certificate(path: Path) -> Document:
-    read_key(path)
+    protection = read_protection(path)
+    if protection is None:
+        unlock_key(path)
     pem = read_file(path / REQUEST, f"repeat `lotor keys request … --kit {path}`")
     with naming(path / REQUEST):
         request = Request.from_pem(pem)
-    return {**describe_request(request), "kind": "kit", "problem": "it has no certificate yet"}
+    return {
+        **describe_request(request),
+        "kind": "kit",
+        "problem": "it has no certificate yet",
+        "protection": _protection(protection),
+    }
 
 
 def _authority(folder: AuthorityFolder) -> Document:
     pem = read_file(folder.revoked_path, "make it with `lotor keys refresh`")
     with naming(folder.revoked_path):
-        trust = Trust(folder.authority.certificate_pem, pem)
+        trust = Trust(folder.certificate_pem, pem)
     issued = [_issued(entry) for entry in folder.issued()]
-    return {"kind": "authority", **_trust(trust), "issued": issued}
+    protection = _protection(folder.protection)
+    return {"kind": "authority", **_trust(trust), "protection": protection, "issued": issued}
 
 
 def _issued(entry: Issued) -> Document:

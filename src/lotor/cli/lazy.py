@@ -1,5 +1,6 @@
 """Commands that are imported when they are used: `lotor --help` needs only their summaries."""
 
+import re
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -14,8 +15,9 @@ COMMANDS = {
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
     "runs": "Follow, approve, stop and show the runs of a party.",
+    "budget": "Show what runs have cost a party so far, and what it still allows.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
-    "keys": "Make, show, renew and revoke the keys of a federation.",
+    "keys": "Make, show, protect, renew and revoke the keys of a federation.",
 }
 """Each command has a module of the same name, with an `app` in it."""
 
@@ -39,4 +41,19 @@ class LazyGroup(TyperGroup):
         if not args or args[0] not in self.commands_here:
             return super().resolve_command(ctx, args)
         module = import_module(f"lotor.cli.{args[0]}")
-        return args[0], typer.main.get_command(module.app), args[1:]
+        return args[0], show_brackets(typer.main.get_command(module.app)), args[1:]
+
+
+# What rich takes for markup.
+_MARKUP = re.compile(r"(\\*)(\[[a-z#/@^].*?])")
+
+
+def show_brackets(command: Any) -> Any:
+    """Let --help show words in brackets, such as [consent], in all texts of a command."""
+    for thing in (command, *command.params):
+        for name in ("help", "short_help", "epilog"):
+            if text := getattr(thing, name, None):
+                setattr(thing, name, _MARKUP.sub(r"\1\1\\\2", text))
+    for one in getattr(command, "commands", {}).values():
+        show_brackets(one)
+    return command

@@ -2,12 +2,13 @@
 
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lotor.cli import exit_codes
 from lotor.cli.lazy import LazyGroup
+from lotor.cli.usage import explained
 from lotor.core.errors import LotorError
 from lotor.core.version import VERSION
 
@@ -41,10 +42,27 @@ def main() -> None:
     warnings.simplefilter("default", UserWarning)
     warnings.showwarning = _warn
     try:
-        app()
+        code = app(prog_name="lotor", standalone_mode=False)
     except LotorError as error:
         typer.echo(f"lotor: {error}", err=True)
-        sys.exit(exit_codes.of(error))
+        code = exit_codes.of(error)
+    except typer.Abort:
+        code = exit_codes.INTERRUPTED
+    except Exception as error:
+        # What typer raises has no class of its own in all versions.
+        if not hasattr(error, "format_message"):
+            raise
+        code = _misused(error)
+    sys.exit(code)
+
+
+def _misused(error: Any) -> int:
+    """Say what was wrong with the command; one that was given nothing shows its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    else:
+        typer.echo(f"lotor: {explained(error)}", err=True)
+    return exit_codes.INPUT
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

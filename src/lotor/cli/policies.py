@@ -9,9 +9,8 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from lotor.cli.derive import PLAIN, JsonOption
-from lotor.core.errors import InputError
 from lotor.policies import POLICIES, AnyPolicy, to_text
-from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.protocols.protocol import PROTOCOLS
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -46,16 +45,7 @@ def _row(name: str, kind: type[AnyPolicy]) -> PolicyRow:
     except TypeError:
         # It has parameters without defaults, so there is none to try with each protocol.
         return PolicyRow(name, [PLAIN], {}, summary)
-    reasons = {title: _reason(one, policy) for title, one in PROTOCOLS.loadable()}
+    reasons = {title: one.why_not(policy) for title, one in PROTOCOLS.loadable()}
     fits = [title for title, reason in reasons.items() if reason is None]
-    why_not = {title: reason for title, reason in reasons.items() if reason is not None}
+    why_not = {title: str(reason) for title, reason in reasons.items() if reason is not None}
     return PolicyRow(to_text(policy), [*fits, PLAIN], why_not, summary)
-
-
-def _reason(kind: type[SecureProtocol], policy: AnyPolicy) -> str | None:
-    """Why a protocol does not take a policy, in its own words."""
-    try:
-        kind(policy)  # type: ignore[call-arg]
-    except InputError as error:
-        return str(error)
-    return None

@@ -16,15 +16,15 @@ from lotor.cli.derive import (
     SeedOption,
     allow_policy,
     command,
-    flag,
     foreign_options,
     homes,
     protocol_app,
+    whole_number,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
 from lotor.cli.simulate import different_rounds, document, simulate
 from lotor.core.errors import InputError
-from lotor.core.options import Option, options_of
+from lotor.core.options import Option, flag, options_of
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
 from lotor.policies import POLICIES, from_text
@@ -36,7 +36,9 @@ from lotor.protocols.report import Comparison, Forecast
 DEFAULT_POLICY, DEFAULT_BUDGET = "ucb", 1000
 ARMS_PANEL = "Arms"
 
-BudgetOption = Annotated[int | None, typer.Option(help="How many pulls; the papers' N or T.")]
+BudgetOption = Annotated[
+    int | None, typer.Option(parser=whole_number, help="How many pulls; the papers' N or T.")
+]
 TrajectoryOption = Annotated[
     bool, typer.Option("--trajectory", help="With --json: include the arm of each round.")
 ]
@@ -182,7 +184,8 @@ def _plain_app() -> typer.Typer:
         if trajectory and not as_json:
             raise InputError("--trajectory needs --json: give both, or leave it out")
         count = DEFAULT_BUDGET if budget is None else budget
-        plain, environment = _plain(policy or DEFAULT_POLICY, arms, count, options)
+        chosen = DEFAULT_POLICY if policy is None else policy
+        plain, environment = _plain(chosen, arms, count, options)
         result = simulate(plain, environment, count, seed, trajectory=trajectory)
         if as_json:
             typer.echo(json.dumps(document(result, trajectory=trajectory)))

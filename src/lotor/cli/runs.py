@@ -102,14 +102,19 @@ def stop(
     kit: KitOption,
     reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
 ) -> None:
-    """End a run on all sides, without a result."""
+    """End a run on all sides, without a result.
+
+    A run that has finished here keeps its last messages for peers that have not received them; this
+    drops them, and those peers end without a result.
+    """
     with open_kit(kit) as at:
         for order in at.journal.commands.new_runs():
             if order.startswith(run) and at.journal.commands.withdraw(order):
                 typer.echo(f"the order of run {order} is taken back", err=True)
                 return
         row = at.journal.run(run)
-        if row.state not in (WAITING, RUNNING):
+        undelivered = row.state == FINISHED and row.id in at.journal.unsettled()
+        if row.state not in (WAITING, RUNNING) and not undelivered:
             raise InputError(f"run {row.id} is {row.state} already")
         _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
 
@@ -122,10 +127,15 @@ def resolve(
     ],
     kit: KitOption,
     reward: Annotated[
-        float | None, typer.Option(help="The decision was carried out, and this was its reward.")
+        str | None,
+        typer.Option(
+            help="The decision was carried out, and this was its reward; '-' reads it from stdin, "
+            "so that no list of processes shows it."
+        ),
     ] = None,
     features: Annotated[
-        str | None, typer.Option(help="The features of its context, e.g. '0.1,-0.2'.")
+        str | None,
+        typer.Option(help="The features of its context, e.g. '0.1,-0.2', or '-' for stdin."),
     ] = None,
     lost: Annotated[
         bool,
@@ -150,22 +160,37 @@ def resolve(
                 f"no decision of run {row.id} can be in doubt at this party: it has no functions, "
                 "or the run is finished"
             )
-        values = None if features is None else _numbers(features)
-        _check_verdict(owner, reward, values, lost=lost)
+        paid, values = _reward(reward), _numbers("--features", features)
+        _check_verdict(owner, paid, values, lost=lost)
         if decision not in row.note:
             raise InputError(
                 f"decision {decision} is not in doubt in run {row.id}: `lotor runs show` names "
                 "the one that is"
             )
-        verdict = commands.Resolve(decision, reward, lost, values)
+        verdict = commands.Resolve(decision, paid, lost, values)
         _ask(at, row, verdict, f"decision {decision} is resolved")
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _reward(text: str | None) -> float | None:
+    found = _numbers("--reward", text)
+    if found is not None and len(found) != 1:
+        raise InputError("--reward takes one number, or - to read it from stdin")
+    return None if found is None else found[0]
+
+
+def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
+    """The numbers that were given; an error does not show them, since they may be secret."""
+    if text == "-":
+        stdin = typer.get_text_stream("stdin")
+        if stdin.isatty():
+            typer.echo(f"{option.removeprefix('--')}: ", err=True, nl=False)
+        text = stdin.readline()
     try:
-        return tuple(float(word) for word in text.split(","))
+        return None if text is None else tuple(float(word) for word in text.split(","))
     except ValueError:
-        raise InputError("--features takes numbers with commas between them") from None
+        raise InputError(
+            f"{option} takes numbers with commas between them, or - to read them from stdin"
+        ) from None
 
 
 def _check_verdict(
@@ -179,7 +204,7 @@ def _check_verdict(
         )
     if reward is not None and not low <= reward <= high:
         raise InputError(
-            f"the reward {reward} lies outside this party's reward_range ({low}, {high})"
+            f"the reward lies outside this party's reward_range ({low}, {high}): correct it"
         )
     if features is not None and len(features) != owner.dimensions:
         raise InputError(

@@ -17,6 +17,7 @@ from lotor.cli.derive import (
     command,
     foreign_options,
     protocol_app,
+    whole_number,
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, plan_of
@@ -53,7 +54,9 @@ def _owner_role(protocol: SecureProtocol) -> str:
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
         kit: KitOption,
-        budget: Annotated[int, typer.Option(help="How many pulls; the papers' N or T.")],
+        budget: Annotated[
+            int, typer.Option(parser=whole_number, help="How many pulls; the papers' N or T.")
+        ],
         policy: PolicyOption = None,
         owners: Annotated[
             str | None,

@@ -1,5 +1,6 @@
 """Scores and rewards as integers, so that secure and plain compare literally the same numbers."""
 
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
@@ -82,6 +83,19 @@ class RewardScale:
                 f"reward_range ({self.low}, {self.high}) is empty or too wide: "
                 "give the lowest and the highest possible reward"
             )
+
+    @classmethod
+    def of(cls, reward_range: object) -> "RewardScale":
+        """The scale of a pair of numbers."""
+        unordered = isinstance(reward_range, str | bytes | Mapping | Set)
+        if isinstance(reward_range, Iterable) and not unordered:
+            numbers = list(reward_range)
+            if len(numbers) == 2 and all(isinstance(bound, Real) for bound in numbers):
+                return cls(*numbers)
+        raise InputError(
+            f"reward_range {reward_range!r} is not a pair of numbers: "
+            "give the lowest and the highest possible reward"
+        )
 
     def to_fixed(self, reward: float) -> int:
         if not self.low <= reward <= self.high:

@@ -7,8 +7,11 @@ An option is a field of a frozen dataclass that says in its metadata what it is 
 Its name, type and default are the field's own.
 """
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -48,14 +51,69 @@ class Option:
     def read(self, value: Any) -> int | float | str | bool:
         """A value that came as text or number, in the option's own type."""
         try:
-            read = _TRUTH[str(value).lower()] if self.kind is bool else self.kind(value)
+            if self.kind is bool:
+                return _TRUTH[str(value).lower()]
+            return to_whole(value) if self.kind is int else self.kind(value)
         except (KeyError, OverflowError, TypeError, ValueError):
-            read = None
-        if read is None or (self.kind is int and isinstance(value, float) and read != value):
-            raise InputError(f"{self.name} takes {_WORDS[self.kind]}, not {value!r}")
-        return read
+            raise InputError(f"{self.name} takes {_WORDS[self.kind]}, not {value!r}") from None
 
 
+def to_whole(value: object) -> int:
+    """A whole number as people write it; anything else is refused with the reason.
+
+    >>> to_whole("1000"), to_whole("1_000"), to_whole("1e3"), to_whole(1000.0)
+    (1000, 1000, 1000, 1000)
+    """
+    text = str(value)
+    with suppress(ValueError):
+        return int(text)
+    try:
+        # No float on the way, so that no digit is lost.
+        number = Decimal(text)
+    except InvalidOperation:
+        raise InputError(f"{value!r} is not a whole number: give one, such as 1000") from None
+    if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
+        raise InputError(f"{value!r} is too large: give a whole number, such as 1000")
+    if number != number.to_integral_value():
+        raise InputError(f"{value!r} has a fraction: give a whole number, such as 1000")
+    return int(number)
+
+
+def to_number(value: object) -> float:
+    """A number that came as text."""
+    try:
+        return float(str(value))
+    except ValueError:
+        raise InputError(f"{value!r} is not a number: give one, such as 0.5") from None
+
+
+def flag(option: Option) -> str:
+    """An option as it is typed."""
+    return "--" + option.flag.replace("_", "-")
+
+
+def in_flags(message: str, flags: Mapping[str, str]) -> str:
+    """An error message about parameters in the words of the command line: name -> as typed.
+
+    A name is replaced where it cannot be an ordinary word: with an underscore in it, before an
+    equals sign, or as the first word of a sentence that says what the parameter is.
+
+    >>> flags = {"k": "--k", "noise_sd": "--noise-sd"}
+    >>> in_flags("k is 0: give a number from 1 up", flags)
+    '--k is 0: give a number from 1 up'
+    >>> in_flags("take k=2 or a larger noise_sd", flags)
+    'take --k 2 or a larger --noise-sd'
+    """
+    for name, typed in flags.items():
+        # Within the text of a policy, a path or another option it stays as it is.
+        message = re.sub(rf"(?<![\w./:,\-]){name}=(?=\S)", f"{typed} ", message)
+        if "_" in name:
+            message = re.sub(rf"(?<![\w./:,\-]){name}(?![\w./=\-])", typed, message)
+        message = re.sub(rf"^{name}(?= (is|takes|must|has)\b)", typed, message)
+    return message
+
+
+_MOST_DIGITS = 30
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _WORDS = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
 

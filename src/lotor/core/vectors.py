@@ -1,7 +1,7 @@
 """Checks of vectors and tables of numbers that a caller passes."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,8 +14,17 @@ LARGEST_COORDINATE = 2.0**64
 # Rounding may make a vector of length 1 a little longer.
 UNIT_LENGTH = 1 + 1e-9
 
+T = TypeVar("T")
 VectorsLike: TypeAlias = Sequence[Sequence[float]] | Floats
 VectorLike: TypeAlias = Sequence[float] | Floats
+
+
+def to_items(what: str, values: Iterable[T], example: str) -> tuple[T, ...]:
+    """The elements of a list, whatever they are; anything that has no order is refused."""
+    unordered = isinstance(values, str | bytes | Mapping | Set)
+    if unordered or not isinstance(values, Iterable):
+        raise InputError(f"{what} cannot be of type {type(values).__name__}: give {example}")
+    return tuple(values)
 
 
 def to_table(name: str, values: VectorsLike) -> Floats:

@@ -13,11 +13,11 @@ def check_key_bits(bits: int, insecure_bits: int | None = None) -> None:
         even = type(insecure_bits) is int and insecure_bits % 2 == 0
         if not even or not SMALLEST_BITS <= insecure_bits < SECURE_BITS:
             raise InputError(
-                f"insecure_bits={insecure_bits} is not an even number from {SMALLEST_BITS} to "
-                f"{SECURE_BITS - 2}: correct it, or pass bits for a real key"
+                f"an insecure Paillier key has an even number of bits from {SMALLEST_BITS} to "
+                f"{SECURE_BITS - 2}, not {insecure_bits}: leave it out for a real key"
             )
     elif bits not in KEY_BITS:
         raise InputError(
-            f"bits={bits} is not a Paillier key size: choose one of {KEY_BITS} "
-            "(tests and teaching can pass insecure_bits)"
+            f"a Paillier key of {bits} bits is not offered: choose "
+            f"{', '.join(map(str, KEY_BITS[:-1]))} or {KEY_BITS[-1]} bits"
         )

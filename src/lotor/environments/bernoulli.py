@@ -8,6 +8,7 @@ import numpy as np
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
+from lotor.core.vectors import to_items
 
 _CHUNK = 1024
 
@@ -28,7 +29,8 @@ class BernoulliArms:
     means: tuple[float, ...]
 
     def __init__(self, means: Sequence[float]) -> None:
-        checked = tuple(_checked_mean(arm, mean) for arm, mean in enumerate(means))
+        given = to_items("the means", means, "a list with the mean reward of each arm")
+        checked = tuple(_checked_mean(arm, mean) for arm, mean in enumerate(given))
         if not checked:
             raise InputError("no arms: give the mean reward of at least one arm")
         object.__setattr__(self, "means", checked)

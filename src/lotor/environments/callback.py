@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
+from lotor.core.vectors import to_items
 from lotor.environments.base import PullFunction
 
 
@@ -30,7 +31,7 @@ class CallbackArms:
     ) -> None:
         if callable(pulls):
             raise InputError("pulls is a single function: give a list with one function per arm")
-        functions = tuple(pulls)
+        functions = to_items("pulls", pulls, "a list with one function for each arm")
         if not functions:
             raise InputError("no arms: give one pull function for each arm")
         for arm, function in enumerate(functions):
@@ -40,7 +41,8 @@ class CallbackArms:
                     "give a function that takes a Decision and returns a reward"
                 )
         object.__setattr__(self, "pulls", functions)
-        object.__setattr__(self, "reward_range", _checked_range(reward_range))
+        scale = RewardScale.of(reward_range)
+        object.__setattr__(self, "reward_range", (scale.low, scale.high))
 
     @property
     def k(self) -> int:
@@ -61,15 +63,3 @@ class CallbackArms:
             )
 
         return pull
-
-
-def _checked_range(reward_range: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in reward_range)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"reward_range {reward_range!r} is not a pair of numbers: "
-            "give the lowest and the highest possible reward"
-        ) from None
-    RewardScale(low, high)
-    return (low, high)

@@ -64,7 +64,7 @@ class ContextualArms:
                 f"the longest context has length {longest:g}, more than 1: divide all contexts by "
                 "that length (or each by its own)"
             )
-        scale = RewardScale(*reward_range)
+        scale = RewardScale.of(reward_range)
         if not np.all((paid >= scale.low) & (paid <= scale.high)):
             raise InputError(
                 f"a reward lies outside the public reward_range ({scale.low:g}, {scale.high:g}): "

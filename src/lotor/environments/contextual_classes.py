@@ -26,7 +26,8 @@ def one_hot(labels: NDArray[np.int64], count: int) -> Floats:
 def classes(rounds: int, count: int, d: int, seed: int) -> tuple[Floats, NDArray[np.int64]]:
     """Contexts of length 1 around a random centre for each class, and the class of each."""
     for name, value, most in (("rounds", rounds, 10**7), ("arms", count, 10**4), ("d", d, 10**4)):
-        if not isinstance(value, int | np.integer) or not 1 <= value <= most:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not 1 <= value <= most:
             raise InputError(f"{name} is {value!r}: give a whole number from 1 to {most}")
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"seed {seed!r} is not a whole number from 0 up: give one, such as 7")

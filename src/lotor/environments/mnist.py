@@ -15,6 +15,7 @@ from lotor.environments.rating_files import (
     check_digest,
     notice,
     read_verified,
+    to_path,
     verified,
 )
 
@@ -50,9 +51,9 @@ def read_mnist(
         raise InputError("sha256 must be a pair of digests: of the images and of the labels")
     for digest in expected:
         check_digest(digest)
-    prefix = _PREFIXES[images]
-    pixels, seen = _read(Path(folder, f"{prefix}-images-idx3-ubyte.gz"), expected[0], axes=3)
-    labels, also = _read(Path(folder, f"{prefix}-labels-idx1-ubyte.gz"), expected[1], axes=1)
+    prefix, place = _PREFIXES[images], to_path(folder)
+    pixels, seen = _read(Path(place, f"{prefix}-images-idx3-ubyte.gz"), expected[0], axes=3)
+    labels, also = _read(Path(place, f"{prefix}-labels-idx1-ubyte.gz"), expected[1], axes=1)
     notice(folder, f"{seen} (images) and {also} (labels)", _TERMS)
     if len(pixels) != len(labels) or len(labels) == 0 or labels.max() > 9:
         raise DataError(

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from lotor.core.effects import Decision
 from lotor.core.errors import DataError, InputError
+from lotor.core.vectors import to_items
+from lotor.environments.rating_files import to_path
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 # Seconds until another program that writes to the same file counts as stuck.
@@ -38,12 +40,12 @@ class Outcomes:
     """
 
     def __init__(self, path: Path | str, table: str = "outcomes") -> None:
-        if not _IDENTIFIER.fullmatch(table):
+        if not isinstance(table, str) or not _IDENTIFIER.fullmatch(table):
             raise InputError(
                 f"{table!r} cannot be a table's name: use letters, digits and _, and no digit first"
             )
         # The process may change its folder later.
-        self.path = Path(path).absolute()
+        self.path = to_path(path).absolute()
         self.table = table
 
     @classmethod
@@ -52,7 +54,8 @@ class Outcomes:
     ) -> "Outcomes":
         """Make the table, in a new file or in one that has no such table yet."""
         outcomes = cls(path, table)
-        rows = [(_checked(reward, f"reward {i}"),) for i, reward in enumerate(rewards, 1)]
+        given = to_items("the rewards", rewards, "a list with each recorded outcome")
+        rows = [(_checked(reward, f"reward {i}"),) for i, reward in enumerate(given, 1)]
         if not rows:
             raise InputError("there are no rewards: give one for each recorded outcome")
         with _private_file(outcomes.path), outcomes._transaction() as connection:

@@ -31,6 +31,13 @@ class RatingCounts:
     liked: dict[int, int]
 
 
+def to_path(path: FilePath) -> Path:
+    """A path that was given as text or as a Path."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"a path cannot be of type {type(path).__name__}: give a text or a Path")
+    return Path(path)
+
+
 def read_verified(path: FilePath, sha256: str | None, source: str) -> tuple[bytes, str]:
     """The file's bytes and their digest, which must be `sha256` if that is given.
 
@@ -39,8 +46,9 @@ def read_verified(path: FilePath, sha256: str | None, source: str) -> tuple[byte
     True
     """
     check_digest(sha256)
+    file = to_path(path)
     try:
-        data = Path(path).read_bytes()
+        data = file.read_bytes()
     except OSError as error:
         raise DataError(
             f"cannot read {path} ({error.strerror}): check the path, or get the data from {source}"

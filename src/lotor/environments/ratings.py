@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from lotor.core.errors import DataError, InputError
+from lotor.core.fixed_point import to_float
+from lotor.core.vectors import to_items
 from lotor.environments.bernoulli import BernoulliArms
 from lotor.environments.rating_files import (
     FilePath,
@@ -67,9 +69,10 @@ class RatingArms(BernoulliArms):
     def __init__(self, means: Sequence[float], items: Sequence[int], terms: str) -> None:
         # A dataclass with slots is a new class, which super() without arguments does not know.
         BernoulliArms.__init__(self, means)
-        if len(items) != self.k:
-            raise InputError(f"{self.k} means but {len(items)} items: give one item for each mean")
-        object.__setattr__(self, "items", tuple(items))
+        ids = to_items("the items", items, "a list with the id of each arm's item")
+        if len(ids) != self.k:
+            raise InputError(f"{self.k} means but {len(ids)} items: give one item for each mean")
+        object.__setattr__(self, "items", ids)
         object.__setattr__(self, "terms", terms)
 
     @classmethod
@@ -89,9 +92,10 @@ class RatingArms(BernoulliArms):
         Without `sha256` the file must be the published one; give another version's own digest.
         """
         selection = _Selection(k, minimum_ratings, choose, per)
+        least = to_float("threshold", threshold)
         expected = MOVIELENS_100K_SHA256 if sha256 is None else sha256
         data, digest = read_verified(path, expected, _MOVIELENS_SOURCE)
-        means = selection.means(path, count_movielens(path, data, threshold))
+        means = selection.means(path, count_movielens(path, data, least))
         notice(path, digest, _MOVIELENS_TERMS)
         return cls(list(means.values()), list(means), _MOVIELENS_TERMS)
 
@@ -114,8 +118,9 @@ class RatingArms(BernoulliArms):
         digest so that it can be pinned.
         """
         selection = _Selection(k, minimum_ratings, choose, per)
+        least = to_float("threshold", threshold)
         data, digest = read_verified(path, sha256, _JESTER_SOURCE)
-        means = selection.means(path, count_jester(path, data, threshold))
+        means = selection.means(path, count_jester(path, data, least))
         notice(path, digest, _JESTER_TERMS)
         return cls(list(means.values()), list(means), _JESTER_TERMS)
 

@@ -74,8 +74,8 @@ class RunPlan:
 
     `seats` gives each seat its role. `k` is None if the order does not say how many arms there
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
-    run tell at most: math.inf if there is no bound, None if the protocol keeps no account;
-    `account` is how it was found.
+    run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
+    protocol keeps no account; `account` is how it was found.
     """
 
     policy: str
@@ -84,6 +84,7 @@ class RunPlan:
     seats: Mapping[str, str]
     owners: int | None = None
     privacy: float | None = None
+    delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
 
 
@@ -259,7 +260,7 @@ class Form(ABC, Generic[P]):
                 )
             names = role.seats or tuple(member.name for member in named)
             for seat, member in zip(names, named, strict=True):
-                if seat in seats or (not role.seats and seat in self._fixed_seats):
+                if seat in seats or (not role.seats and seat in self.fixed_seats):
                     raise InputError(
                         f"two seats of the run are called {seat}: give every {role.name} a "
                         "name of its own"
@@ -272,7 +273,7 @@ class Form(ABC, Generic[P]):
         seats = {seat: role.name for role in self.roles for seat in role.seats}
         for role, names in named.items():
             for name in names:
-                if name in self._fixed_seats:
+                if name in self.fixed_seats:
                     raise ProtocolError(
                         f"the {self.opener} ordered a run in which the {role} {name} has the name "
                         "of another seat: order it with another name"
@@ -281,7 +282,8 @@ class Form(ABC, Generic[P]):
         return seats
 
     @property
-    def _fixed_seats(self) -> frozenset[str]:
+    def fixed_seats(self) -> frozenset[str]:
+        """The seats that the form names itself; parties take them in the order of [members]."""
         return frozenset(seat for role in self.roles for seat in role.seats)
 
     def party(self, assignment: Assignment, snapshot: bytes | None = None) -> Party:

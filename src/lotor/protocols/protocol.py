@@ -11,12 +11,12 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import ClassVar, TypeVar
 
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, PolicyError
 from lotor.core.options import Option, options_of
 from lotor.core.registry import Registry, load
 from lotor.crypto.signing import trusting_identities
 from lotor.environments.sources import ArmsSource
-from lotor.policies import AnyPolicy, from_text, to_text
+from lotor.policies import POLICIES, AnyPolicy, from_text, to_text
 from lotor.policies.registry import given_parameters
 from lotor.protocols.form import MODEL, AnyForm, Assignment, Form
 from lotor.protocols.party import Party, Run
@@ -175,13 +175,38 @@ class SecureProtocol(Protocol):
         values = {name: known[name].read(value) for name, value in options.items()}
         for name in values:
             if policy is not None and name in given_parameters(policy):
-                raise InputError(f"the policy {policy} and {name} both give {name}: give one")
+                raise InputError(
+                    f"{name} is given twice, by the policy {policy} and on its own: give it once"
+                )
         own = {name: values.pop(name) for name in cls.policy_options if name in values}
         chosen = cls.policy_kind()() if policy is None else from_text(policy)
+        if (reason := cls.why_not(chosen)) is not None:
+            raise cls._misfit(chosen, reason)
         if own:
-            cls(chosen)  # type: ignore[call-arg]  # refuses a policy that has no such parameters
             chosen = replace(chosen, **own)  # type: ignore[type-var]
         return cls(chosen, **values)  # type: ignore[call-arg]
+
+    @classmethod
+    def why_not(cls, policy: AnyPolicy) -> InputError | None:
+        """Why it does not take a policy, in its own words; None if it does."""
+        try:
+            cls(policy)  # type: ignore[call-arg]
+        except InputError as error:
+            return error
+        return None
+
+    @classmethod
+    def _misfit(cls, policy: AnyPolicy, reason: InputError) -> InputError:
+        """Which protocols run a policy that this one does not, if any do."""
+        others = [name for name, kind in PROTOCOLS.loadable() if kind.why_not(policy) is None]
+        if not others:
+            return reason
+        name, usual = (POLICIES.name_of(kind) for kind in (type(policy), cls.policy_kind()))
+        return PolicyError(
+            f"{cls.name} does not run the policy {name}, which is for {' and '.join(others)}: "
+            f"choose a policy for {cls.name}, such as {usual}, or another protocol (`lotor "
+            "policies` lists what goes together)"
+        )
 
     def order_options(self) -> dict[str, str | int]:
         """Its options in an order to a federation; floats are written as exact text."""

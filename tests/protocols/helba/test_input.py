@@ -21,16 +21,16 @@ def refused(match: str, helba: lotor.Helba, *, budget: int, arms: int, d: int) -
 
 
 def test_what_does_not_fit_says_what_would() -> None:
-    refused("take stages=3 or budget=12 or d=5", lotor.Helba(), budget=130, arms=2, d=6)
-    refused("35 bits at 192-bit security.* take stages=3", lotor.Helba(security=192), budget=9,
+    refused("take 3 stages or a budget of 12 or d = 5", lotor.Helba(), budget=130, arms=2, d=6)
+    refused("35 bits at 192-bit security.* take 3 stages", lotor.Helba(security=192), budget=9,
             arms=2, d=2)  # fmt: skip
-    refused("take stages=2", lotor.Helba(security=256), budget=130, arms=2, d=2)
-    refused("take stages=3 or arms=9", lotor.Helba(stages=5), budget=130, arms=66, d=2)
+    refused("take 2 stages", lotor.Helba(security=256), budget=130, arms=2, d=2)
+    refused("take 3 stages or 9 arms", lotor.Helba(stages=5), budget=130, arms=66, d=2)
 
 
 def test_what_the_papers_index_needs() -> None:
     helba = lotor.Helba(paper(1.0, 0.1))
-    refused("need 22 levels.* take stages=3 or arms=5", helba, budget=130, arms=17, d=2)
+    refused("need 22 levels.* take 3 stages or 5 arms", helba, budget=130, arms=17, d=2)
     higher = lotor.Helba(paper(1.0, 0.1), security=256, stages=2)
     refused("take fewer of each, or less security", higher, budget=130, arms=2, d=2)
     for arms, d, degree in ((2, 2, 63), (3, 2, 31), (5, 2, 15), (2, 10, 63)):
@@ -75,7 +75,7 @@ def test_contexts_longer_on_average_than_stated() -> None:
 def test_policies_that_are_not_computed() -> None:
     with pytest.raises(InputError, match="takes BatchedOFUL"):
         lotor.Helba(OFUL())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"needs the inverse of V.* or index='sqrt'"):
+    with pytest.raises(InputError, match=r"needs the inverse of V.* or take the index 'sqrt'"):
         lotor.Helba(BatchedOFUL(C=1.0))
     with pytest.raises(InputError, match=r"stages is 2\.5"):
         lotor.Helba(stages=2.5)  # type: ignore[arg-type]

@@ -187,8 +187,8 @@ def test_each_role_is_there_once(role: str, count: int) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"policy": "spectral-ucb"}, "takes a policy such as LinUCB"),
-        ({"policy": "ucb"}, "takes a policy such as LinUCB"),
+        ({"policy": "spectral-ucb"}, "which is for spectral-ucb-ds"),
+        ({"policy": "ucb"}, "which is for samba"),
         ({"slot_bits": 32}, "64 or 96"),
         ({"key_bits": 512}, "2048"),
     ],

@@ -152,7 +152,7 @@ def test_refused_policies_and_options() -> None:
         lotor.run(lotor.Samba(owners=3), lotor.BernoulliArms([0.1, 0.2]), budget=9)
     with pytest.raises(InputError, match="2048, 3072"):
         lotor.Samba(key_bits=1024)
-    with pytest.raises(InputError, match="insecure_bits"):
+    with pytest.raises(InputError, match="an insecure Paillier key"):
         lotor.Samba(insecure_key_bits=129)
     with pytest.raises(InputError, match=r"may seal 2\^32"):
         lotor.run(lotor.Samba(), lotor.BernoulliArms([0.5] * 100), budget=50_000_000)

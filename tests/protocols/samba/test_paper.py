@@ -132,7 +132,7 @@ def test_what_cannot_be_ordered(owners: Mapping[str, int], budget: int) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"policy": "linucb"}, "takes a policy such as UCB"),
+        ({"policy": "linucb"}, "which is for linucb-ds"),
         ({"policy": "nope"}, "no policy is called 'nope'"),
         ({"policy": "mine:Greedy"}, "no package offers the policy mine:Greedy"),
         ({"selection": "guess"}, "'bits' or 'position'"),

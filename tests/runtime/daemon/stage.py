@@ -28,6 +28,7 @@ from lotor.runtime.daemon import commands
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.authority import AuthorityFolder
+from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.key_files import replace_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REVOKED, Kit
@@ -130,13 +131,16 @@ class Stage:
         *names: str,
         protocols: Mapping[str, type[SecureProtocol]] = PROTOCOLS,
         transport: PartyTransportFactory = NetworkTransport,
+        clock: Clock | None = None,
     ) -> None:
         for name in names:
             kit = Kit(self.kit(name))
             config = read_config(kit.party_toml)
             journal = Journal(kit.path / config.state, str(kit.subject))
             assert journal.lock()
-            self.nodes[name] = Node(kit, config, journal, protocols=protocols, transport=transport)
+            self.nodes[name] = Node(
+                kit, config, journal, protocols=protocols, transport=transport, clock=clock
+            )
             await self.nodes[name].start()
 
     async def stop(self, *names: str) -> None:
@@ -306,6 +310,10 @@ def _primes(bits: int) -> Iterator[mpz]:
     return cycle([random_prime(bits) for _ in range(6)])
 
 
+def few_primes(bits: int) -> mpz:
+    return next(_primes(bits))
+
+
 @asynccontextmanager
 async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
     """A federation with daemons for all members, or for these ("-": for nobody yet)."""
@@ -313,7 +321,7 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(start_run_module, "ASK_SECONDS", 0.02)
         patch.setattr(node_module, "LOOK_SECONDS", 0.02)
         patch.setattr(sys, "path", list(sys.path))
-        patch.setattr(private, "random_prime", lambda bits: next(_primes(bits)))
+        patch.setattr(private, "random_prime", few_primes)
         cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
         federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
         federation.prepare()

@@ -1,6 +1,7 @@
 """PPCB's parties as daemons: the arms and the total of plain, whoever comes and goes."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 import lotor
 from daemons import SandboxDaemons, until
+from lotor.protocols.cast import Cast
 from lotor.protocols.ppcb.dealt import PPCBDealt
 from lotor.protocols.ppcb.demo import feature_parties
 from lotor.runtime.daemon.commands import StartRun
@@ -17,36 +19,50 @@ from lotor.runtime.durable.journal import FINISHED, RUNNING
 from lotor.sandbox import Federation
 from lotor.sandbox.journals import Journals
 
-BUDGET, SEED, FEATURES = 24, 7, {"owner-1": 2, "owner-2": 3}
+BUDGET, SEED, FEATURES = 24, 7, {"lyon": 2, "porto": 3}
+NAMES = {
+    "server-0": "saturn",
+    "server-1": "mercury",
+    "dealer": "vault",
+    "actor": "ward",
+    "receiver": "register",
+}
+
+
+def renamed(cast: Cast) -> Cast:
+    """The same parties under names that are not those of their seats."""
+    members = {NAMES.get(name, name): member for name, member in cast.members.items()}
+    return replace(cast, members=members, pullers=(NAMES["actor"],))
 
 
 def _went_on(live: LiveRun, t: int) -> bool:
     return live.round > t or live.state != RUNNING
 
 
-def test_daemons_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
+def test_daemons_of_any_names_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     contexts = draw.normal(size=(BUDGET, sum(FEATURES.values())))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     rewards = (draw.random((BUDGET, 4)) < 0.5).astype(float)
     arms = lotor.ContextualArms(contexts, rewards)
     plain = lotor.run(lotor.LinearEpsilonGreedy(epsilon=0.1), arms, budget=BUDGET, seed=SEED)
-    made = Federation(tmp_path / "f", PPCBDealt(), feature_parties(arms, FEATURES), SEED)
+    cast = renamed(feature_parties(arms, FEATURES))
+    made = Federation(tmp_path / "f", PPCBDealt(), cast, SEED)
     made.prepare()
 
     async def scenario() -> str:
         group = SandboxDaemons.of(made, {"ppcb": lotor.PPCB})
         try:
             await group.up()
-            listed = read_config(made.kits["receiver"] / "party.toml").members
+            listed = read_config(made.kits["register"] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            run = group.order("receiver", StartRun("ppcb", BUDGET, {}, members))
+            run = group.order("register", StartRun("ppcb", BUDGET, {}, members))
             for name in made.members:
                 live = await group.live(name, run)
                 await until(partial(_went_on, live, live.round))
                 await group.down(name)
                 await group.up(name)
-            live = await group.live("receiver", run)
+            live = await group.live("register", run)
             await until(lambda: live.state != RUNNING, seconds=120)
             assert (live.state, live.note) == (FINISHED, "")
             return run

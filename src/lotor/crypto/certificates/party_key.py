@@ -3,7 +3,9 @@
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
     Encoding,
+    KeySerializationEncryption,
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
@@ -33,19 +35,25 @@ class PartyKey:
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
-    def from_pem(cls, pem: bytes) -> "PartyKey":
-        """Read a key file without a password."""
+    def from_pem(cls, pem: bytes, password: bytes | None = None) -> "PartyKey":
+        """Read a key file; FormatError if it needs a password, needs none, or another one."""
         with parsing("private key"):
-            key = load_pem_private_key(pem, password=None)
+            key = load_pem_private_key(pem, password)
         if not isinstance(key, Ed25519PrivateKey):
             raise FormatError(
                 "the private key is not an Ed25519 key: make one with `lotor keys request`"
             )
         return cls(key)
 
-    def to_pem(self) -> bytes:
-        """The key itself, unencrypted: for a file that only its owner can read."""
-        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    def to_pem(self, password: bytes | None = None) -> bytes:
+        """The key itself, for a file that only its owner can read; in clear without a password.
+
+        `password` should be derived from a key: the format stretches it only a little.
+        """
+        how: KeySerializationEncryption = NoEncryption()
+        if password is not None:
+            how = BestAvailableEncryption(password)
+        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, how)
 
     @property
     def public_bytes(self) -> bytes:

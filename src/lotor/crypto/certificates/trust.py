@@ -107,6 +107,11 @@ class Trust:
         return fingerprint(self._certificate.public_bytes(Encoding.DER))
 
     @property
+    def key_bytes(self) -> bytes:
+        """The authority's public key, 32 bytes."""
+        return ed25519_of(self._certificate).public_bytes_raw()
+
+    @property
     def not_after(self) -> datetime:
         """When the authority itself ends, and every certificate with it."""
         return self._certificate.not_valid_after_utc

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lotor.core.errors import InputError
-from lotor.core.options import options_of
+from lotor.core.options import flag, options_of
 from lotor.environments.base import Environment
 
 SEED = 0
@@ -37,12 +37,8 @@ class ArmsSource(ABC):
 
     def refuse(self, names: Iterable[str], why: str) -> None:
         """Refuse options that were given but have no effect."""
-        flags = {one.name: one.flag for one in options_of(type(self))}
-        given = [
-            "--" + flags[name].replace("_", "-")
-            for name in names
-            if getattr(self, name) is not None
-        ]
+        flags = {one.name: flag(one) for one in options_of(type(self))}
+        given = [flags[name] for name in names if getattr(self, name) is not None]
         if given:
             verb = "belongs" if len(given) == 1 else "belong"
             raise InputError(f"{', '.join(given)} {verb} {why}")

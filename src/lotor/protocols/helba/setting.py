@@ -27,6 +27,12 @@ from lotor.protocols.helba.terms import LEAST_STAGES, HelbaTerms
 
 # What a refusal suggests to reduce, in this order, and down to which number.
 _CHANGES: Final = {"stages": LEAST_STAGES, "arms": 2, "budget": 1, "d": 2}
+_IN_WORDS: Final = {
+    "stages": "{} stages",
+    "budget": "a budget of {}",
+    "arms": "{} arms",
+    "d": "d = {}",
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ def _refusal(terms: HelbaTerms) -> str:
         f"{levels} levels, which leaves primes of {bits} bits at {terms.security}-bit security, "
         f"and fewer than {LEAST_SCALE_BITS} are too coarse: "
     )
-    found = [f"{name}={value}" for name, value in _fitting(terms).items()]
+    found = [_IN_WORDS[name].format(value) for name, value in _fitting(terms).items()]
     return text + f"take {' or '.join(found) or 'fewer of each, or less security'}"
 
 

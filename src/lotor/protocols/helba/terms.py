@@ -7,6 +7,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.unreadable import UNREADABLE
 from lotor.policies import from_text
 from lotor.policies.optimistic import BatchedOFUL
 
@@ -90,7 +91,7 @@ def helba_policy(policy: object) -> BatchedOFUL:
     if policy.index == "optimistic-quadratic" and policy.C is not None:
         raise InputError(
             f"C={policy.C:g}: condition (8) needs the inverse of V, which the index without a root "
-            "does not compute: take C=None and a schedule by eta alone, or index='sqrt'"
+            "does not compute: leave C out and schedule by eta alone, or take the index 'sqrt'"
         )
     return policy
 
@@ -100,7 +101,7 @@ def terms_from(data: bytes) -> HelbaTerms:
     try:
         terms = msgspec.msgpack.decode(data, type=HelbaTerms)
         terms.check()
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             "this version of helba cannot read these terms: let all parties run the same version"
         ) from None

@@ -18,6 +18,7 @@ from lotor.core.errors import (
     VersionError,
 )
 from lotor.core.fingerprint import CodeFingerprint, fingerprint_of, fingerprints_of
+from lotor.core.unreadable import UNREADABLE
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, PartyKey, Trust
 from lotor.crypto.signing import Identity
@@ -127,7 +128,7 @@ def check(
     plan = _plan(announcement, form, protocols[announcement.protocol])
     if trust is not None:
         _check_code(announcement, code_of(protocols[announcement.protocol], form, plan))
-    _check_seats(run, plan, members, form.opener)
+    _check_seats(run, plan, members, form)
     seat, identity = seated(members, key)
     try:
         identity.verify(
@@ -221,7 +222,7 @@ def _listed(code: tuple[CodeFingerprint, ...]) -> str:
 def _read(signed: bytes) -> Announcement:
     try:
         announcement = msgspec.msgpack.decode(signed, type=Announcement)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         announcement = None
     # A run's name is printed and logged: no other text may come in as one.
     if announcement is None or not _RUN.fullmatch(announcement.run):
@@ -242,15 +243,19 @@ def _certified(seat: str, der: bytes, trust: Trust | None, run: str) -> Certific
     return certificate
 
 
-def _check_seats(run: str, plan: RunPlan, members: Mapping[str, Certificate], opener: str) -> None:
-    if set(members) != set(plan.seats) or opener not in members:
+def _check_seats(
+    run: str, plan: RunPlan, members: Mapping[str, Certificate], form: AnyForm
+) -> None:
+    if set(members) != set(plan.seats) or form.opener not in members:
         raise ProtocolError(f"run {run} was announced with other seats than were ordered")
     for seat, role in plan.seats.items():
         subject = members[seat].subject
-        if subject.role != role or seat not in (role, subject.name):
+        # A seat of the form is open to any name; every other seat has its party's own.
+        fixed = seat in form.fixed_seats
+        if subject.role != role or not (fixed or seat == subject.name):
             raise CertificateError(
                 f"run {run} puts {subject.name}, whose role is {subject.role}, in the seat "
-                f"{seat}, which takes the {role}" + ("" if seat == role else f" {seat}")
+                f"{seat}, which takes the {role}" + ("" if fixed else f" {seat}")
             )
     if len({member.key_bytes for member in members.values()}) != len(members):
         raise ProtocolError(f"run {run} was announced with one party in two seats")

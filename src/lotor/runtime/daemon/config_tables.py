@@ -13,6 +13,7 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.registry import is_class_name
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies import canonical
+from lotor.privacy.accountant import LARGEST_DELTA
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
@@ -139,6 +140,7 @@ class ConsentRules(ConfigTable, frozen=True):
     total_budget: int
     least_owners: int = 3
     privacy_budget: float | None = None
+    largest_delta: float = 1e-6
     code: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -162,6 +164,11 @@ class ConsentRules(ConfigTable, frozen=True):
             or (isfinite(self.privacy_budget) and self.privacy_budget >= 0),
             "privacy_budget",
             f"0 or a number above it, {self.privacy_budget} is not; leave it out for no limit",
+        )
+        _require(
+            0.0 <= self.largest_delta <= LARGEST_DELTA,
+            "largest_delta",
+            f"a probability from 0 to {LARGEST_DELTA:g}, {self.largest_delta} is not",
         )
 
 

@@ -25,7 +25,7 @@ from lotor.runtime.daemon.kit import (
     REQUEST,
     REVOKED,
     Kit,
-    read_key,
+    unlock_key,
 )
 
 CERTIFICATE_LABEL = b"-----BEGIN CERTIFICATE-----"
@@ -52,7 +52,7 @@ def renew_request(kit: Path) -> Request:
 
 
 def _write_request(kit: Path, subject: Subject) -> Request:
-    pem = read_key(kit).request(subject)
+    pem = unlock_key(kit).request(subject)
     replace_file(kit / REQUEST, pem)
     return Request.from_pem(pem)
 
@@ -62,7 +62,7 @@ def install_certificate(kit: Path, file: Path) -> Kit:
 
     The authority's list of revoked certificates comes with it, unless the kit has a newer one.
     """
-    key = read_key(kit)
+    key = unlock_key(kit)
     pem = read_file(file, "it should be what `lotor keys sign` wrote")
     with naming(file):
         certificate, authority_pem = read_bundle(pem)

@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from lotor.core.errors import ProtocolError
+from lotor.core.unreadable import UNREADABLE
 from lotor.protocols.form import Contribution
 from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
@@ -61,7 +62,7 @@ _decoder: msgspec.msgpack.Decoder[AnyFrame] = msgspec.msgpack.Decoder(AnyFrame)
 def decode(payload: bytes, sender: str) -> AnyFrame:
     try:
         return _decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             f"{sender} sent {len(payload)} bytes that are not a frame: it runs another program, or "
             "another version of lotor; install the same version on both sides"
@@ -71,7 +72,7 @@ def decode(payload: bytes, sender: str) -> AnyFrame:
 def read_card(data: bytes, sender: str) -> Card:
     try:
         return msgspec.msgpack.decode(data, type=Card)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             f"the Hello of {sender} has a card that cannot be read: it runs another program, or "
             "another version of lotor; install the same version on both sides"

@@ -35,6 +35,7 @@ def open_kit(path: Path) -> Iterator[OpenKit]:
     config = read_config(kit.party_toml)
     if config.code is not None:
         allow_code(config.code, kit.path)
+    kit.unlock()
     journal = Journal(kit.path / config.state, str(kit.subject))
     try:
         yield OpenKit(kit, config, journal)

@@ -32,6 +32,7 @@ def examine(
     bringers = roles_that_bring(protocols)
     checks = {
         "folder": lambda: kit_checks.check_folder(kit),
+        "protection": lambda: kit_checks.check_protection(kit),
         "key": lambda: kit_checks.check_key(kit),
         "certificate": lambda: kit_checks.check_certificate(kit),
         "revocation list": lambda: kit_checks.check_revocations(kit),

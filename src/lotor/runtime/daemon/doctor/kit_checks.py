@@ -15,7 +15,20 @@ from lotor.runtime.daemon.doctor.findings import (
     warning,
 )
 from lotor.runtime.daemon.key_files import naming, read_file
-from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
+from lotor.runtime.daemon.kit import (
+    CERTIFICATE,
+    KEY,
+    NO_CERTIFICATE,
+    REVOKED,
+    open_kit_keys,
+    read_key,
+)
+from lotor.runtime.daemon.protection import (
+    FolderKeys,
+    FolderProtection,
+    check_subject,
+    read_protection,
+)
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -27,6 +40,8 @@ class ExaminedKit:
     """A kit, as far as it can be read."""
 
     path: Path
+    protection: FolderProtection | None = None
+    keys: FolderKeys | None = None
     key: PartyKey | None = None
     certificate: Certificate | None = None
     trust: Trust | None = None
@@ -35,6 +50,11 @@ class ExaminedKit:
     @property
     def subject(self) -> Subject | None:
         return None if self.certificate is None else self.certificate.subject
+
+    @property
+    def locked(self) -> bool:
+        """Whether its secrets are encrypted and could not be opened."""
+        return self.protection is not None and self.keys is None
 
     @property
     def state(self) -> Path:
@@ -51,8 +71,25 @@ def check_folder(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         yield ok("folder", f"{kit.path}: nobody else may change what is in it")
 
 
+def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    """Whether key and journal are encrypted, and whether they can be opened here."""
+    kit.protection = read_protection(kit.path)
+    if kit.protection is None:
+        yield ok(
+            "protection",
+            "none: key and journal rely on file permissions and an encrypted disk; "
+            f"`lotor keys protect --kit {kit.path}` encrypts them",
+        )
+        return
+    kit.keys = open_kit_keys(kit.path, kit.protection)
+    word = "a passphrase" if kit.protection.kind == "passphrase" else "a key file"
+    yield ok("protection", f"key and journal are encrypted, and {word} opens them")
+
+
 def check_key(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    kit.key = read_key(kit.path)
+    if kit.locked:
+        return
+    kit.key = read_key(kit.path, kit.keys)
     yield ok("key", f"{kit.path / KEY} is a key that only its owner can read")
 
 
@@ -63,6 +100,8 @@ def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         kit.certificate, authority = read_bundle(bundle)
         kit.trust = Trust(authority)
     certificate = kit.certificate
+    if kit.protection is not None:
+        check_subject(kit.path, kit.protection, str(certificate.subject))
     if kit.key is not None and certificate.key_bytes != kit.key.public_bytes:
         yield problem(
             "certificate",

@@ -9,7 +9,8 @@ from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
-from lotor.runtime.durable.journal import RUNNING, WAITING, open_read_only
+from lotor.runtime.durable.database import open_read_only
+from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "runs"
 
