@@ -22,7 +22,7 @@ from lotor.cli.derive import (
     whole_number,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
-from lotor.cli.simulate import different_rounds, document, simulate
+from lotor.cli.simulate import different_rounds, document, forecast_of, simulate
 from lotor.core.errors import InputError
 from lotor.core.options import Option, flag, options_of
 from lotor.environments.base import Environment
@@ -135,7 +135,7 @@ def _run_secure(
 ) -> None:
     """Run it, beside plain if wanted, and show what came of it."""
     out, form = Console(), protocol.in_form()
-    forecast = form.forecast(protocol, environment, budget) if form.takes_long else None
+    forecast = forecast_of(protocol, environment, budget) if form.takes_long else None
     if forecast is not None and not as_json:
         show_forecast(out, forecast)
     expected = None if forecast is None else forecast.seconds

@@ -7,6 +7,7 @@ from lotor.core.effects import Decided, Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import largest_norm
+from lotor.core.wording import counted
 from lotor.environments import LinearArms
 from lotor.environments.base import Environment
 from lotor.environments.sources import VectorSource
@@ -26,7 +27,8 @@ def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
         )
     if arms.noise is not None and len(arms.noise) < run.budget:
         raise InputError(
-            f"noise was given for {len(arms.noise)} rounds, fewer than the budget of {run.budget}: "
+            f"noise was given for {counted(len(arms.noise), 'round')}, fewer than the budget of "
+            f"{run.budget}: "
             "give one number for each round"
         )
     policy.check_theta(arms.theta, arms.eigenvalues)
