@@ -5,7 +5,13 @@ from pathlib import Path
 
 from lotor.core.errors import ConfigError
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol, all_forms, roles_that_bring
-from lotor.runtime.daemon.doctor import journal_checks, kit_checks, network_checks, run_checks
+from lotor.runtime.daemon.doctor import (
+    journal_checks,
+    kit_checks,
+    network_checks,
+    run_checks,
+    trust_checks,
+)
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, Result, guarded
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 
@@ -37,6 +43,7 @@ def examine(
         "state": lambda: journal_checks.check_state(kit),
         "journal": lambda: journal_checks.check_journal(kit),
         "runs": lambda: run_checks.check_runs(kit),
+        "trusted": lambda: trust_checks.check_trusted(kit),
         "served": lambda: journal_checks.check_served(kit, openers),
         "port": lambda: network_checks.check_port(kit),
         "peers": lambda: network_checks.check_peers(kit),
