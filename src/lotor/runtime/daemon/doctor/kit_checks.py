@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ class ExaminedKit:
     certificate: Certificate | None = None
     trust: Trust | None = None
     config: PartyConfig | None = None
+    journal_key: bytes | None = field(default=None, repr=False)
 
     @property
     def subject(self) -> Subject | None:

@@ -7,11 +7,10 @@ from contextlib import closing
 import msgspec
 
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
-from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
+from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, open_journal
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
-from lotor.runtime.durable.database import open_read_only
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "runs"
@@ -21,7 +20,7 @@ def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path = kit.state / JOURNAL
     if not path.exists():
         return
-    with closing(open_read_only(path)) as database:
+    with closing(open_journal(kit)) as database:
         rows = database.execute(
             "SELECT id, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
             (WAITING, RUNNING),
