@@ -106,6 +106,12 @@ def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
         ("from lotor.cli import main", set()),
         ("from lotor.cli.main import app; app(['--version'], standalone_mode=False)", set()),
         ("from lotor.cli.main import app; app(['--help'], standalone_mode=False)", {"rich"}),
+        (
+            "from lotor.cli.main import app\n"
+            "for words in ('run', 'start', 'plan', 'run samba', 'start helba', 'runs approve'):\n"
+            "    app([*words.split(), '--help'], standalone_mode=False)",
+            {"cryptography", "numpy", "rich", "websockets"},
+        ),
         ("import lotor; lotor.Samba", {"cryptography", "gmpy2", "numpy"}),
     ],
 )
