@@ -56,6 +56,7 @@ class Trial:
     budget: int = 120
     kills: int = 14
     seed: int = 7
+    key_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class Survived:
 def survive(folder: Path, trial: Trial) -> Survived:
     """Run a trial to its end and hold it against plain and against the hospitals' records."""
     cast = hospitals(MEANS, budget=trial.budget, seed=trial.seed, policy=trial.policy)
-    federation = Federation(folder, SambaPaper(), cast, trial.seed, wait=PATIENCE)
+    federation = Federation(
+        folder, SambaPaper(), cast, trial.seed, wait=PATIENCE, key_files=trial.key_files
+    )
     federation.prepare()
     for name in MEANS:
         (federation.kits[name] / "hospital.py").write_text(HOSPITAL)

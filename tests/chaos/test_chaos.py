@@ -24,6 +24,13 @@ def test_runs_of_every_policy_survive_kills(policy: str, selection: str, tmp_pat
 
 
 @pytest.mark.long
+def test_a_run_of_protected_parties_survives_kills(tmp_path: Path) -> None:
+    """Their keys and journals are encrypted, and each process finds its key file by itself."""
+    trial = Trial("ucb", "bits", budget=60, kills=6, seed=5, key_files=True)
+    assert survive_all(tmp_path, trial).kills >= trial.kills
+
+
+@pytest.mark.long
 def test_a_long_run_survives_many_kills(tmp_path: Path) -> None:
     trial = Trial("softmax", "position", budget=200, kills=25, seed=3)
     assert survive_all(tmp_path, trial).kills >= trial.kills

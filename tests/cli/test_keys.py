@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from lotor.cli.keys import app
 from lotor.core.errors import ConfigError, InputError, LotorError
+from lotor.runtime.daemon.doctor import examine
 from lotor.runtime.daemon.kit import Kit
 
 
@@ -31,7 +32,7 @@ def _in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def lyon() -> Path:
     """A kit of a federation, made as people make it."""
-    keys("authority", "clinics")
+    keys("authority", "clinics", "--unprotected")
     keys("request", "--role", "owner", "--name", "lyon")
     keys("sign", "lyon/request.pem", answer="y\n")
     keys("install", "lyon.certificate.pem", "--kit", "lyon")
@@ -39,7 +40,7 @@ def lyon() -> Path:
 
 
 def test_from_nothing_to_a_kit() -> None:
-    authority = data("authority", "clinics")
+    authority = data("authority", "clinics", "--unprotected")
     request = data("request", "--role", "owner", "--name", "lyon")
     assert request["file"] == "lyon/request.pem"
     out, notes = keys("sign", "lyon/request.pem", "--days", "30", answer="yes\n")
@@ -54,7 +55,7 @@ def test_from_nothing_to_a_kit() -> None:
 
 
 def test_the_next_step_is_on_stderr_and_data_on_stdout() -> None:
-    keys("authority", "clinics")
+    keys("authority", "clinics", "--unprotected")
     out, notes = keys("request", "--role", "comp", "--name", "cloud", "--kit", "kits/cloud")
     assert "kits/cloud/request.pem" in out
     assert "Next" not in out
@@ -65,7 +66,7 @@ def test_the_next_step_is_on_stderr_and_data_on_stdout() -> None:
 
 @pytest.mark.parametrize("answer", ["", "n\n", "\n", "perhaps\n"])
 def test_nothing_is_signed_without_a_yes(answer: str) -> None:
-    keys("authority", "clinics")
+    keys("authority", "clinics", "--unprotected")
     keys("request", "--role", "owner", "--name", "lyon")
     with pytest.raises(InputError, match="nothing was signed"):
         keys("sign", "lyon/request.pem", answer=answer)
@@ -183,3 +184,10 @@ def test_demo_refuses_names_that_clash(names: list[str]) -> None:
     with pytest.raises(InputError):
         keys("demo", "trial", *(part for name in names for part in ("--owner", name)))
     assert not Path("trial").exists()
+
+
+def test_a_kit_made_by_the_book_has_nothing_to_mend_about_its_keys(lyon: Path) -> None:
+    found = {one.check: one.result for one in examine(lyon)}
+    for check in ("folder", "key", "certificate", "revocation list", "validity", "authority"):
+        assert found[check] == "ok", check
+    assert data("show", "lyon.certificate.pem")["kind"] == "certificate"

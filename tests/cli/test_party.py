@@ -136,7 +136,7 @@ def test_a_run_gives_its_customer_the_total_and_owners_their_own(town: Town) -> 
         assert "own_pulls" not in seen
         assert ("reward" in seen) == (name == "customer")
     assert run[:6] in town.lotor("lyon", "runs", "list").stdout
-    assert "own_mean" in town.lotor("lyon", "runs", "show", run).stdout
+    assert "own mean" in town.lotor("lyon", "runs", "show", run).stdout
     again = town.process("customer", "runs", "follow", run[:8], "--json")
     assert json.loads(again.stdout) == result
 

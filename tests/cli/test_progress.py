@@ -1,67 +1,132 @@
-"""What a terminal shows while something takes long."""
+"""What `lotor start` and `lotor runs follow` say while they wait."""
 
+import asyncio
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack
 from io import StringIO
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 
-import lotor
 from commands import lotor as command
-from lotor.cli import progress, simulate
-from lotor.cli.progress import TimeLeft, busy
+from lotor.cli import exit_codes
+from lotor.cli.progress import RunProgress
+from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.config import Address, LimitsTable, PartyConfig, write_config
+from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
+from lotor.runtime.durable.journal import FINISHED, RunRow
+from lotor.sandbox.federation import free_port
+from lotor.sandbox.kits import make_kits
+from runtime.daemon.stage import BUDGET, MEANS, Stage, plain, play
+from runtime.daemon.waiting import until
+
+OTHERS = ("controller", "comp", *MEANS)
 
 
-def shown(bar: Progress) -> str:
-    out = StringIO()
-    Console(file=out, width=80, force_terminal=True).print(bar.get_renderable())
-    return out.getvalue()
+class Waiting:
+    """One `lotor start` of the customer: what it says, and what came of it."""
+
+    def __init__(self, made: Stage, *owners: str) -> None:
+        self.run = secrets.token_hex(16)
+        self._said = StringIO()
+        self._open = ExitStack()
+        self.at: OpenKit = self._open.enter_context(open_kit(made.kit("customer")))
+        members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
+        options: dict[str, str | int] = {"policy": "ucb", "key_bits": 2048}
+        order = commands.StartRun("samba", BUDGET, options, members)
+        self.at.journal.commands.add(self.run, commands.to_bytes(order))
+        self.task = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> RunRow | None:
+        try:
+            with RunProgress(self.at.journal, self.run, self._said) as shown:
+                return await follow(self.at, self.run, shown.show)
+        finally:
+            self._open.close()
+
+    @property
+    def said(self) -> str:
+        return self._said.getvalue()
+
+    async def interrupt(self) -> None:
+        self.task.cancel()
+        await asyncio.wait([self.task])
 
 
-@pytest.mark.parametrize(
-    ("expected", "done", "said"), [(None, 0, ""), (90.0, 0, "about 0:01:"), (None, 5, "0:00:05")]
-)
-def test_the_time_that_is_left_says_so(expected: float | None, done: int, said: str) -> None:
-    seconds = iter(range(1000))
-    bar = Progress(TimeLeft(expected), get_time=lambda: float(next(seconds)))
-    task = bar.add_task("", total=10)
-    for _ in range(done):
-        bar.update(task, advance=1)
-    text = " ".join(shown(bar).split())
-    assert said[:5] in text
-    assert ("left" in text) == (said != "")
+def test_a_start_names_whom_it_looks_for_and_who_holds_the_run_up(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        await made.stop("lyon")
+        made.hold()
+        first = Waiting(made, *MEANS)
+        await until(lambda: "looking for lyon since " in first.said)
+        assert "porto" not in first.said.splitlines()[-1]
+        await made.start("lyon")
+        await made.held(first.run)
+        await made.stop("lyon")
+        await until(lambda: "lyon is missing since " in first.said)
+        await made.start("lyon")
+        await until(lambda: first.said.rstrip().endswith("running"))
+        made.release()
+        row = await first.task
+        assert row is not None
+        assert row.state == FINISHED
+        lines = first.said.splitlines()
+        assert all(line.startswith(f"run {first.run}: ") for line in lines)
+        assert all(line != after for line, after in pairwise(lines))
+
+    play(scene, tmp_path, *OTHERS)
 
 
-def test_what_takes_long_is_named_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    for terminal in (True, False):
-        out = StringIO()
-        console = Console(file=out, force_terminal=terminal, width=80)
-        monkeypatch.setattr(progress, "Console", lambda stderr, made=console: made)
-        with busy("finding out what it costs"):
-            pass
-        assert ("finding out what it costs" in out.getvalue()) == terminal
+def test_a_second_start_says_who_drives_and_takes_over_when_that_one_ends(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        first = Waiting(made, "lyon", "nobody")
+        await until(lambda: "looking for nobody" in first.said)
+        made.hold()
+        second = Waiting(made, *MEANS)
+        # The first process carries the second order out.
+        await made.held(second.run)
+        driven = f"process {os.getpid()} serves this party and sees to this run, too"
+        assert driven in second.said
+        assert "serves this party" not in first.said
+        await first.interrupt()
+        await until(lambda: "serves this party" not in second.said.splitlines()[-1])
+        made.release()
+        row = await second.task
+        assert row is not None
+        assert row.state == FINISHED
+        with open_kit(made.kit("customer")) as at:
+            assert at.journal.output(second.run) == plain()
+            assert list(at.journal.commands.sought(first.run)) == ["nobody"]
+
+    play(scene, tmp_path, *OTHERS)
 
 
-def test_a_forecast_is_announced_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-
-    class Told:
-        def __init__(self, text: str) -> None:
-            told.append(text)
-
-        def __enter__(self) -> None:
-            assert len(told) == 1
-
-        def __exit__(self, *_: object) -> None:
-            told.append("done")
-
-    monkeypatch.setattr(simulate, "busy", Told)
-    simulate.forecast_of(lotor.Samba(), lotor.BernoulliArms([0.5, 0.4]), 10)
-    assert told == ["finding out what the run will cost on this machine", "done"]
+@pytest.fixture
+def quiet_log() -> Iterator[None]:
+    """Let the command configure logging, and put it back as it was."""
+    logger = logging.getLogger("lotor")
+    before = logger.handlers[:], logger.level, logger.propagate
+    yield
+    logger.handlers[:], logger.propagate = before[0], before[2]
+    logger.setLevel(before[1])
 
 
-def test_one_arm_and_one_pull() -> None:
-    said = command("run", "plain", "--arms", "0.5", "--budget", "1").stdout
-    assert "of 1 pull over 1 arm, seed" in said
-    planned = command("plan", "samba", "--arms", "0.5", "--budget", "1").stdout
-    assert "1 round, 1 arm" in " ".join(planned.split())
+@pytest.mark.usefixtures("quiet_log")
+def test_members_who_are_not_found_in_time_are_named_and_nothing_is_on_stdout(
+    tmp_path: Path,
+) -> None:
+    kit = make_kits(tmp_path, {"acme": "customer"})["acme"]
+    members = {"controller": ("hub",), "comp": ("comp",), "owner": ("lyon", "porto", "graz")}
+    nowhere = Address("127.0.0.1", free_port())
+    limits = LimitsTable(wait=0.001)
+    config = PartyConfig(peers={"hub": nowhere}, members=members, limits=limits)
+    write_config(kit / "party.toml", config)
+    done = command("start", "samba", "--budget", "60", "--kit", str(kit))
+    assert done.returncode == exit_codes.ENDED
+    assert done.stdout == ""
+    assert "looking for comp, graz, hub, lyon, porto since " in done.stderr
+    assert "comp, graz, hub, lyon, porto could not be found within" in done.stderr

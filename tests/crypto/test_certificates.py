@@ -101,6 +101,15 @@ def test_a_key_survives_its_file_and_shows_nothing(key: PartyKey) -> None:
     assert "PRIVATE" in key.to_pem().decode()
 
 
+def test_an_encrypted_key_opens_with_its_password_only(key: PartyKey) -> None:
+    pem = key.to_pem(b"password")
+    assert pem.startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    assert PartyKey.from_pem(pem, b"password").public_bytes == key.public_bytes
+    for file, password in ((pem, None), (pem, b"other"), (key.to_pem(), b"password")):
+        with pytest.raises(FormatError, match="private key cannot be read"):
+            PartyKey.from_pem(file, password)
+
+
 def test_the_same_request_has_the_same_fingerprint(key: PartyKey) -> None:
     first, again = Request.from_pem(key.request(LYON)), Request.from_pem(key.request(LYON))
     other = Request.from_pem(key.request(Subject("porto", "owner")))
@@ -141,7 +150,10 @@ def test_a_renewed_certificate_keeps_the_key(
     first, second = (authority.sign(key.request(LYON)) for _ in range(2))
     assert first.key_bytes == second.key_bytes
     assert first.serial != second.serial
-    assert first.fingerprint != second.fingerprint
+    request = Request.from_pem(key.request(LYON))
+    assert first.fingerprint == second.fingerprint == request.fingerprint
+    others = (PartyKey.new().request(LYON), key.request(Subject("lyon", "comp")))
+    assert first.fingerprint not in {authority.sign(other).fingerprint for other in others}
 
 
 def test_foreign_certificates_are_refused(authority: CertificateAuthority) -> None:

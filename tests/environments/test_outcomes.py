@@ -170,3 +170,25 @@ def test_a_repr_shows_no_outcome(tmp_path: Path) -> None:
         repr(Outcomes(tmp_path / "o.db"))
         == f"Outcomes({str(tmp_path / 'o.db')!r}, table='outcomes')"
     )
+
+
+def test_a_check_says_whether_the_next_decision_could_be_answered(tmp_path: Path) -> None:
+    path = tmp_path / "outcomes.db"
+    pull = Outcomes.create(path, [1.0])
+    pull.check()
+    assert pull.asked() == []
+    with pytest.raises(DataError, match="no such table"):
+        Outcomes(path, "other").check()
+    pull(decision(1))
+    with pytest.raises(DataError, match="is used up"):
+        pull.check()
+    execute(path, "INSERT INTO outcomes (reward) VALUES (9e999)")
+    with pytest.raises(DataError, match="row 2 is not a finite number"):
+        pull.check()
+    execute(path, "ALTER TABLE outcomes RENAME COLUMN decision TO patient")
+    with pytest.raises(DataError, match="no such column"):
+        pull.check()
+    path.unlink()
+    with pytest.raises(DataError, match="cannot use table outcomes"):
+        pull.check()
+    assert not path.exists()

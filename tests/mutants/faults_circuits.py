@@ -111,6 +111,20 @@ FAULTS = [
         ("test_accountant.py",),
     ),
     Fault(
+        "a delta excuses the first steps",
+        "privacy accountant",
+        "return max(least, self.per_step) if steps else least",
+        "return least",
+        ("test_accountant.py",),
+    ),
+    Fault(
+        "a guarantee may fail almost always",
+        "privacy accountant",
+        "if not 0.0 <= self.delta <= LARGEST_DELTA or",
+        "if not 0.0 <= self.delta < 1.0 or",
+        ("test_accountant.py",),
+    ),
+    Fault(
         "one step more than the privacy budget allows",
         "privacy accountant",
         "                exceeds = middle\n        return fits",

@@ -32,6 +32,20 @@ FAULTS = [
         ("test_signing.py",),
     ),
     Fault(
+        "a wrapped key says nothing of whose it is",
+        "keys",
+        '["lotor wrapped key 1", self.cost, self.salt, bound]',
+        '["lotor wrapped key 1", self.cost, self.salt]',
+        ("test_wrapping.py",),
+    ),
+    Fault(
+        "a file can make its reader take any amount of memory",
+        "keys",
+        "if not usable or self.memory > MOST_MEMORY:",
+        "if not usable:",
+        ("test_wrapping.py",),
+    ),
+    Fault(
         "one derived key for all purposes",
         "keys",
         'info=b"lotor/1 " + purpose.encode()',

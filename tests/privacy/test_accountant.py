@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from math import comb, exp, fsum, inf, isfinite, log, sqrt, tanh
 from typing import TypeAlias
@@ -32,7 +33,7 @@ BOUNDS: list[Callable[[Accountant, int], float]] = [
 
 ARMS = st.integers(1, 10_000)
 EPSILONS = st.floats(0.0, 1.0, exclude_min=True) | st.floats(2.0**-53, 0.5).map(lambda x: 1.0 - x)
-DELTAS = st.floats(-30.0, -0.1).map(lambda power: 10.0**power) | st.just(0.0)
+DELTAS = st.floats(-30.0, -2.0).map(lambda power: 10.0**power) | st.just(0.0)
 STEPS = st.integers(0, 10_000_000)
 ACCOUNTANTS = st.builds(Accountant, arms=ARMS, epsilon=EPSILONS, delta=DELTAS)
 
@@ -55,7 +56,7 @@ def exact_delta(accountant: Accountant, steps: int, bound: float) -> float:
 @given(
     arms=st.integers(2, 40),
     epsilon=st.floats(1e-4, 0.9999),
-    delta=st.floats(-9.0, -0.2).map(lambda power: 10.0**power),
+    delta=st.floats(-9.0, -2.0).map(lambda power: 10.0**power),
     steps=st.integers(1, 25),
 )
 def test_every_bound_holds_in_the_worst_case(
@@ -71,7 +72,7 @@ def test_every_bound_holds_in_the_worst_case(
 @given(
     arms=st.integers(2, 4),
     epsilon=st.floats(0.01, 0.99),
-    delta=st.floats(-6.0, -0.2).map(lambda power: 10.0**power),
+    delta=st.floats(-6.0, -2.0).map(lambda power: 10.0**power),
     steps=st.integers(1, 5),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -144,9 +145,24 @@ def test_total_is_close_to_the_exact_figure(
 def test_figures_are_numbers_and_the_total_is_the_least(accountant: Accountant, steps: int) -> None:
     figures = [bound(accountant, steps) for bound in BOUNDS]
     assert all(isfinite(figure) and figure >= 0.0 for figure in figures)
-    assert figures[-1] == min(figures)
+    assert figures[-1] == max(min(figures[:-1]), accountant.per_step if steps else 0.0)
     assert figures[0] == max(figures)
     assert accountant.total(steps) <= accountant.total(steps + 1)
+
+
+@given(accountant=ACCOUNTANTS, steps=STEPS)
+def test_no_delta_makes_the_total_of_arms_that_tell_something_zero(
+    accountant: Accountant, steps: int
+) -> None:
+    assert (accountant.total(steps) == 0.0) == (accountant.basic(steps) == 0.0)
+
+
+@given(accountant=ACCOUNTANTS, steps=STEPS, smaller=st.floats(0.0, 1.0))
+def test_a_smaller_delta_never_tells_less(
+    accountant: Accountant, steps: int, smaller: float
+) -> None:
+    stricter = replace(accountant, delta=accountant.delta * smaller)
+    assert stricter.total(steps) >= accountant.total(steps)
 
 
 @given(accountant=ACCOUNTANTS, steps=STEPS)
@@ -177,14 +193,15 @@ def test_a_single_arm_tells_nothing(epsilon: float, steps: int) -> None:
     assert alone.steps(0.0) == MAXIMAL_BUDGET
 
 
-def test_what_a_large_delta_excuses_costs_nothing() -> None:
-    accountant = Accountant(6_000, 0.985, delta=0.27)
+def test_what_a_delta_excuses_costs_as_much_as_one_step() -> None:
+    accountant = Accountant(6_000, 0.99999, delta=0.01)
     theirs = RdpAccountant([1.001, 2.0], REPLACED).compose(
-        dp_accounting.RandomizedResponseDpEvent(0.985, 6_000)
+        dp_accounting.RandomizedResponseDpEvent(0.99999, 6_000)
     )
-    assert theirs.get_epsilon(0.27) == accountant.renyi(1) == accountant.total(1) == 0.0
-    assert exact_delta(accountant, 1, 0.0) <= 0.27
-    assert accountant.renyi(2) > 0.0
+    assert theirs.get_epsilon(0.01) == accountant.renyi(1) == 0.0
+    assert exact_delta(accountant, 1, 0.0) <= 0.01
+    assert accountant.total(1) == accountant.total(2) == accountant.per_step > 0.0
+    assert accountant.total(0) == 0.0
 
 
 @given(arms=ARMS, steps=STEPS)
@@ -228,6 +245,11 @@ def test_what_was_spent_says_what_it_covers() -> None:
         ({"arms": 2, "epsilon": "0.1"}, "epsilon is '0.1': give a number"),
         ({"arms": 2, "epsilon": 0.1, "delta": 1.0}, "delta is the probability"),
         ({"arms": 2, "epsilon": 0.1, "delta": -1e-9}, "delta is the probability"),
+        ({"arms": 2, "epsilon": 0.1, "delta": -0.0}, "delta is the probability"),
+        ({"arms": 2, "epsilon": 0.1, "delta": 0.0101}, "from 0 to 0.01, such as 1e-6, not 0.0101"),
+        ({"arms": 2, "epsilon": 0.1, "delta": 1 - 2**-53}, "delta is the probability"),
+        ({"arms": 2, "epsilon": 0.1, "delta": 10**400}, "delta is too large"),
+        ({"arms": 2, "epsilon": 0.1, "delta": float("nan")}, "delta is the probability"),
     ],
 )
 def test_bad_parameters_are_refused(arguments: dict[str, float], message: str) -> None:

@@ -46,7 +46,13 @@ class Federation:
         )
 
     def join(
-        self, name: str, role: str = "owner", *, days: int = 30, now: datetime | None = None
+        self,
+        name: str,
+        role: str = "owner",
+        *,
+        days: int = 30,
+        now: datetime | None = None,
+        password: bytes | None = None,
     ) -> Tls:
         """A party's certificate and key, written to files, and its Tls."""
         key = PartyKey.new()
@@ -55,8 +61,8 @@ class Federation:
         certificate_path = self.folder / f"{name}.certificate.pem"
         key_path = self.folder / f"{name}.key.pem"
         certificate_path.write_bytes(self.certificates[name].to_pem())
-        key_path.write_bytes(key.to_pem())
-        return Tls(certificate_path, key_path, self.trust)
+        key_path.write_bytes(key.to_pem(password))
+        return Tls(certificate_path, key_path, self.trust, password=password)
 
 
 class Party:

@@ -274,7 +274,7 @@ def test_a_flood_of_pings_unread(federation: Federation) -> None:
 
 
 def test_too_many_connections(federation: Federation) -> None:
-    limits = msgspec.structs.replace(SMALL, max_connections=4)
+    limits = msgspec.structs.replace(SMALL, max_silent=4)
 
     async def attack(address: Address) -> None:
         silent = [await asyncio.open_connection(*address) for _ in range(20)]
@@ -286,7 +286,7 @@ def test_too_many_connections(federation: Federation) -> None:
             with contextlib.suppress(ConnectionError):
                 await writer.wait_closed()
 
-    assert "max_connections" in survives(federation, attack, limits)[0]
+    assert "max_silent" in survives(federation, attack, limits)[0]
 
 
 @pytest.mark.parametrize("greeted", [False, True])

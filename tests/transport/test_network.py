@@ -299,6 +299,30 @@ def test_a_probe_says_who_is_there_and_disturbs_nobody(
     pair(federation, then)
 
 
+def test_two_parties_with_encrypted_keys_exchange_frames(federation: Federation) -> None:
+    async def scenario() -> None:
+        comp = Party(federation.join("comp", "comp", password=b"of comp"), listen=True)
+        async with running(comp):
+            lyon = Party(federation.join("lyon", password=b"of lyon"), dial={"comp": comp.address})
+            async with running(lyon):
+                await lyon.connected("comp")
+                await comp.connected("lyon")
+                await exchange(lyon, comp)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("password", [None, b"of somebody else"])
+def test_an_encrypted_key_without_its_password_is_named_and_nobody_is_asked(
+    federation: Federation, password: bytes | None
+) -> None:
+    federation.join("lyon", password=b"of lyon")
+    files = [federation.folder / f"lyon.{kind}.pem" for kind in ("certificate", "key")]
+    tls = Tls(files[0], files[1], federation.trust, password=password)
+    with pytest.raises(ConfigError, match=r"lyon\.key\.pem cannot be used for TLS"):
+        tls.client()
+
+
 def test_an_address_in_use_is_named(federation: Federation) -> None:
     async def then(lyon: Party, comp: Party) -> None:
         second = Party(federation.join("graz"), listen=comp.address)

@@ -1,5 +1,6 @@
 """Contexts for mutual TLS 1.3, and who is believed."""
 
+import contextlib
 import os
 import ssl
 
@@ -51,3 +52,39 @@ def test_missing_and_mismatched_files_are_named(federation: Federation) -> None:
     (federation.folder / "lyon.certificate.pem").unlink()
     with pytest.raises(ConfigError, match=r"lyon\.certificate\.pem cannot be read"):
         tls.subject()
+
+
+def shaken(
+    client: ssl.SSLContext, server: ssl.SSLContext, session: ssl.SSLSession | None = None
+) -> ssl.SSLObject:
+    """The client's end after a whole handshake and a byte each way."""
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    there = server.wrap_bio(to_server, to_client, server_side=True)
+    here = client.wrap_bio(to_client, to_server, session=session)
+    for end in (here, there, here, there):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            end.do_handshake()
+    here.write(b"1")
+    assert there.read() == b"1"
+    there.write(b"2")
+    assert here.read() == b"2"
+    return here
+
+
+def test_no_connection_resumes_an_earlier_one(federation: Federation) -> None:
+    """Else a party that was revoked meanwhile would come back without showing its certificate."""
+    client, server = federation.join("lyon").client(), federation.join("comp", "comp").server()
+    first = shaken(client, server)
+    assert first.session is not None
+    assert not first.session.has_ticket
+    second = shaken(client, server, first.session)
+    assert not second.session_reused
+
+
+def test_a_server_with_tickets_would_resume(federation: Federation) -> None:
+    """The test above can fail: this is what it looks for."""
+    client, server = federation.join("lyon").client(), federation.join("comp", "comp").server()
+    server.num_tickets = 1
+    first = shaken(client, server)
+    assert first.session is not None
+    assert first.session.has_ticket

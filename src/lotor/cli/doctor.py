@@ -13,7 +13,7 @@ from lotor.cli.exit_codes import DIFFERENT
 from lotor.cli.serve import KitOption
 from lotor.runtime.daemon.doctor import DoctorFinding, examine
 
-_STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+_STYLES = {"ok": "green", "hint": "cyan", "warning": "yellow", "problem": "bold red"}
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -6,6 +6,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 from lotor.cli.derive import allow, whole_number
+from lotor.cli.keys_protect import (
+    KeyFile,
+    NewKeyFile,
+    choice_of,
+    note_to_keep,
+    protect_command,
+    unprotect_command,
+)
 from lotor.cli.keys_show import (
     describe,
     describe_certificate,
@@ -17,12 +25,15 @@ from lotor.crypto.certificates import Request, Subject, Trust
 from lotor.protocols.protocol import PROTOCOLS, all_forms, shown_first
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.enrolment import (
+    CERTIFICATE_LABEL,
+    LIST_LABEL,
     install_certificate,
     install_revocations,
     make_request,
     renew_request,
 )
 from lotor.runtime.daemon.key_files import naming, read_file, replace_file
+from lotor.runtime.daemon.protecting import Choice, create_authority
 from lotor.sandbox.kits import AUTHORITY_FOLDER, make_kits
 
 DEMO_OWNERS = ["lyon", "porto", "graz"]
@@ -31,10 +42,13 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Make, show, renew and revoke the keys of a federation.",
+    help="Make, show, protect, renew and revoke the keys of a federation.",
     epilog="One organisation runs `lotor keys authority`. Every party runs `request` on its own "
     "machine, the authority runs `sign`, and the party runs `install`: docs/keys.md.",
 )
+
+app.command("protect")(protect_command)
+app.command("unprotect")(unprotect_command)
 
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 AuthorityDir: TypeAlias = Annotated[Path, typer.Option("--authority", help="Authority's folder.")]
@@ -64,13 +78,27 @@ def authority_command(
     days: Annotated[
         int, typer.Option(parser=whole_number, help="How long the federation can last.")
     ] = 3650,
+    key_file: KeyFile = None,
+    new_key_file: NewKeyFile = None,
+    unprotected: Annotated[
+        bool, typer.Option("--unprotected", help="Do not encrypt its key: for trials.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make the authority of a federation: the one key that all parties trust."""
-    AuthorityFolder.create(folder, name, days)
+    choice = choice_of(key_file, new_key_file)
+    if unprotected:
+        if choice != Choice():
+            raise InputError("--unprotected goes with no key file: leave one of them out")
+        _note(f"WARNING: {folder}/key.pem is not encrypted: whoever copies it can pose as anybody.")
+        AuthorityFolder.create(folder, name, days)
+    else:
+        create_authority(folder, name, days, choice)
+        note_to_keep(choice)
     print_document({**describe(folder), "folder": str(folder)}, as_json=as_json)
     _note(
-        f"Guard {folder}/key.pem: anybody who has it can pose as any party. Back up the folder.\n"
+        f"Guard {folder}/key.pem: anybody who can open it can pose as any party. Back up the "
+        "folder.\n"
         "Tell every party the fingerprint above by phone.\n"
         "Next: each party runs `lotor keys request`."
     )
@@ -136,10 +164,11 @@ def sign(
     _check_target(target)
     if not yes:
         _confirm(asked)
+    folder.unlock()
     with naming(authority):
         certificate = folder.sign(pem, days)
-    replace_file(target, folder.bundle(certificate))
-    shown = describe_certificate(certificate, Trust(folder.authority.certificate_pem))
+    replace_file(target, folder.handout(certificate))
+    shown = describe_certificate(certificate, Trust(folder.certificate_pem))
     print_document({**shown, "file": str(target)}, as_json=as_json)
     _note(
         f"Next: send {target} to {asked.subject} (it is not secret), who runs\n"
@@ -179,7 +208,8 @@ def install(
     as_json: AsJson = False,
 ) -> None:
     """Put what the authority sent into a kit, after checking that it belongs there."""
-    if b"-----BEGIN X509 CRL-----" in read_file(file, "it should be what the authority sent"):
+    sent = read_file(file, "it should be what the authority sent")
+    if LIST_LABEL in sent and CERTIFICATE_LABEL not in sent:
         install_revocations(kit, file)
         print_document(describe(kit), as_json=as_json)
         _note("The revocation list counts at once; a running party need not be restarted.")

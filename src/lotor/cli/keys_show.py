@@ -8,10 +8,20 @@ import msgspec
 import typer
 
 from lotor.core.errors import CertificateError, ConfigError
-from lotor.crypto.certificates import Certificate, Request, Revocations, Trust, read_bundle
+from lotor.crypto.certificates import (
+    Certificate,
+    Request,
+    Revocations,
+    Subject,
+    Trust,
+    party_fingerprint,
+    read_bundle,
+)
 from lotor.runtime.daemon.authority import AUTHORITY, AuthorityFolder, Issued
+from lotor.runtime.daemon.enrolment import CERTIFICATE_LABEL, LIST_LABEL
 from lotor.runtime.daemon.key_files import naming, read_file
-from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, read_key
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, Kit, unlock_key
+from lotor.runtime.daemon.protection import FolderProtection, read_protection
 
 Document: TypeAlias = dict[str, object]
 
@@ -80,11 +90,13 @@ def _file(path: Path) -> Document:
         raise ConfigError(f"{path} is a private key, which is never shown: name its folder instead")
     if b"-----BEGIN CERTIFICATE REQUEST-----" in pem:
         return describe_request(Request.from_pem(pem))
-    if b"-----BEGIN X509 CRL-----" in pem:
-        return {"kind": "revocation list", **_list(Revocations.from_pem(pem))}
-    if pem.count(b"-----BEGIN CERTIFICATE-----") > 1:
+    revoked = Revocations.from_pem(pem) if LIST_LABEL in pem else None
+    if revoked is not None and CERTIFICATE_LABEL not in pem:
+        return {"kind": "revocation list", **_list(revoked)}
+    if pem.count(CERTIFICATE_LABEL) > 1:
         certificate, authority_pem = read_bundle(pem)
-        return {"kind": "certificate", **_certified(certificate, Trust(authority_pem))}
+        trust = Trust(authority_pem, None if revoked is None else revoked.to_pem())
+        return {"kind": "certificate", **_certified(certificate, trust)}
     try:
         certificate = Certificate.from_pem(pem)
     except CertificateError:
@@ -106,23 +118,41 @@ def describe_certificate(certificate: Certificate, trust: Trust) -> Document:
 
 
 def _kit(kit: Kit) -> Document:
-    return {"kind": "kit", **_certified(kit.certificate, kit.trust)}
+    shown = _certified(kit.certificate, kit.trust)
+    return {"kind": "kit", **shown, "protection": _protection(kit.protection)}
+
+
+def _protection(found: FolderProtection | None) -> str:
+    """What the secrets of a folder are encrypted under."""
+    if found is None:
+        return "none"
+    if found.phase != "protected":
+        return f"interrupted: `lotor keys {found.phase.removesuffix('ing')}` completes it"
+    return found.kind
 
 
 def _kit_without_certificate(path: Path) -> Document:
-    read_key(path)
+    protection = read_protection(path)
+    if protection is None:
+        unlock_key(path)
     pem = read_file(path / REQUEST, f"repeat `lotor keys request … --kit {path}`")
     with naming(path / REQUEST):
         request = Request.from_pem(pem)
-    return {**describe_request(request), "kind": "kit", "problem": "it has no certificate yet"}
+    return {
+        **describe_request(request),
+        "kind": "kit",
+        "problem": "it has no certificate yet",
+        "protection": _protection(protection),
+    }
 
 
 def _authority(folder: AuthorityFolder) -> Document:
     pem = read_file(folder.revoked_path, "make it with `lotor keys refresh`")
     with naming(folder.revoked_path):
-        trust = Trust(folder.authority.certificate_pem, pem)
+        trust = Trust(folder.certificate_pem, pem)
     issued = [_issued(entry) for entry in folder.issued()]
-    return {"kind": "authority", **_trust(trust), "issued": issued}
+    protection = _protection(folder.protection)
+    return {"kind": "authority", **_trust(trust), "protection": protection, "issued": issued}
 
 
 def _issued(entry: Issued) -> Document:
@@ -134,7 +164,8 @@ def _issued(entry: Issued) -> Document:
         "valid_until": entry.not_after,
         "days_left": _days_left(entry.not_after),
         "revoked_since": entry.revoked,
-        "fingerprint": entry.fingerprint,
+        # Not the register's own: that of an old one may be of another kind.
+        "fingerprint": party_fingerprint(Subject(entry.name, entry.role), bytes.fromhex(entry.key)),
     }
 
 

@@ -1,6 +1,6 @@
-"""A progress bar on stderr, shown on terminals only."""
+"""Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TextIO
@@ -17,15 +17,20 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from lotor.crypto.certificates import Certificate
 from lotor.protocols.form import RunPlan
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
+from lotor.runtime.daemon.pending import missing_parties, waiting_parties
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
+from lotor.runtime.daemon.told_state import moment
+from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 from lotor.runtime.run import Progress as Report
 
 # Rounds may take a minute each, and an estimate needs several.
 _ESTIMATE_SECONDS = 600
+_BESIDE_A_BAR = 60
 
 
 class TimeLeft(TimeRemainingColumn):
@@ -84,7 +89,7 @@ def progress_bar(label: str, expected: float | None = None) -> Iterator[Report]:
 
 
 class RunProgress:
-    """How a federation's run stands: a bar on a terminal, else a line at each change."""
+    """How a federation's run stands: a line at each change, and on a terminal a bar below."""
 
     def __init__(self, journal: Journal, run: str, stream: TextIO) -> None:
         self._journal = journal
@@ -117,24 +122,91 @@ class RunProgress:
         self._bar.stop()
 
     def show(self, row: RunRow | None) -> None:
+        """The run as the journal has it now; None as long as its members are sought."""
         if row is None:
-            return
-        plan = plan_of(row)
-        budget = None if plan is None else plan.budget
-        statuses = [
-            msgspec.msgpack.decode(data, type=Status)
-            for data in self._journal.statuses(self._run).values()
-        ]
-        troubles = sorted({one.text or one.state for one in statuses if one.state != RUNNING})
-        own = [row.note] if row.note else []
-        said = "; ".join([*own, *(text for text in troubles if text not in own)]) or row.state
-        done = max((one.round for one in statuses), default=0)
-        self._bar.update(self._task, description=said[:60], completed=done, total=budget)
-        if said != self._said and not self._console.is_terminal:
+            waits, done, total = self._sought(), 0, None
+        else:
+            statuses = read_kept(self._journal.statuses(self._run))
+            waits = held_up(row, statuses, names_of(row)) or [row.state]
+            done = max((one.round for one in statuses.values()), default=0)
+            plan = plan_of(row)
+            total = None if plan is None else plan.budget
+        self._bar.update(self._task, description=_short(waits), completed=done, total=total)
+        said = "; ".join([*self._driven(), *waits])
+        if said != self._said:
             self._console.print(
                 f"run {self._run}: {said}", highlight=False, soft_wrap=True, markup=False
             )
         self._said = said
+
+    def _sought(self) -> list[str]:
+        return looked_for(self._journal.commands.sought(self._run)) or ["looking for the members"]
+
+    def _driven(self) -> list[str]:
+        """Which other process does what is to be done for this run."""
+        driver = self._journal.driver()
+        if driver is None:
+            return []
+        others = [
+            row.id[:8]
+            for row in self._journal.runs()
+            if row.state in (RUNNING, WAITING) and row.id != self._run
+        ]
+        busy = f" (run {', '.join(others)})" if others else ""
+        return [f"process {driver} serves this party{busy} and sees to this run, too"]
+
+
+def looked_for(sought: Mapping[str, float]) -> list[str]:
+    """Whom a run waits for that has not begun."""
+    together: dict[str, list[str]] = {}
+    for name, since in sought.items():
+        together.setdefault(moment(since), []).append(name)
+    return [f"looking for {', '.join(names)} since {since}" for since, names in together.items()]
+
+
+def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> list[str]:
+    """What a run waits for, or why it ended, a sentence each; none if all is well."""
+    if row.state not in (RUNNING, WAITING):
+        return [row.note] if row.note else []
+    own = statuses.get(row.seat)
+    found = [
+        f"{shown_party(one.seat, one.name)} is missing since {moment(one.since)}"
+        for one in missing_parties(row.seat, statuses, names)
+    ]
+    found += [
+        f"{shown_party(one.seat, one.name)} waits for approval since {moment(one.since)}"
+        for one in waiting_parties(statuses, names)
+        if one.seat != row.seat
+    ]
+    found += sorted(
+        {one.text for one in statuses.values() if one.state in (IN_DOUBT, BLOCKED)} - {""}
+    )
+    if row.state == WAITING:
+        return [f"waits for your approval: {row.note}", *found]
+    # Its own note says more than it tells others, unless somebody is missing.
+    if row.note and (own is None or own.state != MISSING):
+        return [row.note, *found]
+    return found
+
+
+def _short(sentences: Sequence[str]) -> str:
+    """What fits beside a bar on a narrow terminal."""
+    text = sentences[0] + (f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else "")
+    return text if len(text) <= _BESIDE_A_BAR else f"{text[: _BESIDE_A_BAR - 1]}…"
+
+
+def shown_party(seat: str, name: str) -> str:
+    """A party by its seat, and by its name where that is another one."""
+    return name if seat in ("", name) else f"{seat} ({name})"
+
+
+def names_of(row: RunRow) -> dict[str, str]:
+    """The names of a run's parties, by seat."""
+    announcement = msgspec.msgpack.decode(row.announcement, type=Announcement)
+    return {
+        seat: Certificate.from_der(der).subject.name
+        for seat, der in announcement.certificates.items()
+    }
 
 
 def plan_of(row: RunRow) -> RunPlan | None:

@@ -1,144 +1,55 @@
 """`lotor runs`: the runs of a party, and what its operator decides about them."""
 
 import json
-from datetime import UTC, datetime
 from typing import Annotated
 
-import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as Grid
 
 from lotor.cli.derive import JsonOption
+from lotor.cli.run_document import described, is_served, ordered
+from lotor.cli.runs_show import print_list, print_run
 from lotor.cli.serve import KitOption, LevelOption, LogOption
-from lotor.cli.show import show_account
 from lotor.cli.start import watch
-from lotor.core.errors import InputError, LotorError
-from lotor.protocols.protocol import PROTOCOLS
-from lotor.runtime.daemon import announcement, commands, logs
+from lotor.core.errors import InputError
+from lotor.runtime.daemon import commands, logs
 from lotor.runtime.daemon.config_tables import OwnerTable
-from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.serving import OpenKit, open_kit
-from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, Journal, RunRow
+from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 
 app = typer.Typer(no_args_is_help=True, help="Follow, approve, stop and show the runs of a party.")
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 
-def described(at: OpenKit, row: RunRow) -> dict[str, object]:
-    """What this party knows of a run; an owner's own pulls are in its own journal only."""
-    t, messages, size = at.journal.progress(row.id)
-    document: dict[str, object] = {
-        "run": row.id,
-        "state": row.state,
-        "note": row.note,
-        "seat": row.seat,
-        "created": _moment(row.created),
-        "changed": _moment(row.changed),
-        "version": row.version,
-        "round": t,
-        "messages_sent": messages,
-        "bytes_sent": size,
-    }
-    try:
-        agreement = announcement.check(
-            row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
-        )
-    except LotorError as error:
-        return {**document, "note": str(error)}
-    plan = agreement.plan
-    document |= {
-        "protocol": agreement.announcement.protocol,
-        "form": agreement.form.name,
-        "code": [str(one) for one in agreement.announcement.code],
-        "policy": plan.policy,
-        "budget": plan.budget,
-        "arms": plan.k,
-        "members": {
-            seat: {"name": one.subject.name, "role": one.subject.role, "key": one.key_bytes.hex()}
-            for seat, one in agreement.members.items()
-        },
-        "others": {seat: _status(data) for seat, data in at.journal.statuses(row.id).items()},
-    }
-    if at.config.owner is not None:
-        document |= _own(at.config.owner, *at.journal.pulled(row.id))
-    if row.seat == agreement.form.opener:
-        document["reward"] = at.journal.output(row.id)
-    if plan.account is not None:
-        document["privacy"] = dict(plan.account)
-    return document
-
-
-def _own(owner: OwnerTable, asked: int, mean: float | None) -> dict[str, object]:
-    """How often this party was asked for each kind of answer."""
-    if owner.pull is None and owner.act is not None:
-        return {"own_acts": asked}
-    if owner.pull is None and owner.features is not None:
-        return {"own_contexts": asked}
-    return {"own_pulls": asked, "own_mean": mean}
-
-
-def _status(data: bytes) -> dict[str, object]:
-    status = msgspec.msgpack.decode(data, type=Status)
-    return {
-        "state": status.state,
-        "text": status.text,
-        "round": status.round,
-        "time": _moment(status.time),
-    }
-
-
-def _moment(when: float) -> str:
-    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
-
-
-def _ordered(run: str) -> dict[str, object]:
-    """A run that was asked for and has not been opened."""
-    note = "waits for its members: `lotor runs stop` takes it back"
-    return {"run": run, "state": "ordered", "seat": "", "round": 0, "changed": "", "note": note}
-
-
 @app.command("list")
 def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
-    """List this party's runs."""
+    """List this party's runs, with who is missing and who waits for approval."""
     with open_kit(kit) as at:
-        rows = [described(at, row) for row in at.journal.runs()]
-        rows += [_ordered(run) for run in at.journal.commands.new_runs()]
+        served = is_served(at.journal)
+        rows = [described(at, row, served=served) for row in at.journal.runs()]
+        rows += [ordered(at, run, served=served) for run in at.journal.commands.new_runs()]
     if as_json:
         typer.echo(json.dumps(rows))
-        return
-    grid = Grid(box=None, header_style="bold")
-    for heading in ("run", "state", "seat", "policy", "budget", "round", "since", "note"):
-        grid.add_column(heading, overflow="fold")
-    for row in rows:
-        cells = (row["run"], row["state"], row["seat"], row.get("policy", ""))
-        counts = (row.get("budget", ""), row["round"], row["changed"], row["note"])
-        grid.add_row(*(escape(str(cell)) for cell in (*cells, *counts)))
-    Console().print(grid if rows else "no runs yet")
+    else:
+        print_list(Console(highlight=False), rows)
 
 
 @app.command("show")
 def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
-    """Show one run: who takes part, how it stands, and what this party alone may see."""
+    """Show one run: how it stands, who holds it up, who takes part, and what only you may see."""
     with open_kit(kit) as at:
-        document = described(at, at.journal.run(run))
+        document = _found(at, run)
     if as_json:
         typer.echo(json.dumps(document))
-        return
-    out = Console(highlight=False)
-    account = document.pop("privacy", None)
-    for key, value in document.items():
-        if isinstance(value, dict):
-            out.print(f"[bold]{key}[/bold]")
-            for seat, about in value.items():
-                words = ", ".join(f"{k} {v}" for k, v in about.items() if v not in ("", None))
-                out.print(f"  {seat}: {words}", markup=False)
-        elif value not in ("", None):
-            text = ", ".join(value) if isinstance(value, list) else str(value)
-            out.print(f"[bold]{key}[/bold] {escape(text)}")
-    if isinstance(account, dict):
-        show_account(out, account)
+    else:
+        print_run(Console(highlight=False), document)
+
+
+def _found(at: OpenKit, run: str) -> dict[str, object]:
+    new = [order for order in at.journal.commands.new_runs() if order.startswith(run)]
+    if len(new) == 1 and not any(row.id.startswith(run) for row in at.journal.runs()):
+        return ordered(at, new[0], served=is_served(at.journal))
+    return described(at, at.journal.run(run), served=is_served(at.journal))
 
 
 @app.command()
@@ -157,15 +68,8 @@ def follow(
 
 def _ask(at: OpenKit, row: RunRow, command: commands.Command, done: str) -> None:
     at.journal.commands.add(row.id, commands.to_bytes(command))
-    when = "" if _served(at.journal) else " as soon as this party runs again"
+    when = "" if is_served(at.journal) else " as soon as this party runs again"
     typer.echo(f"{done}{when}", err=True)
-
-
-def _served(journal: Journal) -> bool:
-    if journal.lock():
-        journal.unlock()
-        return False
-    return True
 
 
 @app.command()
@@ -198,14 +102,19 @@ def stop(
     kit: KitOption,
     reason: Annotated[str, typer.Option(help="Told to all parties.")] = "no reason given",
 ) -> None:
-    """End a run on all sides, without a result."""
+    """End a run on all sides, without a result.
+
+    A run that has finished here keeps its last messages for peers that have not received them; this
+    drops them, and those peers end without a result.
+    """
     with open_kit(kit) as at:
         for order in at.journal.commands.new_runs():
             if order.startswith(run) and at.journal.commands.withdraw(order):
                 typer.echo(f"the order of run {order} is taken back", err=True)
                 return
         row = at.journal.run(run)
-        if row.state not in (WAITING, RUNNING):
+        undelivered = row.state == FINISHED and row.id in at.journal.unsettled()
+        if row.state not in (WAITING, RUNNING) and not undelivered:
             raise InputError(f"run {row.id} is {row.state} already")
         _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
 

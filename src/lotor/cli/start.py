@@ -108,14 +108,17 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         if at.journal.commands.withdraw(run):
             typer.echo("lotor: interrupted before the run began; nothing was started", err=True)
             raise typer.Exit(INTERRUPTED) from None
+        driver = at.journal.driver()
+        how = "waits for this party" if driver is None else f"goes on in process {driver}"
         typer.echo(
-            f"lotor: interrupted. The run waits for this party: continue with `lotor "
+            f"lotor: interrupted. The run {how}: continue with `lotor "
             f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
     if row is None:
-        raise InputError(str(at.journal.commands.impossible(run)))
+        kind = MissingPartyError if at.journal.commands.sought(run) else InputError
+        raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
     _say_what_came(row, at.journal.output(run), as_json=as_json)
@@ -145,6 +148,4 @@ async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
 
 def _ended(row: RunRow) -> RunEndedError:
     kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
-    if "stayed away" in row.note:
-        kind = MissingPartyError
     return kind(f"run {row.id} ended without a result: {row.note}")

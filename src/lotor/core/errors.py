@@ -20,7 +20,7 @@
     ├── RunEndedError         a run ended before its result
     │   ├── ConsentError      a party did not consent to it
     │   ├── StoppedError      somebody stopped it
-    │   └── MissingPartyError a party stayed away beyond the deadline
+    │   └── MissingPartyError members of a run could not be found in time
     ├── PullError             the environment could not answer a pull
     └── StalledError          every party waits and nobody can go on
 
@@ -109,7 +109,7 @@ class StoppedError(RunEndedError):
 
 
 class MissingPartyError(RunEndedError):
-    """A party stayed away beyond the deadline."""
+    """Members of a run could not be found in time."""
 
 
 class PullError(LotorError):

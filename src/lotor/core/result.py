@@ -5,6 +5,7 @@ from collections import Counter
 import msgspec
 
 from lotor.core.errors import FormatError
+from lotor.core.unreadable import UNREADABLE
 from lotor.core.wording import counted
 
 
@@ -58,7 +59,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def from_json(cls, text: str) -> "Result":
         try:
             return msgspec.json.decode(text, type=cls)
-        except (msgspec.DecodeError, UnicodeError) as error:
+        except UNREADABLE as error:
             raise FormatError(f"this is not the JSON of a result: {error}") from None
 
     def agrees_with(self, other: "Result") -> bool:

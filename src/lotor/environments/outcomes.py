@@ -103,6 +103,13 @@ class Outcomes:
             )
         return row
 
+    def check(self) -> None:
+        """Raise DataError unless the next decision could be answered; `lotor doctor` calls this."""
+        with self._transaction() as connection:
+            connection.execute(self._sql("SELECT decision FROM {} LIMIT 1"))
+            number, reward = self._next_free(connection)
+            _checked(reward, f"{self}: the reward in row {number}")
+
     def asked(self) -> list[tuple[str, float]]:
         """Decision ids and their rewards in the order of the table, for audits."""
         with self._transaction() as connection:

@@ -1,13 +1,16 @@
 """How much the arms of a run may tell about the contexts, and when to stop."""
 
 from dataclasses import dataclass
-from math import isfinite
+from math import copysign, isfinite
 
 import msgspec
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, to_float
 from lotor.privacy import composition, mechanism
+
+LARGEST_DELTA = 0.01
+"""With a larger one, so much may be excused as chance that the figures say nothing."""
 
 COVERS = (
     "It covers what the party that pulls sees, the arms; "
@@ -19,9 +22,9 @@ class PrivacySpent(msgspec.Struct, frozen=True, kw_only=True):
     """What the arms of `steps` steps tell at most; None stands for infinite, also in JSON.
 
     `per_step` and `paper_per_step` hold for a single step whose context is replaced, after the
-    same history. The others hold for the whole sequence of arms, `total` being the least of them:
-    no set of sequences is more than e^total times as likely (plus delta) when contexts are
-    replaced. `basic` needs no delta.
+    same history. The others hold for the whole sequence of arms, `total` being the least of them,
+    but never less than `per_step`: no set of sequences is more than e^total times as likely (plus
+    delta) when contexts are replaced. `basic` needs no delta.
     """
 
     per_step: float | None
@@ -61,10 +64,10 @@ class Accountant:
             raise InputError(
                 f"epsilon is a probability: give a number from 0 to 1, not {self.epsilon}"
             )
-        if not 0.0 <= self.delta < 1.0:
+        if not 0.0 <= self.delta <= LARGEST_DELTA or copysign(1.0, self.delta) < 0.0:
             raise InputError(
-                "delta is the probability that the guarantee fails: give a small number in [0, 1), "
-                f"such as 1e-6, not {self.delta}"
+                "delta is the probability that the guarantee fails: give a small number from 0 to "
+                f"{LARGEST_DELTA:g}, such as 1e-6, not {self.delta}"
             )
 
     @property
@@ -95,8 +98,13 @@ class Accountant:
         return min(plain, composition.renyi(divergences, steps, self.delta))
 
     def total(self, steps: int) -> float:
-        """The least of the bounds, all of which are valid."""
-        return min(self.basic(steps), self.advanced(steps), self.renyi(steps))
+        """The least of the bounds, all of which are valid, but at least that of one step.
+
+        A large delta excuses the first steps altogether. Their bounds are 0 then, and runs of few
+        steps would add up to nothing, however many there are.
+        """
+        least = min(self.basic(steps), self.advanced(steps), self.renyi(steps))
+        return max(least, self.per_step) if steps else least
 
     def steps(self, budget: float) -> int:
         """The largest number of steps with a total within the budget.

@@ -75,8 +75,8 @@ class RunPlan:
 
     `seats` gives each seat its role. `k` is None if the order does not say how many arms there
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
-    run tell at most: math.inf if there is no bound, None if the protocol keeps no account;
-    `account` is how it was found.
+    run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
+    protocol keeps no account; `account` is how it was found.
     """
 
     policy: str
@@ -85,6 +85,7 @@ class RunPlan:
     seats: Mapping[str, str]
     owners: int | None = None
     privacy: float | None = None
+    delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
 
 

@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 
 from lotor.core.errors import FormatError, InputError
+from lotor.core.unreadable import UNREADABLE
 
 
 class Memory(msgspec.Struct, kw_only=True):
@@ -32,7 +33,7 @@ def restored(kind: type[M], snapshot: bytes, party: str, run: str) -> M:
     """The memory in a snapshot, if it is this party's and of this run."""
     try:
         memory = msgspec.msgpack.decode(snapshot, type=kind)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise FormatError(
             f"this is not a snapshot of a {kind.__name__}: it was cut, or another version wrote it"
         ) from None

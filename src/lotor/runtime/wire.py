@@ -6,6 +6,7 @@ import msgspec
 
 from lotor.core.effects import Message, Receive
 from lotor.core.errors import ProtocolError
+from lotor.core.unreadable import UNREADABLE
 
 encode = msgspec.msgpack.Encoder().encode
 
@@ -19,7 +20,7 @@ def decode(payload: bytes, expected: Receive, receiver: str) -> Message:
     """The message that `receiver` waits for, or an error that names who sent something else."""
     try:
         return _decoder(expected.kind).decode(payload)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             f"{receiver} waits for {expected.kind.__name__} from {expected.sender}, but got "
             f"{len(payload)} bytes that are not one: the message was altered, or "

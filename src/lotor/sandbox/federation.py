@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lotor.core.errors import RunEndedError
+from lotor.crypto.wrapping import ScryptCost
 from lotor.protocols.cast import Cast
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
@@ -30,12 +31,15 @@ from lotor.runtime.daemon.config import (
     TrialTable,
     write_config,
 )
+from lotor.runtime.daemon.protecting import Choice, kit_folder, protect
 from lotor.sandbox.kits import make_kits
 
 # Below the ports that systems give to outgoing connections: while the hub is away, one of those
 # could take its port, and even connect to itself.
 PORTS = range(10_000, 32_000)
 PATIENCE = 5.0
+# A key file is drawn at random: to stretch it adds nothing.
+QUICK = ScryptCost(log2_n=10)
 
 
 def free_port(taken: Collection[Address] = ()) -> int:
@@ -58,7 +62,10 @@ class Spent:
 
 @dataclass(slots=True)
 class Federation:
-    """The parties of a cast as processes; `changes` are made to every party's party.toml."""
+    """The parties of a cast as processes; `changes` are made to every party's party.toml.
+
+    With `key_files` every kit is encrypted, and its key file lies beside it.
+    """
 
     folder: Path
     form: AnyForm
@@ -67,6 +74,7 @@ class Federation:
     wait: float = 60.0
     log: str = "json"
     changes: Mapping[str, object] = field(default_factory=dict)
+    key_files: bool = False
     kits: dict[str, Path] = field(default_factory=dict)
     spent: dict[str, Spent] = field(default_factory=dict)
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -125,6 +133,10 @@ class Federation:
         for name, member in self.cast.members.items():
             write_config(self.kits[name] / "party.toml", self._config(name, ports))
             _write_files(self.kits[name], member.files)
+        if self.key_files:
+            for name, kit in self.kits.items():
+                choice = Choice(new_key_file=self.folder / f"{name}.key")
+                protect(kit_folder(kit), choice, cost=QUICK)
 
     def _config(self, name: str, ports: Mapping[str, Address]) -> PartyConfig:
         by_role: dict[str, tuple[str, ...]] = {}

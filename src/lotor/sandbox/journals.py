@@ -125,7 +125,7 @@ class Journals:
         """What the opener learned."""
         rows = self._ask(
             self._federation.opener,
-            "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL",
+            "SELECT output FROM progress WHERE run = ? AND finished",
             run,
         )
         return msgspec.json.decode(str(rows[0][0]), type=float) if rows else None

@@ -7,7 +7,7 @@ from lotor.core.errors import InputError
 from lotor.crypto.certificates import PartyKey, Subject
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.key_files import make_folder, replace_file, write_new
-from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REQUEST, REVOKED
 
 FEDERATION = "demo"
 AUTHORITY_FOLDER = "authority"
@@ -27,6 +27,7 @@ def make_kits(folder: Path, members: Mapping[str, str]) -> dict[str, Path]:
         make_folder(kit)
         write_new(kit / KEY, key.to_pem())
         replace_file(kit / REQUEST, requests[subject])
+        replace_file(kit / REVOKED, authority.revoked_path.read_bytes())
         replace_file(kit / CERTIFICATE, authority.bundle(certificate))
         kits[subject.name] = kit
     return kits

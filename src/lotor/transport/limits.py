@@ -12,11 +12,21 @@ MIB = 1 << 20
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on time and memory; the defaults fit a federation on ordinary machines.
 
+    Whoever is accepted passes three stages: silent, handshake, peer. The limits of the first two
+    are all that a stranger without a certificate can use up; one source (an IPv4 address, or a
+    network of IPv6) can have half of each. At the defaults these are at most 512 open files
+    beside those of peers, and about a fifth of a core.
+
     max_frame: bytes of one frame, sent or received.
-    handshake: seconds from the TCP connection to the peer's Hello.
+    handshake: seconds that an accepted connection may be silent, and as many again from its first
+        bytes to the peer's Hello.
     keep_alive: seconds between pings; a peer silent for a whole interval after one is gone.
     backoff_first, backoff_last: seconds before the first retry, and at most, doubling between.
-    max_connections: connections accepted at one time, greeted or not.
+    max_connections: accepted connections of peers, who have said Hello.
+    max_silent: accepted connections that have sent nothing yet.
+    max_handshakes: accepted connections in their handshake, and as many that wait for theirs.
+    accepts, handshakes: connections accepted and handshakes begun in a second. More have to wait,
+        in the kernel and with their first bytes unread.
     outgoing: bytes sent but not yet taken by a peer, beyond which its connection is closed.
     unread: bytes arrived but not yet received, beyond which reading from the peer pauses.
     """
@@ -27,6 +37,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     backoff_first: float = 0.1
     backoff_last: float = 10.0
     max_connections: int = 256
+    max_silent: int = 256
+    max_handshakes: int = 128
+    accepts: int = 6_000
+    handshakes: int = 200
     outgoing: int = 64 * MIB
     unread: int = 32 * MIB
 

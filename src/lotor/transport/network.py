@@ -176,6 +176,8 @@ class NetworkTransport:
         self._admit(subject, hello)
         peer = self._peers.get(subject.name)
         old = peer.connection if peer is not None and peer.connected() else None
+        if old is None and not (connection.dialled or connection.probing):
+            self._listener.admit(connection)
         if old is None or old.dialled == connection.dialled or connection.probing:
             return
         # Both sides dialled: both keep the connection that the smaller name dialled.
@@ -189,6 +191,8 @@ class NetworkTransport:
     def _on_established(self, connection: Connection) -> None:
         if connection.subject is None:
             return
+        if not connection.dialled:
+            self._listener.greeted(connection)
         peer = self._peer(connection.subject.name)
         old = peer.connection
         peer.up(connection)

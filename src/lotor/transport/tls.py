@@ -14,12 +14,20 @@ class Tls:
 
     Files and `trust` are looked at again for each new connection, so that a renewed certificate
     or a new revocation list counts at once. Host names play no part: a party is who its
-    certificate says.
+    certificate says. `password` opens the key file if it is encrypted.
     """
 
-    def __init__(self, certificate: Path, key: Path, trust: Callable[[], Trust]) -> None:
+    def __init__(
+        self,
+        certificate: Path,
+        key: Path,
+        trust: Callable[[], Trust],
+        *,
+        password: bytes | None = None,
+    ) -> None:
         self._certificate = certificate
         self._key = key
+        self._password = password
         self._trust = trust
         self._cache: dict[bool, tuple[object, ssl.SSLContext]] = {}
 
@@ -62,7 +70,8 @@ class Tls:
             context.num_tickets = 0  # no resumption: every connection shows its certificate anew
         try:
             context.load_verify_locations(cadata=authority.decode("ascii"))
-            context.load_cert_chain(self._certificate, self._key)
+            # Without a password OpenSSL would ask for one on the terminal, in the event loop.
+            context.load_cert_chain(self._certificate, self._key, self._password or b"")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(
                 f"certificate {self._certificate} and key {self._key} cannot be used for TLS "

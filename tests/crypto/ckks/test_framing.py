@@ -16,10 +16,13 @@ from lotor.core.errors import (
     IntegrityError,
     KeyMismatchError,
     LotorError,
+    ProtocolError,
     VersionError,
 )
 from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey, binding
+from lotor.crypto.ckks.context import context_of
 from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
+from lotor.protocols.helba.wire import ciphertext_from
 
 KIT = small(2, (1,))
 P = KIT.parameters
@@ -174,6 +177,28 @@ def test_content_of_seal_that_is_too_long_or_damaged() -> None:
         Ciphertext.from_bytes(
             CKKSFrame(FrameKind.CIPHERTEXT, P.fingerprint, PRINT, (damaged,)).to_bytes(), P, PRINT
         )
+
+
+def of_seal(content: bytes) -> bytes:
+    """Content as SEAL writes it when it does not compress."""
+    return struct.pack("<HBBBBHQ", 0xA15E, 16, 4, 3, 0, 0, 16 + len(content)) + content
+
+
+@pytest.mark.parametrize(("polynomials", "numbers"), [(0, 3072), (0, 1 << 47)])
+def test_a_ciphertext_without_content_or_larger_than_all_memory(
+    polynomials: int, numbers: int
+) -> None:
+    """SEAL takes it at its word, and then looks beyond its end."""
+    context = context_of(P)
+    scale = P.scales[0]
+    head = struct.pack("<4Q?QQQdQ", *context.ids[0], True, polynomials, 1024, 3, scale, 1)
+    seed = of_seal(b"\x01" + bytes(64))
+    content = head + of_seal(struct.pack("<Q", numbers) + bytes(8 * 3072)) + seed
+    data = CKKSFrame(FrameKind.CIPHERTEXT, P.fingerprint, PRINT, (of_seal(content),), 0, scale)
+    with pytest.raises(FormatError, match="SEAL cannot read these bytes"):
+        Ciphertext.from_bytes(data.to_bytes(), P, PRINT)
+    with pytest.raises(ProtocolError, match="user sent something else than a ciphertext"):
+        ciphertext_from(data.to_bytes(), P, PRINT, "user", 1)
 
 
 def test_lengths_that_do_not_add_up_although_the_check_fits() -> None:

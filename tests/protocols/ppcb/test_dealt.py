@@ -86,7 +86,7 @@ def test_an_order_says_what_was_asked_for() -> None:
     plan = FORM.plan(ORDER)
     assert plan.policy.startswith("linear-epsilon-greedy:epsilon=0.5")
     assert (plan.budget, plan.k, plan.owners) == (BUDGET, ARMS, None)
-    assert plan.privacy == Accountant(ARMS, 0.5).total(BUDGET)
+    assert (plan.privacy, plan.delta) == (Accountant(ARMS, 0.5).total(BUDGET), 1e-6)
     assert plan.account == terms.account()
     assert plan.seats == {
         **{seat: seat for seat in SINGLE},
@@ -206,6 +206,7 @@ def test_options_that_no_order_may_have(options: Mapping[str, str | int], compla
         {"budget": 0},
         {"delay": -1},
         {"delta": 2.0},
+        {"delta": 0.9999999999999999},
         {"privacy_budget": 1e-9},
         {"owners": {}},
         {"owners": {"airline": 0}},

@@ -28,6 +28,7 @@ from lotor.runtime.daemon import commands
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon import start_run as start_run_module
 from lotor.runtime.daemon.authority import AuthorityFolder
+from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.key_files import replace_file
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, REVOKED, Kit
@@ -130,13 +131,16 @@ class Stage:
         *names: str,
         protocols: Mapping[str, type[SecureProtocol]] = PROTOCOLS,
         transport: PartyTransportFactory = NetworkTransport,
+        clock: Clock | None = None,
     ) -> None:
         for name in names:
             kit = Kit(self.kit(name))
             config = read_config(kit.party_toml)
             journal = Journal(kit.path / config.state, str(kit.subject))
             assert journal.lock()
-            self.nodes[name] = Node(kit, config, journal, protocols=protocols, transport=transport)
+            self.nodes[name] = Node(
+                kit, config, journal, protocols=protocols, transport=transport, clock=clock
+            )
             await self.nodes[name].start()
 
     async def stop(self, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""An owner's pulls: on a schedule that does not show them, and never twice unless they may be."""
+"""An owner's pulls: never twice unless they may be, and in doubt a person decides."""
 
 import asyncio
 import logging
@@ -12,7 +12,9 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party
+from lotor.runtime.daemon import party_functions
 from lotor.runtime.daemon.answerer import Answerer
+from lotor.runtime.daemon.clock import Alarm
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.logs import RunLog
@@ -39,7 +41,7 @@ class Puller(Party):
 
 @dataclass
 class FakeClock:
-    """Time passes only when somebody sleeps, or when a pull takes some."""
+    """Time passes only when somebody sleeps."""
 
     time: float = 100.0
     sleeps: list[float] = field(default_factory=list)
@@ -50,6 +52,9 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
         self.time += seconds
+
+    def call_at(self, moment: float, then: Callable[[], None]) -> Alarm:
+        raise AssertionError("nobody waits here")
 
 
 @dataclass
@@ -65,17 +70,14 @@ class Bench:
         asker = FunctionCaller(self.pull, reward_in(RewardScale()))
         return host, Answerer(host, self.owner, {Pull: asker}, self.clock, log)
 
-    async def moments(self) -> list[float]:
-        """When the party goes on after each of its rounds."""
+    async def play(self) -> None:
+        """Answer all questions, to the end."""
         host, answering = self.start()
-        moments = []
         host.advance()
         while host.asked is not None:
             assert await answering.answer(host.asked)
-            moments.append(self.clock.time)
             host.advance()
         assert host.finished
-        return moments
 
 
 def _no_send(peer: str, frame: object) -> None:
@@ -87,53 +89,28 @@ def bench(
     *,
     tick: float = 0.0,
     repeatable: bool = False,
-    clock: FakeClock | None = None,
 ) -> Bench:
     disk = sqlite3.connect(":memory:", isolation_level=None)
     for statement in record.SCHEMA.split(";"):
         disk.execute(statement)
     RunRecord(disk, "run").create(b"state", repeatable=repeatable)
     owner = OwnerTable(pull="world:pull", tick=tick, repeatable=repeatable)
-    return Bench(disk, clock or FakeClock(), owner, pull)
-
-
-def test_with_a_tick_the_party_goes_on_at_the_same_time_pulled_or_not() -> None:
-    clock = FakeClock()
-
-    async def pull(decision: Decision) -> float:
-        clock.time += 0.3
-        return 1.0
-
-    at = bench(pull, tick=0.5, clock=clock)
-    moments = asyncio.run(at.moments())
-    assert moments == pytest.approx([100.5 + 0.5 * t for t in range(ROUNDS)])
-    assert clock.sleeps == pytest.approx([0.2, 0.5] * (ROUNDS // 2))
-    at.disk.close()
+    return Bench(disk, FakeClock(), owner, pull)
 
 
 def test_a_pull_slower_than_the_tick_is_reported_as_a_leak(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    clock = FakeClock()
-
-    async def pull(decision: Decision) -> float:
-        clock.time += 0.9
-        return 1.0
-
-    at = bench(pull, tick=0.5, clock=clock)
-
-    async def scenario() -> Answerer:
-        host, answering = at.start()
-        host.advance()
-        while host.asked is not None:
-            await answering.answer(host.asked)
-            host.advance()
-        return answering
-
+    at = bench(lambda decision: 1.0, tick=0.5)
+    host, answering = at.start()
+    host.advance()
+    assert host.asked is not None
     with caplog.at_level(logging.WARNING, "lotor"):
-        answering = asyncio.run(scenario())
-    assert answering.late_pulls == ROUNDS // 2
+        answering.report_late(host.asked, 3, 0.9)
+    assert answering.late_pulls == 1
+    assert "a pull took 0.900 s, longer than the tick of 0.5 s" in caplog.text
     assert "can tell that this party was pulled" in caplog.text
+    host.close()
     at.disk.close()
 
 
@@ -227,7 +204,7 @@ def test_a_failing_pull_is_tried_again_or_left_in_doubt() -> None:
         return 1.0
 
     at = bench(pull, repeatable=True)
-    asyncio.run(at.moments())
+    asyncio.run(at.play())
     assert at.clock.sleeps == [1.0, 2.0]
     at.disk.close()
 
@@ -241,4 +218,67 @@ def test_a_failing_pull_is_tried_again_or_left_in_doubt() -> None:
         assert "ZeroDivisionError" in answering.trouble
 
     asyncio.run(scenario())
+    at.disk.close()
+
+
+def test_without_a_tick_a_quick_function_is_answered_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.round)
+        return 1.0
+
+    async def scenario(at: Bench) -> list[bool]:
+        host, answering = at.start()
+        host.advance()
+        at_once = []
+        while host.asked is not None:
+            at_once.append(answering.answer_at_once(host.asked))
+            if not at_once[-1]:
+                assert await answering.answer(host.asked)
+            host.advance()
+        return at_once
+
+    at = bench(pull)
+    assert asyncio.run(scenario(at)) == [False, *[True] * (ROUNDS - 1)]
+    assert asked == list(range(0, ROUNDS, 2))
+    at.disk.close()
+
+    at = bench(pull, tick=0.5)
+    assert asyncio.run(scenario(at)) == [False] * ROUNDS
+    at.disk.close()
+
+
+def test_a_quick_function_is_not_asked_again_what_may_have_been_carried_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    asked = []
+
+    def pull(decision: Decision) -> float:
+        asked.append(decision.round)
+        return 1.0
+
+    at = bench(pull)
+
+    async def scenario() -> None:
+        host, answering = at.start()
+        host.advance()
+        for _ in range(2):
+            assert host.asked is not None
+            assert await answering.answer(host.asked)
+            host.advance()  # the intent of the third is written, and the process dies
+        host.close()
+        again, _ = at.start()
+        again.advance()
+        assert again.asked is not None
+        assert again.asked.again
+        answering._host = again
+        assert not answering.answer_at_once(again.asked)
+
+    asyncio.run(scenario())
+    assert asked == [0]
     at.disk.close()

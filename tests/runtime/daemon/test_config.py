@@ -47,6 +47,7 @@ rules = st.builds(
     least_budget=st.integers(1, MAXIMAL_BUDGET),
     total_budget=st.integers(MAXIMAL_BUDGET, 1 << 60),
     privacy_budget=st.none() | st.floats(0.0, allow_infinity=False),
+    largest_delta=st.floats(0.0, 0.01),
     code=st.lists(st.sampled_from(["*", "lotor-toy", "other.package"])).map(tuple),
 )
 
@@ -146,6 +147,13 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
                 "consent.privacy_budget: must be 0 or a number above it",
             )
             for value in ("-0.5", "-1", "nan", "inf")
+        ),
+        *(
+            (
+                CONSENT + f"least_budget = 1\ntotal_budget = 8\nlargest_delta = {value}",
+                "consent.largest_delta: must be a probability from 0 to 0.01",
+            )
+            for value in ("-1e-9", "0.011", "1", "nan", "inf")
         ),
         (CONSENT + "privacy_budget = 'none'", "consent.privacy_budget: expected a number"),
         ("[consent]\ncustomers = 'acme'", "consent.customers: expected a list"),

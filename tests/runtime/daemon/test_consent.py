@@ -10,6 +10,7 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.policies import Softmax, to_text
 from lotor.runtime.daemon.config_tables import ConsentRules
 from lotor.runtime.daemon.consent import RunRequest, objections
+from lotor.runtime.durable.ledger import BudgetSum
 
 names = st.sampled_from(["acme", "globex", "initech"])
 texts = st.sampled_from(["ucb", "softmax:tau=0.02", "softmax:tau=0.5", "pursuit:beta=0.1", "my:x"])
@@ -28,19 +29,20 @@ rules = st.builds(
 requests = st.builds(
     RunRequest, st.just("run"), names, st.just("samba"), texts | st.just(""), budgets
 )
-spending = st.integers(0, 4000)
+spending = st.builds(BudgetSum, pulls=st.integers(0, 4000))
+NOTHING = BudgetSum()
 
 
 @given(rules=rules, request=requests, spent=spending)
 def test_there_is_one_objection_for_each_rule_that_is_broken(
-    rules: ConsentRules, request: RunRequest, spent: int
+    rules: ConsentRules, request: RunRequest, spent: BudgetSum
 ) -> None:
     title = request.policy.partition(":")[0]
     broken = [
         not {"*", request.opener} & set(rules.customers),
         request.policy != "" and not {"*", request.policy, title} & set(rules.policies),
         request.budget < rules.least_budget,
-        request.budget + spent > rules.total_budget,
+        request.budget + spent.pulls > rules.total_budget,
     ]
     found = objections(rules, request, spent)
     assert len(found) == sum(broken)
@@ -51,14 +53,17 @@ def test_there_is_one_objection_for_each_rule_that_is_broken(
 
 
 @given(request=requests, spent=spending)
-def test_without_rules_nothing_starts_by_itself(request: RunRequest, spent: int) -> None:
+def test_without_rules_nothing_starts_by_itself(request: RunRequest, spent: BudgetSum) -> None:
     (sentence,) = objections(None, request, spent)
     assert "set no rules" in sentence
 
 
 @given(rules=rules, request=requests, spent=spending)
-def test_spending_more_never_helps(rules: ConsentRules, request: RunRequest, spent: int) -> None:
-    assert len(objections(rules, request, spent + 1)) >= len(objections(rules, request, spent))
+def test_spending_more_never_helps(
+    rules: ConsentRules, request: RunRequest, spent: BudgetSum
+) -> None:
+    more = msgspec.structs.replace(spent, pulls=spent.pulls + 1)
+    assert len(objections(rules, request, more)) >= len(objections(rules, request, spent))
 
 
 @given(rules=rules, asked=st.lists(requests, max_size=12))
@@ -67,7 +72,7 @@ def test_what_starts_by_itself_never_exceeds_the_total(
 ) -> None:
     spent = 0
     for request in asked:
-        if not objections(rules, request, spent):
+        if not objections(rules, request, BudgetSum(pulls=spent)):
             spent += request.budget
     assert spent <= rules.total_budget
 
@@ -79,15 +84,17 @@ def test_parameters_count_as_numbers(tau: float, other: float) -> None:
         customers=("*",), policies=(f"softmax:tau={tau:.20e}",), least_budget=1, total_budget=10
     )
     request = RunRequest("run", "acme", "samba", to_text(Softmax(tau=tau)), 10)
-    assert objections(rules, request, 0) == []
-    assert objections(rules, msgspec.structs.replace(request, policy=f"softmax:tau={other!r}"), 0)
+    assert objections(rules, request, NOTHING) == []
+    assert objections(
+        rules, msgspec.structs.replace(request, policy=f"softmax:tau={other!r}"), NOTHING
+    )
 
 
 def test_a_rule_allows_no_policy_whose_name_is_longer() -> None:
     rules = ConsentRules(customers=("*",), policies=("rsoful",), least_budget=1, total_budget=10)
     wish = RunRequest("run", "acme", "helba", "rsoful:C=2", 10)
-    assert objections(rules, wish, 0) == []
-    assert objections(rules, msgspec.structs.replace(wish, policy="rsofultr:C=2"), 0)
+    assert objections(rules, wish, NOTHING) == []
+    assert objections(rules, msgspec.structs.replace(wish, policy="rsofultr:C=2"), NOTHING)
 
 
 def test_linear_policies_are_compared_by_their_numbers_too() -> None:
@@ -95,34 +102,41 @@ def test_linear_policies_are_compared_by_their_numbers_too() -> None:
         customers=("*",), policies=("linucb:R=0.20",), least_budget=1, total_budget=10
     )
     request = RunRequest("run", "acme", "linucb-ds", "linucb:gamma=1.0,delta=0.01,R=0.2,S=1.0", 10)
-    assert objections(rules, request, 0) == []
-    assert objections(rules, msgspec.structs.replace(request, policy="linucb:R=0.3"), 0)
+    assert objections(rules, request, NOTHING) == []
+    assert objections(rules, msgspec.structs.replace(request, policy="linucb:R=0.3"), NOTHING)
 
 
 @given(text=st.text(max_size=400), budget=st.integers())
 def test_a_sentence_is_one_line_whatever_comes_from_outside(text: str, budget: int) -> None:
     rules = ConsentRules(customers=(), policies=(), least_budget=5, total_budget=10)
-    found = objections(rules, RunRequest(text, text, text, text, budget), 0)
+    found = objections(rules, RunRequest(text, text, text, text, budget), NOTHING)
     assert found
     assert all(sentence.isprintable() for sentence in found)
 
 
 def test_a_negative_budget_buys_nothing() -> None:
     rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=10)
-    assert len(objections(rules, RunRequest("run", "acme", "samba", "", -MAXIMAL_BUDGET), 11)) == 2
+    assert (
+        len(
+            objections(
+                rules, RunRequest("run", "acme", "samba", "", -MAXIMAL_BUDGET), BudgetSum(pulls=11)
+            )
+        )
+        == 2
+    )
 
 
 def test_too_few_owners_wait_for_approval() -> None:
     rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=100)
     for owners, accepted in ((1, False), (2, False), (3, True), (None, True)):
         request = RunRequest("run", "acme", "samba", "ucb", 50, owners)
-        assert (objections(rules, request, spent=0) == []) == accepted
+        assert (objections(rules, request, NOTHING) == []) == accepted
 
 
 @given(allowed=st.floats(0.0, 1e9), told=st.floats(0.0, 1e9))
 def test_a_run_whose_arms_may_tell_more_than_is_allowed_waits(allowed: float, told: float) -> None:
     request = RunRequest("run", "acme", "ppcb", "", 50, privacy=told)
-    found = objections(limited(allowed), request, spent=0)
+    found = objections(limited(allowed), request, NOTHING)
     if told <= allowed:
         assert found == []
     else:
@@ -130,16 +144,69 @@ def test_a_run_whose_arms_may_tell_more_than_is_allowed_waits(allowed: float, to
         assert f"up to {told}, which is above privacy_budget {allowed}" in sentence
 
 
-@pytest.mark.parametrize("told", [math.inf, math.nan])
+@pytest.mark.parametrize("told", [math.inf, math.nan, -math.inf, -1.0, -0.0])
 def test_arms_that_may_tell_everything_are_above_any_limit(told: float) -> None:
     request = RunRequest("run", "acme", "ppcb", "", 50, privacy=told)
-    (sentence,) = objections(limited(1e308), request, spent=0)
+    (sentence,) = objections(limited(1e308), request, NOTHING)
     assert "everything (no bound, inf), which is above privacy_budget 1e+308" in sentence
-    assert objections(limited(None), request, spent=0) == []
+    assert objections(limited(None), request, NOTHING) == []
 
 
 def test_what_is_not_accounted_is_not_limited() -> None:
-    assert objections(limited(0.0), RunRequest("run", "acme", "samba", "ucb", 50), spent=0) == []
+    assert objections(limited(0.0), RunRequest("run", "acme", "samba", "ucb", 50), NOTHING) == []
+
+
+@given(
+    allowed=st.floats(0.0, 1e9),
+    told=st.lists(st.floats(0.0, 1e9) | st.sampled_from([math.inf, 1e-300, 5e-324]), max_size=12),
+)
+def test_what_starts_by_itself_never_tells_more_than_the_privacy_budget(
+    allowed: float, told: list[float]
+) -> None:
+    rules = limited(allowed)
+    started: list[float] = []
+    for amount in told:
+        request = RunRequest("run", "acme", "ppcb", "", 1, privacy=amount)
+        if not objections(rules, request, BudgetSum(epsilon=math.fsum(started))):
+            started.append(amount)
+    assert math.fsum(started) <= allowed * (1 + 2**-52)
+    assert math.inf not in started
+
+
+def test_earlier_runs_count_as_what_they_may_have_told() -> None:
+    request = RunRequest("run", "acme", "ppcb", "", 50, privacy=7.0)
+    assert objections(limited(12.0), request, BudgetSum(epsilon=5.0)) == []
+    (sentence,) = objections(limited(12.0), request, BudgetSum(epsilon=6.5))
+    assert sentence == (
+        "its arms may tell up to 7.0 and those of earlier runs up to 6.5, which is above "
+        "privacy_budget 12.0"
+    )
+    (sentence,) = objections(limited(1e308), request, BudgetSum(epsilon=math.inf))
+    assert "those of earlier runs everything (no bound, inf), which is above" in sentence
+    huge = msgspec.structs.replace(request, privacy=1e308)
+    assert objections(limited(1.5e308), huge, BudgetSum(epsilon=1e308))
+
+
+@pytest.mark.parametrize("delta", [1.1e-6, 0.9999999999999999, 1e300, math.inf, math.nan, -0.0])
+def test_a_run_whose_account_may_fail_more_often_than_is_allowed_waits(delta: float) -> None:
+    """The orderer chooses delta: with a large one, an account reads as little as it likes."""
+    request = RunRequest("run", "acme", "ppcb", "", 50, privacy=0.0, delta=delta)
+    for rules in (limited(0.0), limited(None)):
+        (sentence,) = objections(rules, request, NOTHING)
+        assert sentence.startswith("its arms may tell more than is stated with probability ")
+        assert sentence.endswith(", which is above largest_delta 1e-06")
+    assert objections(limited(0.0), msgspec.structs.replace(request, delta=1e-6), NOTHING) == []
+    unaccounted = msgspec.structs.replace(request, privacy=None)
+    assert objections(limited(0.0), unaccounted, NOTHING) == []
+
+
+def test_an_owner_chooses_its_largest_delta() -> None:
+    request = RunRequest("run", "acme", "ppcb", "", 50, privacy=1.0, delta=1e-6)
+    strict = msgspec.structs.replace(limited(9.0), largest_delta=0.0)
+    assert len(objections(strict, request, NOTHING)) == 1
+    assert objections(strict, msgspec.structs.replace(request, delta=0.0), NOTHING) == []
+    loose = msgspec.structs.replace(limited(9.0), largest_delta=1e-3)
+    assert objections(loose, msgspec.structs.replace(request, delta=1e-3), NOTHING) == []
 
 
 def limited(allowed: float | None) -> ConsentRules:
@@ -160,7 +227,7 @@ def test_code_of_another_package_needs_consent_of_its_own(
         customers=("*",), policies=("*",), least_budget=1, total_budget=10, code=code
     )
     theirs = CodeFingerprint("lotor-toy", "1.0", "ab" * 32)
-    found = objections(rules, RunRequest("run", "acme", "toy", "ucb", 5, code=(theirs,)), 0)
+    found = objections(rules, RunRequest("run", "acme", "toy", "ucb", 5, code=(theirs,)), NOTHING)
     expected = (
         "it runs code of 'lotor-toy 1.0 (abababababab)', which is not among code (none are listed)"
     )

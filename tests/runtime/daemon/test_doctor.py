@@ -37,6 +37,7 @@ from lotor.runtime.durable.journal import JOURNAL_VERSION, RUNNING, WAITING, Jou
 from lotor.sandbox.federation import free_port
 from lotor.sandbox.kits import make_kits
 from lotor.transport import Hello, Limits, NetworkTransport, Tls
+from runtime.daemon.protected import protect_with_key_file
 from transport.parties import without_host
 
 PULL = "def pull(decision):\n    raise SystemError('the doctor must not call this')\n"
@@ -89,8 +90,8 @@ def examined(kit: Path) -> list[DoctorFinding]:
 
 def wrong(kit: Path) -> dict[str, DoctorFinding]:
     """What is not ok, apart from a peer that is not there and a daemon that is not running."""
-    usual = ("peer cloud", "peer lyon", "served")
-    found = [one for one in examined(kit) if one.result != "ok" and one.check not in usual]
+    usual, well = ("peer cloud", "peer lyon", "served"), ("ok", "hint")
+    found = [one for one in examined(kit) if one.result not in well and one.check not in usual]
     assert len({one.check for one in found}) == len(found), found
     return {one.check: one for one in found}
 
@@ -109,7 +110,15 @@ def about(kit: Path, check: str) -> list[DoctorFinding]:
 def test_nothing_is_wrong_with_a_good_kit(kits: dict[str, Path], name: str) -> None:
     assert wrong(kits[name]) == {}
     checks = {one.check for one in examined(kits[name])}
-    everywhere = {"folder", "key", "certificate", "validity", "authority", "revocation list"}
+    everywhere = {
+        "folder",
+        "protection",
+        "key",
+        "certificate",
+        "validity",
+        "authority",
+        "revocation list",
+    }
     assert everywhere | {"party.toml", "role", "state", "disk", "journal", "port"} <= checks
     assert ("pull" in checks) == (name == "lyon")
     assert not (kits[name] / "state").exists()
@@ -233,14 +242,16 @@ def test_what_is_wrong_in_a_kit_is_found(
 def test_a_kit_without_a_certificate_is_examined_all_the_same(kits: dict[str, Path]) -> None:
     (kits["lyon"] / "certificate.pem").unlink()
     assert "lotor keys install" in only(kits["lyon"], "certificate").todo
-    assert about(kits["lyon"], "pull")[0].result == "ok"
+    assert about(kits["lyon"], "pull")[0].result == "hint"
 
 
 def test_an_owner_with_a_model(kits: dict[str, Path]) -> None:
     kit = kits["lyon"]
     changed(kit, owner=OwnerTable(pull="hospital:pull", model="hospital:model"))
     (kit / "hospital.py").write_text(f"{PULL}\n\ndef model():\n    return 1\n")
-    assert [one.result for check in ("pull", "model") for one in about(kit, check)] == ["ok", "ok"]
+    assert [one.result for check in ("pull", "model") for one in about(kit, check)] == [
+        *("hint", "ok")
+    ]
     changed(kit, owner=OwnerTable(model="hospital:absent"))
     assert "has no absent" in only(kit, "model").found
     assert about(kit, "pull") == []
@@ -423,6 +434,37 @@ def test_whether_it_is_served(kits: dict[str, Path], journal: Journal) -> None:
     assert journal.lock()  # the doctor has let go
 
 
+# -- protection ------------------------------------------------------------------------------
+
+
+def test_whether_it_is_protected(kits: dict[str, Path]) -> None:
+    (found,) = about(kits["lyon"], "protection")
+    assert f"`lotor keys protect --kit {kits['lyon']}` encrypts them" in found.found
+    protect_with_key_file(kits["lyon"], kits["lyon"].with_suffix(".key"))
+    (found,) = about(kits["lyon"], "protection")
+    assert "a key file opens them" in found.found
+    assert wrong(kits["lyon"]) == {}
+
+
+def test_a_kit_that_cannot_be_opened_is_one_problem_and_not_many(kits: dict[str, Path]) -> None:
+    protect_with_key_file(kits["lyon"], kits["lyon"].with_suffix(".key"))
+    kits["lyon"].with_suffix(".key").write_bytes(bytes(32))
+    found = only(kits["lyon"], "protection")
+    assert "does not open" in found.found
+    assert peer(kits) == []
+
+
+def test_swapped_files_of_protected_kits(kits: dict[str, Path]) -> None:
+    for name in ("cloud", "lyon"):
+        protect_with_key_file(kits[name], kits[name].with_suffix(".key"))
+    shutil.copy(kits["lyon"] / "key.pem", kits["lyon"].with_suffix(".pem"))
+    shutil.copy(kits["cloud"] / "key.pem", kits["lyon"])
+    assert "does not open with the key in" in only(kits["lyon"], "key").found
+    shutil.copy(kits["lyon"].with_suffix(".pem"), kits["lyon"] / "key.pem")
+    shutil.copy(kits["cloud"] / "protection.json", kits["lyon"])
+    assert "is that of controller cloud" in wrong(kits["lyon"])["certificate"].found
+
+
 # -- connections -----------------------------------------------------------------------------
 
 
@@ -442,7 +484,7 @@ def answering(
     changes: list[str] = []
     transport = NetworkTransport(
         me=owner.subject,
-        tls=Tls(owner.certificate_path, owner.key_path, owner.fresh_trust),
+        tls=Tls(owner.certificate_path, owner.key_path, owner.fresh_trust, password=owner.password),
         listen=address,
         dial=dial or {},
         hello=says,
@@ -473,7 +515,11 @@ def peer(kits: dict[str, Path]) -> list[DoctorFinding]:
     return about(kits["lyon"], "peer cloud")
 
 
-def test_a_peer_that_answers(kits: dict[str, Path]) -> None:
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_peer_that_answers(kits: dict[str, Path], protected: bool) -> None:
+    if protected:
+        for name in ("cloud", "lyon"):
+            protect_with_key_file(kits[name], kits[name].with_suffix(".key"))
     with answering(kits["cloud"], listening(kits)):
         assert [one.result for one in peer(kits)] == ["ok", "ok", "ok"]
 

@@ -113,3 +113,42 @@ def test_a_kit_takes_the_newest_list_of_its_own_authority(
     (kit / "revoked.pem").write_bytes(b"half")
     install_revocations(kit, authority.revoked_path)
     assert (kit / "revoked.pem").read_bytes() == authority.revoked_path.read_bytes()
+
+
+def test_a_certificate_brings_the_list_of_what_was_revoked(
+    tmp_path: Path, authority: AuthorityFolder
+) -> None:
+    kit, file = tmp_path / "lyon", tmp_path / "handout"
+    make_request(kit, LYON)
+    make_request(tmp_path / "porto", Subject("porto", "owner"))
+    gone = authority.sign((tmp_path / "porto" / "request.pem").read_bytes())
+    authority.revoke("porto")
+    # The authority's own list may be old; the one that it hands out is not.
+    old = authority.authority.revocations({}, now=datetime.now(UTC) - timedelta(days=60))
+    authority.revoked_path.write_bytes(old)
+    certificate = authority.sign((kit / "request.pem").read_bytes())
+    file.write_bytes(authority.handout(certificate))
+    trust = install_certificate(kit, file).trust
+    assert trust.revocations is not None
+    assert not trust.revocations.stale()
+    assert set(trust.revocations.revoked) == {gone.serial}
+    assert (kit / "certificate.pem").read_bytes() == authority.bundle(certificate)
+
+
+def test_a_certificate_does_not_bring_an_old_list_back(
+    tmp_path: Path, authority: AuthorityFolder
+) -> None:
+    kit, file = tmp_path / "lyon", tmp_path / "handout"
+    make_request(kit, LYON)
+    certificate = authority.sign((kit / "request.pem").read_bytes())
+    file.write_bytes(authority.handout(certificate))
+    install_certificate(kit, file)
+    newer = authority.authority.revocations({}, now=datetime.now(UTC) + timedelta(days=1))
+    (kit / "revoked.pem").write_bytes(newer)
+    install_certificate(kit, file)
+    assert (kit / "revoked.pem").read_bytes() == newer
+    forged = CertificateAuthority.create("clinics").revocations({})
+    file.write_bytes(authority.bundle(certificate) + forged)
+    with pytest.raises(ConfigError, match="not signed by the authority clinics"):
+        install_certificate(kit, file)
+    assert (kit / "revoked.pem").read_bytes() == newer

@@ -256,7 +256,7 @@ def test_a_damaged_store_holds_the_run_up_until_it_is_mended(made: Federation) -
             path.write_bytes(data[:-1])
             await group.up("server")
             live = await group.live("server", run)
-            await until(lambda: live._standing()[0] == BLOCKED)
+            await until(lambda: live._told().state == BLOCKED)
             assert (live.state, live.host) == (RUNNING, None)
             assert "see its log" in live.note
             user = await group.live("user", run)

@@ -63,12 +63,21 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
             resigned(made, msgspec.structs.replace(other, order=b"?")),
             "terms that this version cannot read",
         ),
+        "deep order": (
+            resigned(made, msgspec.structs.replace(other, order=deep_order())),
+            "terms that this version cannot read",
+        ),
         "foreign roster": (
             Roster("", [Card(foreign("lyon", "owner").to_der(), Contribution(1))]),
             "belongs to another federation",
         ),
         "no roster": (Roster("", [Card(b"no certificate", Contribution(1))]), "certificate"),
     }
+
+
+def deep_order() -> bytes:
+    """A field that nobody asked for, with lists in lists."""
+    return b"\x81\xa4more" + b"\x91" * 100_000 + b"\x00"
 
 
 def lyon_key(made: Stage) -> PartyKey:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lotor.core.effects import Decision
 from lotor.core.errors import ConfigError, DataError, PullError
 from lotor.core.fixed_point import RewardScale
+from lotor.runtime.daemon import party_functions
 from lotor.runtime.daemon.party_functions import FunctionCaller, OwnFunction, load_function
 from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable.record import Answer
@@ -241,3 +242,117 @@ def test_an_error_that_explains_itself_is_quoted() -> None:
     for each in (pull, slow):
         with pytest.raises(PullError, match=r"decision run/1/4\): used up"):
             answer(each)
+
+
+class Ward:
+    """A plain function that is quick, until it is told to be otherwise."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.threads: set[int] = set()
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.broken = False
+
+    def pull(self, decision: Decision) -> float:
+        self.asked.append(decision.round)
+        self.threads.add(threading.get_ident())
+        assert self.go_on.wait(timeout=60)
+        if self.broken:
+            raise ValueError("no such patient")
+        return decision.round / 10
+
+
+def quick_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(party_functions, "QUICK", seconds)
+
+
+async def asked_once(ward: Ward) -> FunctionCaller:
+    caller = FunctionCaller(ward.pull, reward_in(RewardScale()))
+    assert not caller.begin(Decision.named("run", 1, 0))  # nobody knows yet whether it is quick
+    assert ward.asked == []
+    assert await caller.call(Decision.named("run", 1, 0)) == 0.1
+    return caller
+
+
+def test_a_quick_function_is_waited_for_in_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_after(60, monkeypatch)
+    ward = Ward()
+
+    async def asked() -> None:
+        caller = await asked_once(ward)
+        for t in (2, 3, 4):
+            assert caller.begin(Decision.named("run", t, 0))
+            assert caller.ready == t / 10
+        caller.close()
+        assert not caller.begin(DECISION)
+
+    asyncio.run(asked())
+    assert ward.asked == [1, 2, 3, 4]
+    assert len(ward.threads) == 1
+    assert threading.get_ident() not in ward.threads
+
+
+def test_a_slow_function_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_after(0, monkeypatch)
+    ward = Ward()
+
+    async def asked() -> None:
+        caller = await asked_once(ward)
+        assert not caller.begin(DECISION)
+        caller.close()
+
+    asyncio.run(asked())
+    assert ward.asked == [1]
+
+
+def test_a_function_that_turns_slow_is_still_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_after(60, monkeypatch)
+    ward = Ward()
+
+    async def asked() -> list[Answer]:
+        caller = await asked_once(ward)
+        ward.go_on.clear()
+        quick_after(0, monkeypatch)
+        assert not caller.begin(DECISION)
+        other = Decision.named("other", 5, 1)
+        assert not caller.begin(other)  # of another run, while the function is busy
+        ward.go_on.set()
+        answers = await asyncio.gather(caller.call(other), caller.call(DECISION))
+        caller.close()
+        return list(answers)
+
+    assert asyncio.run(asked()) == [0.5, 0.4]
+    assert sorted(ward.asked) == [1, 4, 5]
+
+
+def test_a_quick_function_that_fails_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_after(60, monkeypatch)
+    ward = Ward()
+
+    async def asked() -> None:
+        caller = await asked_once(ward)
+        ward.broken = True
+        assert not caller.begin(DECISION)
+        with pytest.raises(PullError, match=r"failed \(ValueError"):
+            await caller.call(DECISION)
+        caller.close()
+
+    asyncio.run(asked())
+    assert ward.asked == [1, 4]
+
+
+def test_an_unusable_quick_answer_is_refused_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_after(60, monkeypatch)
+    ward = Ward()
+
+    async def asked() -> None:
+        caller = await asked_once(ward)
+        outside = Decision.named("run", 11, 0)
+        assert not caller.begin(outside)
+        with pytest.raises(PullError, match="reward_range"):
+            await caller.call(outside)
+        caller.close()
+
+    asyncio.run(asked())
+    assert ward.asked == [1, 11]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemons import DaemonGroup, until
-from lotor.cli import runs
+from lotor.cli import run_document
 from lotor.core.fingerprint import CodeFingerprint, fingerprints_of
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.commands import Stop
@@ -65,10 +65,10 @@ async def restart(group: DaemonGroup, name: str, protocol: type[Toy]) -> None:
 def shown(group: DaemonGroup, name: str, run: str) -> dict[str, object]:
     """What `lotor runs show` says with the changed code."""
     with pytest.MonkeyPatch.context() as patch, open_kit(group.kits[name]) as at:
-        patch.setattr(runs, "PROTOCOLS", {"toy": ChangedToy})
+        patch.setattr(run_document, "PROTOCOLS", {"toy": ChangedToy})
         row = at.journal.find(run)
         assert row is not None
-        return runs.described(at, row)
+        return run_document.described(at, row, served=False)
 
 
 def test_a_party_with_other_code_declines_and_can_do_the_next_run(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.paper import HOSPITAL_MODULE, SambaPaper, hospitals
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
-from lotor.runtime.daemon.kit import read_key
+from lotor.runtime.daemon.kit import unlock_key
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.daemon.party_functions import FunctionCaller
@@ -198,7 +198,7 @@ def secrets(watched: Watched) -> list[Secret]:
 
 def _private_keys(watched: Watched) -> Iterator[Secret]:
     for folder in (*watched.federation.kits.values(), watched.federation.folder / "authority"):
-        key, home = read_key(folder), (f"{folder.name}/key.pem ",)
+        key, home = unlock_key(folder), (f"{folder.name}/key.pem ",)
         raw = key.private.private_bytes_raw()
         yield Secret(f"private key of {folder.name}", forms_of(raw), home)
         pem = b"".join(key.to_pem().splitlines()[1:-1])

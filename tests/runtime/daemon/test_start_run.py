@@ -58,6 +58,35 @@ def test_only_others_are_missing(
     asyncio.run(scenario())
 
 
+def test_the_journal_says_who_is_still_to_be_found_and_since_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_run_module, "ASK_SECONDS", 0.01)
+
+    async def scenario() -> None:
+        group = make_group(tmp_path / "f", wait=60.0)
+        try:
+            await group.up("anna")
+            run = group.order("anna", order(3))
+            queue = group.nodes["anna"].journal.commands
+            await until(lambda: list(queue.sought(run)) == ["bert", "carl"])
+            since = queue.sought(run)["carl"]
+            await group.up("bert")
+            await until(lambda: list(queue.sought(run)) == ["carl"])
+            assert queue.sought(run) == {"carl": since}
+            await group.down("anna")
+            await group.up("anna")
+            queue = group.nodes["anna"].journal.commands
+            assert queue.sought(run)["carl"] == since
+            await group.up("carl")
+            await group.state("anna", run, FINISHED)
+            assert queue.sought(run) == {}
+        finally:
+            await group.down()
+
+    asyncio.run(scenario())
+
+
 def listing(opener_brings: list[Contribution]) -> type[Toy]:
     """The toy that notes what the opener is said to bring."""
 

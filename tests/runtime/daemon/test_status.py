@@ -48,6 +48,8 @@ CHANGES = st.sampled_from(
         {"state": FAILED},
         {"text": "something else"},
         {"round": 8},
+        {"since": 1.0},
+        {"missing": {"porto": 1.0}},
         {"signature": bytes(64)},
         {"signature": b""},
     ]
@@ -83,8 +85,14 @@ def test_a_stranger_is_not_heard() -> None:
         Status("aa", "lyon", 1.0, FAILED, "a" * 1001, 1),
         Status("aa", "lyon", nan, FAILED, "", 1),
         Status("aa", "lyon", inf, FAILED, "", 1),
+        Status("aa", "lyon", 1.0, FAILED, "", 1, since=inf),
+        Status("aa", "lyon", 1.0, RUNNING, "", 1, missing={"porto": nan}),
+        Status("aa", "lyon", 1.0, RUNNING, "", 1, missing={"por\nto": 1.0}),
     ],
-    ids=["state", "no state", "line", "escape", "direction", "long", "nan", "for ever"],
+    ids=[
+        *("state", "no state", "line", "escape", "direction", "long", "nan", "for ever"),
+        *("since", "missing since", "missing whom"),
+    ],
 )
 def test_what_a_party_signs_must_still_be_fit_to_show(status: Status) -> None:
     with pytest.raises(

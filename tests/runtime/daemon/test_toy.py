@@ -1,6 +1,8 @@
 """The runtime knows nothing of SAMBA: three other roles, two of them listening, run on it."""
 
 import asyncio
+import logging
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +12,14 @@ import pytest
 from daemons import DaemonGroup, until
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import Address, ConsentRules, LimitsTable, OwnerTable, PartyConfig
+from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.durable.journal import FAILED, FINISHED, STOPPED
+from lotor.runtime.daemon.status import MISSING, read_kept
+from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED
 from lotor.sandbox.federation import free_port
 from lotor.transport import MemoryNetwork, NetworkTransport, PartyTransportFactory
+from runtime.daemon.stage import Lines
 from toy import Toy
 
 ROLES = {"anna": "caller", "bert": "doubler", "carl": "adder"}
@@ -58,6 +63,16 @@ def order(budget: int) -> StartRun:
 def transport(request: pytest.FixtureRequest) -> PartyTransportFactory:
     """What the daemons are connected by: they must not care."""
     return NetworkTransport if request.param == "network" else MemoryNetwork().join
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    """What daemons log."""
+    lines: list[str] = []
+    handler, logger = Lines(lines), logging.getLogger("lotor.daemon")
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
 
 
 async def toy_group(folder: Path, transport: PartyTransportFactory) -> DaemonGroup:
@@ -121,29 +136,68 @@ def test_a_party_that_comes_back_goes_on(tmp_path: Path, transport: PartyTranspo
     asyncio.run(scenario())
 
 
-def test_who_is_missing_is_named_and_after_the_deadline_the_run_ends(
-    tmp_path: Path, transport: PartyTransportFactory
+def test_a_missing_peer_pauses_a_run_for_as_long_as_it_takes(
+    tmp_path: Path, transport: PartyTransportFactory, log: list[str]
 ) -> None:
     async def scenario() -> None:
         group = await toy_group(tmp_path / "f", transport)
+        try:
+            run = group.order("anna", order(400))
+            live = await group.live("anna", run)
+            await until(lambda: live.round > 5)
+            await group.down("carl")
+            await until(lambda: "waits for adder, away since" in live.note)
+            for name in ("anna", "bert"):
+                wait_no_longer(group.nodes[name])
+            await until(lambda: "end the run with `lotor runs stop`" in live.note)
+            other = group.nodes["bert"].runs[run]
+            await until(lambda: "end the run with `lotor runs stop`" in other.note)
+            for _ in range(3):
+                live.look_after()
+            assert live.state == other.state == RUNNING
+            warned = [line for line in log if "adder stays away" in line]
+            assert len(warned) == 2  # by each of the two, once
+            await group.up("carl")
+            await group.state("anna", run, FINISHED)
+            assert group.nodes["anna"].journal.output(run) == expected(400)
+        finally:
+            await group.down()
+
+    asyncio.run(scenario())
+
+
+def test_since_when_a_peer_is_missing_outlives_a_restart(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        group = await toy_group(tmp_path / "f", MemoryNetwork().join)
         try:
             run = group.order("anna", order(10**6))
             live = await group.live("anna", run)
             await until(lambda: live.round > 5)
             await group.down("carl")
-            await until(lambda: "waits for adder, away since" in live.note)
-            other = group.nodes["bert"].runs[run]
-            for name in ("anna", "bert"):
-                wait_no_longer(group.nodes[name])
-            await until(lambda: live.state == other.state == FAILED)
-            assert "adder stayed away for" in live.note
-            await group.up("carl")
-            back = await group.state("carl", run, FAILED)
-            assert "adder stayed away for" in back.note
+            await until(lambda: "adder" in said(group, "anna", run).missing)
+            before = said(group, "anna", run)
+            assert before.state == MISSING
+            assert before.since == before.missing["adder"] <= before.time
+            await group.down("anna")
+            await group.up("anna")
+            await until(
+                lambda: (
+                    said(group, "anna", run).time > before.time
+                    and set(said(group, "anna", run).missing) == {"adder"}
+                )
+            )
+            after = said(group, "anna", run)
+            assert (after.since, after.missing) == (before.since, before.missing)
         finally:
             await group.down()
 
     asyncio.run(scenario())
+
+
+def said(group: DaemonGroup, name: str, run: str) -> Status:
+    """What a party has last told of a run, as its journal has it."""
+    live = group.nodes[name].runs[run]
+    return read_kept(group.nodes[name].journal.statuses(run))[live.seat]
 
 
 def test_stop_ends_a_run_on_all_sides_also_for_who_was_away(

@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError, JournalError, JournalWriteError, VersionError
 from lotor.core.version import VERSION
-from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED, WAITING, Journal, RunRow
+from lotor.runtime.durable.journal import (
+    FINISHED,
+    REFUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    Journal,
+    RunRow,
+)
 
 PARTY = "lyon (owner)"
 
@@ -93,18 +101,18 @@ def test_a_run_is_there_with_its_snapshot_or_not_at_all(journal: Journal) -> Non
 
 
 def test_whole_budgets_are_spent_until_a_run_ends_early(journal: Journal) -> None:
-    for run, state, budget in (
-        ("aa", RUNNING, 5),
-        ("bb", FINISHED, 70),
-        ("cc", WAITING, 1100),
-        ("dd", STOPPED, 13000),
-    ):
-        journal.add(msgspec.structs.replace(row(run, state), budget=budget), b"snapshot")
+    for run, budget in (("aa", 5), ("bb", 70), ("dd", 13000)):
+        journal.add(msgspec.structs.replace(row(run), budget=budget), b"snapshot")
+    journal.add(msgspec.structs.replace(row("cc", WAITING), budget=1100), None)
     stopped = journal.record("dd")
     stopped.note(1, Decision.named("dd", 1, 0), 0.5)
     stopped.note(2, None, None)  # pulled elsewhere
     stopped.intend(3, Decision.named("dd", 3, 0))  # and not answered
-    assert journal.spent() == 5 + 70 + 1
+    assert journal.ledger.spent().pulls == 5 + 70 + 13000
+    journal.change("bb", FINISHED, "")
+    journal.change("cc", REFUSED, "")
+    journal.change("dd", STOPPED, "")
+    assert journal.ledger.spent().pulls == 5 + 70 + 1
 
 
 @settings(max_examples=15)
@@ -317,6 +325,9 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     assert [found.id for found in journal.runs()] == [
         *(f"{number:04}" for number in range(int(done))),
         "next",
+    ]
+    assert [entry.run for entry in journal.ledger.entries()] == [
+        found.id for found in journal.runs()
     ]
     journal.change("next", STOPPED, "enough")
     journal.close()

@@ -3,7 +3,7 @@
 from lotor.crypto.certificates.authority import CertificateAuthority
 from lotor.crypto.certificates.certificate import Certificate, read_bundle
 from lotor.crypto.certificates.party_key import PartyKey, Request
-from lotor.crypto.certificates.subject import Subject
+from lotor.crypto.certificates.subject import Subject, party_fingerprint
 from lotor.crypto.certificates.trust import Revocations, Trust
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "Revocations",
     "Subject",
     "Trust",
+    "party_fingerprint",
     "read_bundle",
 ]

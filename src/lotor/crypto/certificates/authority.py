@@ -55,14 +55,19 @@ class CertificateAuthority:
 
     @classmethod
     def from_pem(cls, certificate: bytes, key: bytes) -> "CertificateAuthority":
+        """From its certificate and its key, unencrypted."""
+        return cls.with_key(certificate, PartyKey.from_pem(key))
+
+    @classmethod
+    def with_key(cls, certificate: bytes, key: PartyKey) -> "CertificateAuthority":
+        """From its certificate (PEM) and its key; KeyMismatchError if they do not fit."""
         parsed, name = read_authority(certificate)
-        private = PartyKey.from_pem(key)
-        if parsed.public_key() != private.private.public_key():
+        if parsed.public_key() != key.private.public_key():
             raise KeyMismatchError(
                 f"the private key is not the one of the authority {name}: the two files "
                 "belong to different authorities; take both from the same one"
             )
-        return cls(parsed, name, private)
+        return cls(parsed, name, key)
 
     @property
     def certificate_pem(self) -> bytes:
@@ -76,9 +81,9 @@ class CertificateAuthority:
     def not_after(self) -> datetime:
         return self._certificate.not_valid_after_utc
 
-    def key_pem(self) -> bytes:
-        """The private key, unencrypted: for a file that only its owner can read."""
-        return self._key.to_pem()
+    def key_pem(self, password: bytes | None = None) -> bytes:
+        """The private key, for a file that only its owner can read; in clear without a password."""
+        return self._key.to_pem(password)
 
     def sign(
         self, request_pem: bytes, days: int = 365, *, now: datetime | None = None

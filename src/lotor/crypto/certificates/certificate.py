@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from lotor.core.errors import CertificateError, FormatError
-from lotor.crypto.certificates.parsing import ed25519_of, fingerprint, parsing
-from lotor.crypto.certificates.subject import Subject, subject_of
+from lotor.crypto.certificates.parsing import ed25519_of, parsing
+from lotor.crypto.certificates.subject import Subject, party_fingerprint, subject_of
 
 USES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
@@ -60,8 +60,8 @@ class Certificate:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the whole certificate, in blocks of four digits."""
-        return fingerprint(self._der)
+        """The party's, which its request and its next certificate have, too."""
+        return party_fingerprint(self.subject, self.key_bytes)
 
 
 def read_bundle(pem: bytes) -> tuple[Certificate, bytes]:

@@ -3,7 +3,9 @@
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
     Encoding,
+    KeySerializationEncryption,
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
@@ -11,8 +13,8 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from lotor.core.errors import CertificateError, FormatError
-from lotor.crypto.certificates.parsing import ed25519_of, fingerprint, parsing
-from lotor.crypto.certificates.subject import Subject, subject_of
+from lotor.crypto.certificates.parsing import ed25519_of, parsing
+from lotor.crypto.certificates.subject import Subject, party_fingerprint, subject_of
 
 
 class PartyKey:
@@ -33,19 +35,25 @@ class PartyKey:
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
-    def from_pem(cls, pem: bytes) -> "PartyKey":
-        """Read a key file without a password."""
+    def from_pem(cls, pem: bytes, password: bytes | None = None) -> "PartyKey":
+        """Read a key file; FormatError if it needs a password, needs none, or another one."""
         with parsing("private key"):
-            key = load_pem_private_key(pem, password=None)
+            key = load_pem_private_key(pem, password)
         if not isinstance(key, Ed25519PrivateKey):
             raise FormatError(
                 "the private key is not an Ed25519 key: make one with `lotor keys request`"
             )
         return cls(key)
 
-    def to_pem(self) -> bytes:
-        """The key itself, unencrypted: for a file that only its owner can read."""
-        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    def to_pem(self, password: bytes | None = None) -> bytes:
+        """The key itself, for a file that only its owner can read; in clear without a password.
+
+        `password` should be derived from a key: the format stretches it only a little.
+        """
+        how: KeySerializationEncryption = NoEncryption()
+        if password is not None:
+            how = BestAvailableEncryption(password)
+        return self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, how)
 
     @property
     def public_bytes(self) -> bytes:
@@ -72,7 +80,6 @@ class Request:
                 )
             self.public_key: Ed25519PublicKey = ed25519_of(request)
             self.subject: Subject = subject_of(request)
-            self._der = request.public_bytes(Encoding.DER)
 
     def __repr__(self) -> str:
         return f"<Request of {self.subject}>"
@@ -85,8 +92,8 @@ class Request:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the request: role, name and key, to compare by phone."""
-        return fingerprint(self._der)
+        """To compare by phone: it covers role, name and key, as the certificate's does."""
+        return party_fingerprint(self.subject, self.key_bytes)
 
     @property
     def key_bytes(self) -> bytes:

@@ -7,6 +7,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from lotor.core.errors import CertificateError, InputError
+from lotor.crypto.certificates.parsing import fingerprint
 
 SCHEME = "lotor:"
 _WORD = re.compile(r"[a-z][a-z0-9-]{0,62}", re.ASCII)
@@ -50,6 +51,14 @@ class Subject(msgspec.Struct, frozen=True):
         if not uri.startswith(SCHEME) or not slash:
             raise InputError(f"{uri[:160]!r} is not of the form {SCHEME}ROLE/NAME")
         return cls(name, role)
+
+
+def party_fingerprint(subject: Subject, key: bytes) -> str:
+    """The fingerprint of a party: of its role, its name and its public key.
+
+    The same for its request, for each of its certificates and in every run.
+    """
+    return fingerprint(b"\0".join((b"lotor party", subject.uri.encode(), key)))
 
 
 def subject_of(source: x509.Certificate | x509.CertificateSigningRequest) -> Subject:

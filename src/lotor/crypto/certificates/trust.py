@@ -62,6 +62,9 @@ class Revocations:
             crl = x509.load_pem_x509_crl(pem)
         return cls(crl)
 
+    def to_pem(self) -> bytes:
+        return self._crl.public_bytes(Encoding.PEM)
+
     def stale(self, now: datetime | None = None) -> bool:
         """Whether the authority should have made a newer one by now."""
         return self.next_update is not None and moment(now) > self.next_update
@@ -102,6 +105,11 @@ class Trust:
     def fingerprint(self) -> str:
         """SHA-256 of the authority's certificate: the same for every party of a federation."""
         return fingerprint(self._certificate.public_bytes(Encoding.DER))
+
+    @property
+    def key_bytes(self) -> bytes:
+        """The authority's public key, 32 bytes."""
+        return ed25519_of(self._certificate).public_bytes_raw()
 
     @property
     def not_after(self) -> datetime:

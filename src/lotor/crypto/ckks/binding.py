@@ -170,6 +170,12 @@ def seal() -> Seal:
         ) from error
 
 
+# What SEAL's C++ exceptions become: invalid_argument, out_of_range, logic_error, runtime_error.
+_REFUSED: Final = (ValueError, IndexError, RuntimeError)
+# An altered object may also name a size that no memory holds.
+_UNREADABLE: Final = (*_REFUSED, OverflowError, MemoryError)
+
+
 class _Refusals(AbstractContextManager[None]):
     """Turns what SEAL raises into an error of ours."""
 
@@ -179,8 +185,7 @@ class _Refusals(AbstractContextManager[None]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # SEAL's C++ exceptions: invalid_argument, out_of_range, logic_error, runtime_error.
-        if isinstance(error, ValueError | IndexError | RuntimeError):
+        if isinstance(error, _REFUSED):
             raise CryptoError(
                 f"SEAL refused an operation: {error}; a result that does not depend on any "
                 "secret ('transparent': x - x, or a product with zero) and values too large for "
@@ -204,7 +209,7 @@ def saved(item: SealWritable) -> bytes:
     with _private_file() as path:
         try:
             item.save(path)
-        except (ValueError, RuntimeError) as error:
+        except _REFUSED as error:
             raise CryptoError(
                 f"SEAL could not write a key or ciphertext: {error}; is memory or the disk full?"
             ) from None
@@ -217,7 +222,7 @@ def load(item: SealReadable, context: SealContext, data: bytes | memoryview) -> 
         Path(path).write_bytes(data)
         try:
             item.load(context, path)
-        except (ValueError, RuntimeError) as error:
+        except _UNREADABLE as error:
             raise FormatError(
                 f"SEAL cannot read these bytes: {error}; they were altered, or made with other "
                 "parameters; ask their sender for them again"

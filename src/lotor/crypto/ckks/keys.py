@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import FormatError, InputError
+from lotor.core.unreadable import UNREADABLE
 from lotor.crypto.ckks.binding import (
     KeyGenerator,
     SealKey,
@@ -245,7 +246,7 @@ class EvaluationKeys:
         context = context_of(parameters)
         try:
             steps = msgspec.msgpack.decode(frame.parts[0], type=tuple[int, ...])
-        except (msgspec.MsgspecError, IndexError):
+        except (*UNREADABLE, IndexError):
             steps = (-1,)
         if any(not 0 < step < parameters.slots for step in steps):
             raise FormatError(

@@ -11,6 +11,7 @@ import msgspec
 from gmpy2 import mpz
 
 from lotor.core.errors import FormatError
+from lotor.core.unreadable import UNREADABLE
 
 FINGERPRINT_BYTES = 16
 _VERSION = 1
@@ -91,7 +92,7 @@ def record_from_bytes(kind: RecordKind, data: bytes) -> Record:
 def record_from_json(kind: RecordKind, text: str) -> Record:
     try:
         document = msgspec.json.decode(text, type=dict[str, str | int])
-    except (msgspec.MsgspecError, UnicodeError):
+    except UNREADABLE:
         raise FormatError(
             f"this is not the JSON object of a {kind.name}: it is truncated or something else; "
             "pass what to_json returned"

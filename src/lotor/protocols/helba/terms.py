@@ -7,6 +7,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.unreadable import UNREADABLE
 from lotor.policies import from_text
 from lotor.policies.optimistic import BatchedOFUL
 
@@ -100,7 +101,7 @@ def terms_from(data: bytes) -> HelbaTerms:
     try:
         terms = msgspec.msgpack.decode(data, type=HelbaTerms)
         terms.check()
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             "this version of helba cannot read these terms: let all parties run the same version"
         ) from None

@@ -176,7 +176,10 @@ class HelbaUser(Party):
         )
         bound = place(memory.run, SECRET_KEY, KEY_AUTHORITY, self._identity.name)
         opened = SealingKey(memory.sealing_key).open(sealed, bound + digest)
-        secret = self._loaded(opened)
+        try:
+            secret = self._loaded(opened)
+        except CryptoError as error:
+            raise ProtocolError(f"{KEY_AUTHORITY} sealed an unusable CKKS key: {error}") from None
         memory.key, memory.sealing_key = self._store.keep(opened), b""
         return secret
 

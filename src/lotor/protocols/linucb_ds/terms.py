@@ -4,6 +4,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET
+from lotor.core.unreadable import UNREADABLE
 from lotor.policies import from_text
 from lotor.policies.linear import LinearPolicy, SlotBits
 from lotor.protocols.linucb_ds.protocol import LEAST_BUDGET, SLOT_BITS
@@ -50,7 +51,7 @@ def terms_from(data: bytes) -> LinUCBTerms:
     """Terms from the bytes that the customer signed."""
     try:
         return msgspec.msgpack.decode(data, type=LinUCBTerms)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             "customer signed terms that this version cannot read: let it order with this version"
         ) from None

@@ -111,6 +111,7 @@ class PPCBDealt(Form[PPCB]):
             terms.arms,
             self.seats_of({"owner": tuple(terms.owners)}),
             privacy=terms.accountant.total(terms.steps),
+            delta=terms.delta,
             account=terms.account(),
         )
 

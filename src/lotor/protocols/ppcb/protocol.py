@@ -82,7 +82,7 @@ class PPCB(SecureProtocol):
     delta: float = field(
         default=1e-6,
         kw_only=True,
-        metadata=option("How likely the privacy account may fail."),
+        metadata=option("How likely the privacy account may fail, at most 0.01."),
     )
     form: str = field(default="dealt", kw_only=True, metadata=option("Which form of it to run."))
 

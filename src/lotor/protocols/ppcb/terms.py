@@ -8,6 +8,7 @@ import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.unreadable import UNREADABLE
 from lotor.crypto.sharing import MANY, TOURNAMENT, group_count
 from lotor.policies import from_text
 from lotor.policies.contextual import LinearEpsilonGreedy
@@ -200,7 +201,7 @@ def terms_from(data: bytes) -> PPCBTerms:
     try:
         terms = msgspec.msgpack.decode(data, type=PPCBTerms)
         terms.check()
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             "receiver sent an order that this version cannot read: let the receiver order with the "
             "version that runs here"

@@ -6,6 +6,7 @@ import msgspec
 
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.unreadable import UNREADABLE
 from lotor.crypto.aead import MESSAGE_LIMIT
 from lotor.policies import Policy, to_text
 from lotor.protocols.received import check_announced
@@ -96,7 +97,7 @@ def terms_from(data: bytes) -> SambaTerms:
     """Terms from the bytes that the customer signed."""
     try:
         return msgspec.msgpack.decode(data, type=SambaTerms)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             "customer signed terms that this version cannot read: let it order with this version"
         ) from None

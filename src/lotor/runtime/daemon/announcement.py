@@ -18,6 +18,7 @@ from lotor.core.errors import (
     VersionError,
 )
 from lotor.core.fingerprint import CodeFingerprint, fingerprint_of, fingerprints_of
+from lotor.core.unreadable import UNREADABLE
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate, PartyKey, Trust
 from lotor.crypto.signing import Identity
@@ -221,7 +222,7 @@ def _listed(code: tuple[CodeFingerprint, ...]) -> str:
 def _read(signed: bytes) -> Announcement:
     try:
         announcement = msgspec.msgpack.decode(signed, type=Announcement)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         announcement = None
     # A run's name is printed and logged: no other text may come in as one.
     if announcement is None or not _RUN.fullmatch(announcement.run):

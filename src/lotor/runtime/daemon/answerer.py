@@ -32,8 +32,8 @@ _LACKS = {
 class Answerer:
     """What one run asks of one party: rewards, features, or to carry out an arm.
 
-    With a `tick`, the party goes on a fixed time after each question, whether there was anything
-    to do or not; an answer that takes longer shows, and is reported.
+    With a `tick`, peers hear from the party a fixed time after each question, whether there was
+    anything to do or not (see `Departures`); an answer that takes longer shows, and is reported.
     """
 
     def __init__(
@@ -50,9 +50,28 @@ class Answerer:
         self.trouble = ""
         self.changed: Callable[[], None] = lambda: None
 
-    def is_immediate(self, asked: Question) -> bool:
-        """Whether the answer is "nothing" at once: nothing is to be done here, on no schedule."""
-        return asked.decision is None and not self._owner.tick
+    def answer_at_once(self, asked: Question) -> bool:
+        """Answer if nothing is to be done here, or if the function is quick; on no schedule.
+
+        If it returns False, `answer` must follow.
+        """
+        decision = asked.decision
+        if self._owner.tick:
+            return False
+        if decision is None:
+            self._host.answered(None)
+            return True
+        caller = self._callers.get(type(asked.effect))
+        if (
+            caller is None
+            or type(asked.effect) is Observe
+            or self.trouble
+            or (asked.again and not self._host.repeatable)
+            or not caller.begin(decision)
+        ):
+            return False
+        self._host.answered(caller.ready)
+        return True
 
     def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""
@@ -70,7 +89,6 @@ class Answerer:
 
     async def answer(self, asked: Question) -> bool:
         """Answer the host's question; False when it is in doubt and a person must decide."""
-        began = self._clock.now()
         answer: Answer = None
         if asked.decision is not None:
             try:
@@ -78,7 +96,6 @@ class Answerer:
             except _InDoubtError:
                 return False
         self._host.answered(answer)
-        await self._keep_schedule(began, asked)
         return True
 
     async def _ask(self, asked: Question, decision: Decision) -> Answer:
@@ -148,23 +165,17 @@ class Answerer:
             f"`{_WAYS_OUT[type(effect)]}`"
         )
 
-    async def _keep_schedule(self, began: float, asked: Question) -> None:
-        tick = self._owner.tick
-        if not tick:
-            return
-        left = began + tick - self._clock.now()
-        if left < 0:
-            self.late_pulls += 1
-            pull = isinstance(asked.effect, Pull)
-            self._log.warning(
-                f"{'a pull' if pull else 'an answer'} took {tick - left:.3f} s, longer than the "
-                f"tick of {tick:g} s: whoever sees the network can tell that this party was "
-                f"{'pulled' if pull else 'slow'}; set a longer tick",
-                extra={"event": "late-pull", "round": self._host.round},
-            )
-            self.changed()
-        else:
-            await self._clock.sleep(left)
+    def report_late(self, asked: Question, t: int, seconds: float) -> None:
+        """Peers could see that the answer in round t took longer than a tick."""
+        self.late_pulls += 1
+        pull = isinstance(asked.effect, Pull)
+        self._log.warning(
+            f"{'a pull' if pull else 'an answer'} took {seconds:.3f} s, longer than the tick of "
+            f"{self._owner.tick:g} s: whoever sees the network can tell that this party was "
+            f"{'pulled' if pull else 'slow'}; set a longer tick",
+            extra={"event": "late-pull", "round": t},
+        )
+        self.changed()
 
 
 class _InDoubtError(Exception):

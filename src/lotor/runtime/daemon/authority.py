@@ -5,13 +5,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from lotor.core.errors import ConfigError
-from lotor.crypto.certificates import Certificate, CertificateAuthority, Request
+from lotor.crypto.certificates import Certificate, CertificateAuthority, Request, Trust
+from lotor.crypto.certificates.subject import check_word
+from lotor.crypto.prf import new_key
+from lotor.crypto.wrapping import ScryptCost
+from lotor.runtime.daemon import protection
+from lotor.runtime.daemon.credentials import Credential
 from lotor.runtime.daemon.key_files import (
     make_folder,
     naming,
@@ -20,6 +26,7 @@ from lotor.runtime.daemon.key_files import (
     replace_file,
     write_new,
 )
+from lotor.runtime.daemon.protection import FolderKeys, FolderLock, FolderProtection
 
 if sys.platform != "win32":
     import fcntl
@@ -50,7 +57,10 @@ class _Register(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AuthorityFolder:
-    """An authority with the memory of what it signed."""
+    """An authority with the memory of what it signed.
+
+    The secret of a protected one is asked for when its key is first needed.
+    """
 
     def __init__(self, path: Path) -> None:
         with naming(path):
@@ -60,23 +70,59 @@ class AuthorityFolder:
         self.path = path
         self.revoked_path = path / REVOKED
         missing = MISSING.format(path)
-        certificate = read_file(path / AUTHORITY, missing)
-        key = read_private(path / KEY, missing)
-        with naming(path):
-            self.authority = CertificateAuthority.from_pem(certificate, key)
+        self.certificate_pem: bytes = read_file(path / AUTHORITY, missing)
+        with naming(path / AUTHORITY):
+            self.name: str = Trust(self.certificate_pem).authority
+        self.protection: FolderProtection | None = protection.read_protection(path)
+        if self.protection is None:
+            self.unlock()
+        else:
+            protection.check_subject(path, self.protection, subject_of(self.name))
 
     def __repr__(self) -> str:
-        return f"<AuthorityFolder of {self.authority.name}>"
+        return f"<AuthorityFolder of {self.name}>"
+
+    @cached_property
+    def authority(self) -> CertificateAuthority:
+        """The authority with its key."""
+        key = read_private(self.path / KEY, MISSING.format(self.path))
+        private = protection.open_key(self.path / KEY, key, self._keys())
+        with naming(self.path):
+            return CertificateAuthority.with_key(self.certificate_pem, private)
+
+    def unlock(self) -> None:
+        """Ask for the secret now, if there is one, and check the key."""
+        _ = self.authority
+
+    def _keys(self) -> FolderKeys | None:
+        if self.protection is None:
+            return None
+        protection.check_complete(self.protection, f"--authority {self.path}")
+        return protection.ask_lock(self.protection).opened(self.path, self.protection)
 
     @classmethod
-    def create(cls, path: Path, name: str, days: int = 3650) -> "AuthorityFolder":
-        """A new authority in a new or empty folder."""
+    def create(
+        cls,
+        path: Path,
+        name: str,
+        days: int = 3650,
+        *,
+        credential: Credential | None = None,
+        cost: ScryptCost | None = None,
+    ) -> "AuthorityFolder":
+        """A new authority in a new or empty folder; its key lies in clear without a credential."""
+        check_new_authority(path, name)
         authority = CertificateAuthority.create(name, days)
         make_folder(path)
-        if (path / AUTHORITY).exists():
-            raise ConfigError(f"the authority {path} exists already: choose another folder")
         # authority.pem comes last: without it there is no authority, and no key is overwritten.
-        write_new(path / KEY, authority.key_pem())
+        password = None
+        if credential is not None:
+            keys = FolderKeys(new_key())
+            lock = FolderLock(credential, cost=cost)
+            made = lock.sealed(keys, subject_of(name), "protected")
+            write_new(path / protection.PROTECTION, protection.encoded(made))
+            password = keys.password
+        write_new(path / KEY, authority.key_pem(password))
         _write_register(path, [])
         replace_file(path / REVOKED, authority.revocations({}))
         replace_file(path / AUTHORITY, authority.certificate_pem)
@@ -103,6 +149,7 @@ class AuthorityFolder:
 
     def sign_all(self, requests: Sequence[bytes], days: int = 365) -> list[Certificate]:
         """Sign several requests, or none if one of them cannot be signed."""
+        self.unlock()
         with self._locked():
             issued, certificates = self.issued(), []
             for pem in requests:
@@ -112,14 +159,21 @@ class AuthorityFolder:
                 issued.append(_entry(certificate))
             # Before anybody holds them: what is not in the register cannot be revoked.
             _write_register(self.path, issued)
+            self._write_revocations(issued)
         return certificates
 
     def bundle(self, certificate: Certificate) -> bytes:
-        """What a party gets: its certificate, then the authority's."""
+        """A party's certificate, then the authority's."""
         return certificate.to_pem() + self.authority.certificate_pem
+
+    def handout(self, certificate: Certificate) -> bytes:
+        """What a new party gets: the bundle, and the list of what was revoked so far."""
+        revoked = read_file(self.revoked_path, "make it with `lotor keys refresh`")
+        return self.bundle(certificate) + revoked
 
     def revoke(self, name: str) -> list[Issued]:
         """Take back every certificate of a party; returns those that no longer count."""
+        self.unlock()  # before the register says what the list could then not say
         now = datetime.now(UTC).replace(microsecond=0)
         with self._locked():
             issued = self.issued()
@@ -129,7 +183,7 @@ class AuthorityFolder:
             if not taken and not before:
                 known = sorted({entry.name for entry in issued if entry.in_use(now)})
                 raise ConfigError(
-                    f"the authority {self.authority.name} has no certificate of {name!r} in use; "
+                    f"the authority {self.name} has no certificate of {name!r} in use; "
                     f"in use are: {', '.join(known) or 'none'}"
                 )
             revoked = [
@@ -142,6 +196,7 @@ class AuthorityFolder:
 
     def refresh(self) -> None:
         """Sign the revocation list anew, so that parties know it is the newest."""
+        self.unlock()
         with self._locked():
             self._write_revocations(self.issued())
 
@@ -161,6 +216,19 @@ class AuthorityFolder:
             yield
         finally:
             os.close(descriptor)
+
+
+def check_new_authority(path: Path, name: str) -> None:
+    """ConfigError if an authority exists there, InputError if it cannot be called so."""
+    check_word("authority's name", name)
+    with naming(path):
+        if (path / AUTHORITY).exists():
+            raise ConfigError(f"the authority {path} exists already: choose another folder")
+
+
+def subject_of(name: str) -> str:
+    """How the files of an authority say whose they are."""
+    return f"{protection.AUTHORITY}{name}"
 
 
 def check_request(issued: Sequence[Issued], request: Request, now: datetime) -> None:

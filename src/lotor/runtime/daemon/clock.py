@@ -2,7 +2,15 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Protocol as Interface
+
+# An event loop wakes up whole milliseconds after it went to sleep, and somewhat late.
+EARLY = 0.002
+
+
+class Alarm(Interface):
+    def cancel(self) -> None: ...
 
 
 class Clock(Interface):
@@ -10,6 +18,9 @@ class Clock(Interface):
         """Seconds that never go back."""
 
     async def sleep(self, seconds: float) -> None: ...
+
+    def call_at(self, moment: float, then: Callable[[], None]) -> Alarm:
+        """Call `then` at this moment, as exactly as can be, unless it is cancelled before."""
 
 
 class SystemClock:
@@ -20,3 +31,16 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+    def call_at(self, moment: float, then: Callable[[], None]) -> Alarm:
+        """An event loop would be late by up to a millisecond, depending on what it did before.
+
+        So it is woken early, and holds still for the rest.
+        """
+
+        def ring() -> None:
+            time.sleep(max(0.0, moment - time.monotonic()))
+            then()
+
+        loop = asyncio.get_running_loop()
+        return loop.call_later(moment - EARLY - time.monotonic(), ring)

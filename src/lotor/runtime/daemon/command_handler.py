@@ -10,7 +10,7 @@ from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
 from lotor.runtime.daemon.start_run import start_run
-from lotor.runtime.durable.journal import REFUSED, STOPPED, WAITING
+from lotor.runtime.durable.journal import REFUSED, WAITING
 
 _log = logging.getLogger("lotor.daemon")
 
@@ -56,11 +56,16 @@ class CommandHandler:
             elif live is None:
                 if isinstance(command, commands.Stop):
                     self._registry.stop_aside(run, self._stopped(command))
-                queue.done(number)
+                self._done(number, live, command)
             elif self._do(live, command):
-                queue.done(number)
+                self._done(number, live, command)
             else:
                 self._too_early = True
+
+    def _done(self, number: int, live: LiveRun | None, command: commands.Command) -> None:
+        self._journal.commands.done(number)
+        if isinstance(command, commands.Resolve) and (live is None or not live.open):
+            self._journal.erasure.mark()  # an answer that came too late must not outlive the run
 
     def _stopped(self, command: commands.Stop) -> str:
         return f"stopped by {self._context.kit.subject.name}: {command.reason}"
@@ -91,7 +96,7 @@ class CommandHandler:
             me = self._context.kit.subject.name
             live.end(REFUSED, f"refused by {me}: {command.reason}")
         elif isinstance(command, commands.Stop):
-            live.end(STOPPED, self._stopped(command))
+            live.stop(self._stopped(command))
         elif isinstance(command, commands.Resolve):
             return live.resolve(command)
         return True

@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from lotor.core.errors import JournalError
+from lotor.core.unreadable import UNREADABLE
 
 
 class Command(msgspec.Struct, frozen=True, tag=True):
@@ -68,7 +69,7 @@ def to_bytes(command: Command) -> bytes:
 def from_bytes(data: bytes) -> AnyCommand:
     try:
         return _decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise JournalError(
             "a command in the journal was written by another version of lotor and is dropped: give "
             "it again with the version that serves this party"

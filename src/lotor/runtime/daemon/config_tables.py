@@ -13,6 +13,7 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.registry import is_class_name
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies import canonical
+from lotor.privacy.accountant import LARGEST_DELTA
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
@@ -66,6 +67,7 @@ class OwnerTable(ConfigTable, frozen=True):
     reward_range: tuple[float, float] = (0.0, 1.0)
     repeatable: bool = False
     tick: float = 0.0
+    check: str | None = None
 
     @property
     def functions(self) -> dict[str, str | None]:
@@ -83,7 +85,7 @@ class OwnerTable(ConfigTable, frozen=True):
         return self.pull is not None or self.act is not None
 
     def __post_init__(self) -> None:
-        for key, spec in self.brought.items():
+        for key, spec in {**self.brought, "check": self.check}.items():
             what = "name" if key == "model" else "function"
             _require(
                 spec is None or _FUNCTION.fullmatch(spec) is not None,
@@ -138,6 +140,7 @@ class ConsentRules(ConfigTable, frozen=True):
     total_budget: int
     least_owners: int = 3
     privacy_budget: float | None = None
+    largest_delta: float = 1e-6
     code: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -161,6 +164,11 @@ class ConsentRules(ConfigTable, frozen=True):
             or (isfinite(self.privacy_budget) and self.privacy_budget >= 0),
             "privacy_budget",
             f"0 or a number above it, {self.privacy_budget} is not; leave it out for no limit",
+        )
+        _require(
+            0.0 <= self.largest_delta <= LARGEST_DELTA,
+            "largest_delta",
+            f"a probability from 0 to {LARGEST_DELTA:g}, {self.largest_delta} is not",
         )
 
 

@@ -1,6 +1,7 @@
 """Which runs a party starts by itself, and its objections to any other."""
 
-from math import isfinite
+from collections.abc import Iterator
+from math import inf, isfinite
 
 import msgspec
 
@@ -8,6 +9,7 @@ from lotor.core.errors import InputError
 from lotor.core.fingerprint import CodeFingerprint
 from lotor.policies import canonical
 from lotor.runtime.daemon.config_tables import ANY, ConsentRules
+from lotor.runtime.durable.ledger import BudgetSum, at_worst
 
 _LONGEST = 200
 
@@ -16,8 +18,9 @@ class RunRequest(msgspec.Struct, frozen=True):
     """A run that its opener asks this party to take part in.
 
     `policy` is "" if the protocol has none, `owners` is None if it has only one, and `privacy` is
-    None if the protocol does not account for what its arms tell. `code` are the packages, other
-    than Lotor itself, whose code the run computes with.
+    None if the protocol does not account for what its arms tell; `delta` is the probability that
+    they tell more. `code` are the packages, other than Lotor itself, whose code the run computes
+    with.
     """
 
     run: str
@@ -27,18 +30,19 @@ class RunRequest(msgspec.Struct, frozen=True):
     budget: int
     owners: int | None = None
     privacy: float | None = None
+    delta: float = 0.0
     code: tuple[CodeFingerprint, ...] = ()
 
 
-def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> list[str]:
+def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum) -> list[str]:
     """The objections to starting a run unasked, a sentence each; an empty list if it may start.
 
-    `spent` is the sum of the budgets of the runs that were accepted so far.
+    They are for this party's operator: they tell its limits, and what earlier runs have `spent`.
 
     >>> rules = ConsentRules(
     ...     customers=("acme",), policies=("ucb",), least_budget=100, total_budget=1000
     ... )
-    >>> objections(rules, RunRequest("run", "acme", "their-protocol", "ucb", 50), spent=0)
+    >>> objections(rules, RunRequest("run", "acme", "their-protocol", "ucb", 50), BudgetSum())
     ['its budget of 50 is below least_budget 100']
     """
     if rules is None:
@@ -65,17 +69,36 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: int) -> l
         )
     if request.budget < rules.least_budget:
         found.append(f"its budget of {request.budget} is below least_budget {rules.least_budget}")
-    if spent + max(request.budget, 0) > rules.total_budget:
+    if spent.pulls + max(request.budget, 0) > rules.total_budget:
         found.append(
-            f"its budget of {request.budget} and the {spent} of earlier runs are above "
+            f"its budget of {request.budget} and the {spent.pulls} of earlier runs are above "
             f"total_budget {rules.total_budget}"
         )
-    allowed, told = rules.privacy_budget, request.privacy
-    # Written so that a value that is not a number is too much, too.
-    if allowed is not None and told is not None and not told <= allowed:
-        amount = f"up to {told}" if isfinite(told) else "everything (no bound, inf)"
-        found.append(f"its arms may tell {amount}, which is above privacy_budget {allowed}")
+    if request.privacy is not None:
+        found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
     return found
+
+
+def _told_too_much(
+    rules: ConsentRules, privacy: float, delta: float, earlier: float
+) -> Iterator[str]:
+    """The objections to what the arms of a run may tell, with those of earlier runs."""
+    # What is no amount at all is too much, too.
+    told, fails, allowed = at_worst(privacy, inf), at_worst(delta, 1.0), rules.privacy_budget
+    if allowed is not None and told + earlier > allowed:
+        amounts = f"its arms may tell {_amount(told)}"
+        if earlier:
+            amounts += f" and those of earlier runs {_amount(earlier)}"
+        yield f"{amounts}, which is above privacy_budget {allowed}"
+    if fails > rules.largest_delta:
+        yield (
+            f"its arms may tell more than is stated with probability {fails}, which is above "
+            f"largest_delta {rules.largest_delta}"
+        )
+
+
+def _amount(told: float) -> str:
+    return f"up to {told}" if isfinite(told) else "everything (no bound, inf)"
 
 
 def _holds(names: tuple[str, ...], name: str) -> bool:

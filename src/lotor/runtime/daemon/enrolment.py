@@ -25,8 +25,11 @@ from lotor.runtime.daemon.kit import (
     REQUEST,
     REVOKED,
     Kit,
-    read_key,
+    unlock_key,
 )
+
+CERTIFICATE_LABEL = b"-----BEGIN CERTIFICATE-----"
+LIST_LABEL = b"-----BEGIN X509 CRL-----"
 
 
 def make_request(kit: Path, subject: Subject) -> Request:
@@ -49,18 +52,22 @@ def renew_request(kit: Path) -> Request:
 
 
 def _write_request(kit: Path, subject: Subject) -> Request:
-    pem = read_key(kit).request(subject)
+    pem = unlock_key(kit).request(subject)
     replace_file(kit / REQUEST, pem)
     return Request.from_pem(pem)
 
 
 def install_certificate(kit: Path, file: Path) -> Kit:
-    """Put the certificate that the authority signed into the kit that asked for it."""
-    key = read_key(kit)
+    """Put the certificate that the authority signed into the kit that asked for it.
+
+    The authority's list of revoked certificates comes with it, unless the kit has a newer one.
+    """
+    key = unlock_key(kit)
     pem = read_file(file, "it should be what `lotor keys sign` wrote")
     with naming(file):
         certificate, authority_pem = read_bundle(pem)
-        trust = Trust(authority_pem)
+        brought = Revocations.from_pem(pem) if LIST_LABEL in pem else None
+        trust = Trust(authority_pem, None if brought is None else brought.to_pem())
         trust.check(certificate)
     if certificate.key_bytes != key.public_bytes:
         raise ConfigError(
@@ -68,6 +75,10 @@ def install_certificate(kit: Path, file: Path) -> Kit:
             f"{kit / KEY}: it belongs to another kit, or to an earlier request"
         )
     _check_unchanged(kit, file, certificate.subject, trust)
+    known = _known_revocations(kit / REVOKED)
+    # The list comes first: a kit with a certificate and no list would take back nothing.
+    if brought is not None and (known is None or known.made <= brought.made):
+        replace_file(kit / REVOKED, brought.to_pem())
     replace_file(kit / CERTIFICATE, certificate.to_pem() + authority_pem)
     return Kit(kit)
 

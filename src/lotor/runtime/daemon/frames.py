@@ -5,10 +5,11 @@ from typing import TypeAlias
 import msgspec
 
 from lotor.core.errors import ProtocolError
+from lotor.core.unreadable import UNREADABLE
 from lotor.protocols.form import Contribution
 from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
-WIRE_VERSION = 2
+WIRE_VERSION = 3
 
 
 class Open(RunFrame, frozen=True, tag=4):
@@ -21,7 +22,8 @@ class Open(RunFrame, frozen=True, tag=4):
 class Status(RunFrame, frozen=True, tag=5):
     """How a run stands at one party, signed by it and passed on by the others.
 
-    Of two by the same party, the one with the later `time` counts.
+    Of two by the same party, the one with the later `time` counts. `since` is when its state
+    began, and `missing` has the seats that it waits for, each with the time when it went away.
     """
 
     seat: str
@@ -30,6 +32,8 @@ class Status(RunFrame, frozen=True, tag=5):
     text: str
     round: Count
     signature: bytes = b""
+    since: float = 0.0
+    missing: dict[str, float] = msgspec.field(default_factory=dict)
 
 
 class Ask(RunFrame, frozen=True, tag=6):
@@ -58,7 +62,7 @@ _decoder: msgspec.msgpack.Decoder[AnyFrame] = msgspec.msgpack.Decoder(AnyFrame)
 def decode(payload: bytes, sender: str) -> AnyFrame:
     try:
         return _decoder.decode(payload)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             f"{sender} sent {len(payload)} bytes that are not a frame: it runs another program, or "
             "another version of lotor; install the same version on both sides"
@@ -68,7 +72,7 @@ def decode(payload: bytes, sender: str) -> AnyFrame:
 def read_card(data: bytes, sender: str) -> Card:
     try:
         return msgspec.msgpack.decode(data, type=Card)
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         raise ProtocolError(
             f"the Hello of {sender} has a card that cannot be read: it runs another program, or "
             "another version of lotor; install the same version on both sides"

@@ -9,6 +9,7 @@ from pathlib import Path
 from lotor.core.errors import ConfigError, CryptoError
 
 OTHERS = 0o077
+GROUP_READS = 0o040
 
 
 @contextmanager
@@ -32,15 +33,21 @@ def read_file(path: Path, missing: str) -> bytes:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def read_private(path: Path, missing: str) -> bytes:
-    """As `read_file`; ConfigError if anybody but the owner of the file may read or change it."""
+def read_private(
+    path: Path, missing: str, *, what: str = "a private key", guarded: bool = False
+) -> bytes:
+    """As `read_file`; ConfigError if anybody but the owner of the file may read or change it.
+
+    `guarded`: a group may read it, since something else keeps its folder closed.
+    """
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
-            if os.name == "posix" and mode & OTHERS:
+            closed = OTHERS ^ GROUP_READS if guarded else OTHERS
+            if os.name == "posix" and mode & closed:
                 raise ConfigError(
-                    f"{path} is a private key, and other users of this machine may reach it "
-                    f"(mode {mode & 0o777:o}): run `chmod 600 {path}`, and make a new key if "
+                    f"{path} is {what}, and other users of this machine may reach it "
+                    f"(mode {mode & 0o777:o}): run `chmod 600 {path}`, and make a new one if "
                     "others may have read it"
                 )
             return file.read()
@@ -73,6 +80,13 @@ def replace_file(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file or replace it at once; a crash leaves the old one or the new one."""
     with naming(path), _written(path, data, mode=0o600 if private else 0o644) as temporary:
         temporary.replace(path)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file, for good when this returns; it may be gone already."""
+    with naming(path):
+        path.unlink(missing_ok=True)
+        _sync_folder(path.parent)
 
 
 @contextmanager

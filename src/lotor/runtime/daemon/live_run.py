@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 
 from lotor.core.errors import (
@@ -15,15 +16,17 @@ from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.departures import Departures
 from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_peers import RunPeers
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, StatusExchange
+from lotor.runtime.daemon.status import StatusExchange
+from lotor.runtime.daemon.told_state import ToldState, told_state
 from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
-from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, WAITING
+from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, STOPPED, WAITING
 from lotor.runtime.durable.questions import Question
 
 NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
@@ -47,7 +50,12 @@ class LiveRun:
         self._store = context.journal.stores.of(agreement.run)
         self.peers = RunPeers(agreement, context.connections)
         self.statuses = StatusExchange(agreement, context.connections, self.peers, context.journal)
+        owner = context.config.owner
+        tick = owner.tick if owner is not None else 0.0
+        self._departures = Departures(tick, context.clock, self.advance)
         self._answerer: Answerer | None = None
+        self._asked: Question | None = None
+        self._round_told = 0
         self._task: asyncio.Task[None] | None = None
         self._early: dict[str, Join] = {}
         self._blocked: dict[str, str] = {}
@@ -59,7 +67,10 @@ class LiveRun:
 
     @property
     def round(self) -> int:
-        return self.host.round if self.host is not None else 0
+        """The round that others may know of."""
+        if self.host is None:
+            return 0
+        return self.host.round if self._departures.open else self._round_told
 
     def new_party(self) -> Party:
         assignment = self._context.assignment(self.agreement, self._store)
@@ -96,11 +107,34 @@ class LiveRun:
         agreement, seat = self.agreement, self.peers.seat_of(name)
         self._send(name, Open(self.run, agreement.signed, agreement.signature))
         self.statuses.repeat(name)
-        if self.host is not None and seat is not None:
-            self._send(name, self.host.join_to(seat))
+        host = self.host
+        if host is not None and seat is not None:
+            self._departures.hold(seat, lambda: self._send(name, host.join_to(seat)))
 
     def _send_to_seat(self, seat: str, frame: RunFrame) -> None:
-        self._send(self.peers.names[seat], frame)
+        if self._departures.closed:
+            self._departures.hold(seat, partial(self._send_held, seat, frame))
+        else:
+            self._send(self.peers.names[seat], frame)
+
+    def _send_held(self, seat: str, frame: RunFrame) -> None:
+        try:
+            self._send(self.peers.names[seat], frame)
+        except LotorError as error:
+            self._fail(error)
+
+    def _postpone(self, seat: str, size: int, take: Callable[[], None]) -> None:
+        """Take a frame later: how this party takes it would tell how far it is."""
+
+        def take_or_refuse() -> None:
+            try:
+                take()
+            except LotorError as error:
+                name = self.peers.names[seat]
+                self.log.warning(str(error), extra={"event": "refused", "peer": name})
+                self._context.connections.transport.kick(name, error)
+
+        self._departures.take(seat, size, take_or_refuse)
 
     def joined(self, seat: str, join: Join) -> None:
         """A peer's counters, on a new connection."""
@@ -108,6 +142,9 @@ class LiveRun:
             self.resume()  # the peer has not heard the end yet
         if self.host is None:
             self._early[seat] = join
+            return
+        if self._departures.closed:
+            self._postpone(seat, 0, partial(self.joined, seat, join))
             return
         try:
             self.host.joined(seat, join)
@@ -120,6 +157,10 @@ class LiveRun:
         self.advance()
 
     def received(self, seat: str, frame: Data | Ack) -> None:
+        if self._departures.closed:
+            size = len(frame.payload) if type(frame) is Data else 0
+            self._postpone(seat, size, partial(self.received, seat, frame))
+            return
         host = self.host
         if host is not None and host.links[seat].joined:
             host.received(seat, frame)
@@ -128,6 +169,7 @@ class LiveRun:
     def parted(self, seat: str) -> None:
         """A peer's connection is gone."""
         self._early.pop(seat, None)
+        self._departures.forget(seat)
         if self.host is not None:
             self.host.parted(seat)
 
@@ -141,16 +183,26 @@ class LiveRun:
                 f"{status.seat} is {status.state}" + (f": {status.text}" if status.text else ""),
                 extra={"event": "status", "peer": status.seat, "round": status.round},
             )
-        if status.state in ENDED:
+        if status.state in ENDED and self.host is not None and self.host.finished:
+            self.host.release(status.seat)
+            self.advance()
+        elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
 
-    def advance(self) -> None:
-        """Let the party go on as far as it can, and see to what it asks for."""
+    def advance(self, moment: float | None = None) -> None:
+        """Let the party go on as far as it can, and see to what it asks for.
+
+        `moment` is when it could have gone on, if that was earlier than now.
+        """
+        if self._task is None and self._departures.open:
+            self._go_on(self._context.clock.now() if moment is None else moment)
+
+    def _go_on(self, moment: float) -> None:
         host = self.host
-        if host is None or self._task is not None:
+        if host is None:
             return
         try:
-            self._drive(host)
+            self._drive(host, moment)
         except JournalWriteError as error:
             self._context.fatal(error)
         except JournalError as error:
@@ -164,18 +216,17 @@ class LiveRun:
             # The text of an error that nobody has foreseen might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
 
-    def _drive(self, host: Host) -> None:
+    def _drive(self, host: Host, moment: float) -> None:
         host.advance()
         answerer, asked = self._answerer, host.asked
-        while asked is not None and answerer is not None and answerer.is_immediate(asked):
-            host.answered(None)
+        while asked is not None and answerer is not None and answerer.answer_at_once(asked):
             host.advance()
             asked = host.asked
         if host.background_step is not None:
             self._task = asyncio.create_task(self._run_step(host.background_step))
         elif asked is not None:
-            self._answer(asked)
-        if host.finished:
+            self._answer(asked, moment)
+        if host.finished and self._departures.open:
             self._finish(host)
 
     def _fail(self, error: LotorError) -> None:
@@ -192,13 +243,15 @@ class LiveRun:
     def _finish(self, host: Host) -> None:
         """Take note of the end, and once more when all peers have received everything."""
         if self.state == RUNNING:
-            self._journal.change(self.run, FINISHED, "")
+            self._journal.finish(self.run)
             self._store.remove()
             self.state, self.note = FINISHED, ""
             self.log.info("finished", extra={"event": "finished", "round": host.round})
             self.tell()
+        if host.settle():
+            self._journal.erasure.mark()
+        self._journal.erasure.complete()
         if host.drained:
-            host.settle()
             self.over.set()
 
     async def _run_step(self, step: BackgroundStep) -> None:
@@ -206,12 +259,15 @@ class LiveRun:
         self._task = None
         self.advance()
 
-    def _answer(self, asked: Question) -> None:
+    def _answer(self, asked: Question, moment: float) -> None:
         answerer = self._answerer
         lack = NOTHING_HERE if answerer is None else answerer.lack(asked)
         if answerer is None or lack is not None:
             self.end(FAILED, f"{self.seat} {lack}")
-        elif answerer.doubt is None:
+        elif answerer.doubt is None and (asked is self._asked or self._departures.open):
+            if asked is not self._asked:
+                self._asked, self._round_told = asked, self.round
+                self._departures.close(moment)
             self._task = asyncio.create_task(self._answered(answerer, asked))
 
     async def _answered(self, answerer: Answerer, asked: Question) -> None:
@@ -222,7 +278,19 @@ class LiveRun:
             return
         self._task = None
         if answered:
-            self.advance()
+            self._use_answer(answerer, asked)
+
+    def _use_answer(self, answerer: Answerer, asked: Question) -> None:
+        """Go on at once, so that all is ready when it may leave.
+
+        A slow party begins when the others would see the answer, and takes its own time.
+        """
+        departures, host = self._departures, self.host
+        if departures.open or (host is not None and not host.party.slow):
+            self._go_on(self._context.clock.now())
+        late = departures.answered()
+        if late is not None:
+            answerer.report_late(asked, self.round, late)
 
     def resolve(self, verdict: Resolve) -> bool:
         """A person says what became of a question in doubt; False when it is too early to tell."""
@@ -242,14 +310,24 @@ class LiveRun:
             answerer.resolved(asked, verdict)
         except (InputError, PullError) as error:
             self.log.error(str(error), extra={"event": "not-resolved"})
-        self.advance()
+        self._go_on(self._context.clock.now())
+        if host is not None and host.asked is not asked:
+            self._departures.answered()
         return True
 
     def end(self, state: str, note: str) -> None:
         """Stop here, and let everybody know."""
-        if self.state in (*ENDED, FINISHED):
-            return
-        self._journal.change(self.run, state, note)
+        if self.state not in (*ENDED, FINISHED):
+            self._end(state, note)
+
+    def stop(self, note: str) -> None:
+        """The operator ends the run, also one that has finished here and waits for its peers."""
+        if self.state == FINISHED and self.host is not None and not self.host.drained:
+            self._end(STOPPED, note)
+        self.end(STOPPED, note)
+
+    def _end(self, state: str, note: str) -> None:
+        self._journal.end(self.run, state, note)
         self.state, self.note = state, note
         self.drop()
         self._store.remove()
@@ -262,20 +340,19 @@ class LiveRun:
         if self._task is not None:
             self._task.cancel()
             self._task = None
+        self._departures.clear()
         if self.host is not None:
             self.host.close()
             self.host = None
 
     def tell(self) -> None:
         """Say how the run stands here, if that has changed."""
-        state, text = self._standing()
-        note = self.note if self.state in ENDED else self._own_note() or text
+        told = self._told()
+        note = self.note if self.state in ENDED else self._own_note() or told.text
         if note != self.note:
             self._journal.change(self.run, self.state, note)
             self.note = note
-        own = self.statuses.own
-        if own is None or (own.state, own.text) != (state, text):
-            self.statuses.say(state, text, self.round)
+        self.statuses.say(told.state, told.text, told.missing, self.round)
 
     def _own_note(self) -> str:
         """A note for this party's operator alone: it would tell others which party was pulled."""
@@ -283,32 +360,26 @@ class LiveRun:
             return self.note
         return self._answerer.trouble if self._answerer is not None else ""
 
-    def _standing(self) -> tuple[str, str]:
+    def _told(self) -> ToldState:
         """The state that others are told, and its reason."""
-        if self.state != RUNNING:
-            return self.state, self.note
-        if self._blocked:
-            return BLOCKED, "; ".join(self._blocked.values())
-        if self._answerer is not None and self._answerer.trouble:
-            return IN_DOUBT, f"{self.seat} waits for its operator"
-        if missing := self.peers.missing():
-            return MISSING, "waits for " + ", ".join(
-                f"{seat}, away since {absence.since:%H:%M:%S} UTC"
-                for seat, absence in missing.items()
-            )
-        return RUNNING, ""
+        return told_state(
+            self.seat,
+            self.state,
+            self.note,
+            self.peers.missing(),
+            self._blocked,
+            in_doubt=self._answerer is not None and bool(self._answerer.trouble),
+        )
 
     def look_after(self) -> None:
-        """Every second: end a run whose peer stays away too long, and tell the opener the round."""
+        """Every second: warn of a peer that stays away long, and tell the opener the round."""
         if self.state == RUNNING and self.host is not None:
-            wait = self._context.config.limits.wait
-            for seat, absence in self.peers.missing().items():
-                if absence.seconds > wait:
-                    self.end(
-                        FAILED,
-                        f"{seat} stayed away for {absence.seconds:.0f} s, longer than "
-                        f"{self.seat} waits ({wait:g} s: `wait` in its party.toml)",
-                    )
+            for seat in self.peers.newly_overdue(self._context.config.limits.wait):
+                self.log.warning(
+                    f"{seat} stays away: the run is paused until it is back, or until "
+                    f"`lotor runs stop {self.run}` ends it",
+                    extra={"event": "long-missing", "peer": seat},
+                )
         if self.state in (RUNNING, WAITING):
             self.tell()
             own, opener = self.statuses.own, self.agreement.form.opener

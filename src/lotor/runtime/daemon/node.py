@@ -24,6 +24,7 @@ from lotor.runtime.durable.journal import Journal
 from lotor.transport import NetworkTransport, PartyTransportFactory
 
 LOOK_SECONDS = 0.2
+ERASURE_ATTEMPTS = 10
 _log = logging.getLogger("lotor.daemon")
 
 
@@ -95,6 +96,15 @@ class Node:
             live.drop()
         await self.connections.transport.close()
         self.resources.close()
+        await self._erase()
+
+    async def _erase(self) -> None:
+        """Leave nothing of ended runs behind; a process that reads meanwhile may take a moment."""
+        with suppress(sqlite3.Error):
+            for _ in range(ERASURE_ATTEMPTS):
+                if self.journal.erasure.complete():
+                    return
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _look_regularly(self) -> None:
         """Look for commands, and every fifth time after the runs."""
@@ -103,6 +113,7 @@ class Node:
             try:
                 self.commands.carry_out()
                 if looks % 5 == 0:
+                    self.journal.erasure.complete()
                     for live in list(self.runs.values()):
                         live.look_after()
             except LotorError as error:
@@ -173,8 +184,10 @@ class Node:
             live, seat = self._seated(name, frame)
             live.joined(seat, frame)
         elif isinstance(frame, Status):
-            live, _ = self._seated(name, frame)
-            live.heard(frame, name)
+            # Its run may be announced later, by another connection, or not at all: no harm done.
+            if frame.run in self.runs:
+                live, _ = self._seated(name, frame)
+                live.heard(frame, name)
         elif isinstance(frame, Open):
             self.registry.announced(name, frame)
         elif isinstance(frame, Ask):

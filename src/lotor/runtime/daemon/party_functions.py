@@ -10,6 +10,7 @@ from importlib.machinery import PathFinder
 from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
 from queue import SimpleQueue
+from time import perf_counter
 from types import ModuleType
 from typing import TypeAlias, cast
 
@@ -31,6 +32,9 @@ _DOES = {
     FEATURES: "returns features of its context",
 }
 
+# So many seconds a plain function may take where the party waits for it.
+QUICK = 0.002
+
 # The folders that were put first; modules of an earlier one may be replaced.
 _kits: set[str] = set()
 
@@ -45,6 +49,23 @@ def load_function(spec: str, kit: Path, key: str = PULL) -> OwnFunction:
             f"that takes a Decision and {_DOES[key]}"
         )
     return cast("OwnFunction", found)
+
+
+def load_check(spec: str, kit: Path) -> Callable[[], object]:
+    """The function without arguments that tests a party's data, for `lotor doctor`."""
+    found = _named(spec, kit, "owner.check", "function")
+    if isinstance(found, type) or not callable(found):
+        raise ConfigError(
+            f"owner.check: {spec} is no function: name one without arguments that raises an error "
+            "if something is wrong with this party's data"
+        )
+    return cast("Callable[[], object]", found)
+
+
+def own_check(function: OwnFunction) -> Callable[[], object] | None:
+    """The method `check` of an object that is called like a function, if it has one."""
+    found = getattr(function, "check", None)
+    return cast("Callable[[], object]", found) if callable(found) else None
 
 
 def load_model(spec: str, kit: Path) -> object:
@@ -145,7 +166,8 @@ class FunctionCaller:
     """Calls one function, which may be slow, without holding up the event loop.
 
     A plain function is always called in one and the same thread, so it need not be thread-safe;
-    an awaitable is awaited in the loop.
+    an awaitable is awaited in the loop. As long as a plain function is quick, `begin` waits for
+    it: to be woken by its thread later would cost several times as much.
     """
 
     def __init__(self, function: OwnFunction, check: AnswerCheck, key: str = PULL) -> None:
@@ -156,7 +178,28 @@ class FunctionCaller:
             getattr(function, "__call__", None)  # noqa: B004
         )
         self._worker: _Worker | None = None
+        self._begun: dict[str, Future[object]] = {}
         self._closed = False
+        self.ready: Answer = None
+
+    def begin(self, decision: Decision) -> bool:
+        """Ask a function that was quick the last time; whether its checked answer is `ready`.
+
+        If not, `call` must follow: it goes on with this very question, also where it failed.
+        """
+        worker = self._worker
+        if worker is None or not worker.quick or self._closed:
+            return False
+        future = self._begun[decision.id] = worker.ask(decision)
+        try:
+            answer = future.result(QUICK)
+            if isinstance(answer, _Raised) or isawaitable(answer):
+                return False
+            self.ready = self._check(decision, answer)
+        except Exception:
+            return False
+        del self._begun[decision.id]
+        return True
 
     async def call(self, decision: Decision) -> Answer:
         """The checked answer, or a PullError that names the decision and never the answer."""
@@ -185,7 +228,8 @@ class FunctionCaller:
             answer = self._function(decision)
         else:
             self._worker = self._worker or _Worker(self._function)
-            answer = await self._worker.ask(decision)
+            begun = self._begun.pop(decision.id, None) or self._worker.ask(decision)
+            answer = await asyncio.wrap_future(begun)
             if isinstance(answer, _Raised):
                 raise failed(decision, answer.error, self._key) from answer.error
         return await answer if isawaitable(answer) else answer
@@ -205,32 +249,37 @@ class _Raised:
 
 
 class _Worker:
-    """One thread that calls one function.
+    """One thread that calls one function; `quick` while it is free, if its last call was short.
 
     A thread of the standard executors would keep the process alive until a hanging pull answers.
     """
 
     def __init__(self, function: OwnFunction) -> None:
+        self.quick = False
         self._function = function
         self._questions: SimpleQueue[tuple[Decision, Future[object]] | None] = SimpleQueue()
         threading.Thread(target=self._run, name="lotor-pull", daemon=True).start()
 
-    async def ask(self, decision: Decision) -> object:
+    def ask(self, decision: Decision) -> Future[object]:
         future: Future[object] = Future()
         self._questions.put((decision, future))
-        return await asyncio.wrap_future(future)
+        return future
 
     def _run(self) -> None:
         while (question := self._questions.get()) is not None:
             decision, future = question
             if not future.set_running_or_notify_cancel():
                 continue
+            self.quick, began = False, perf_counter()
             try:
-                future.set_result(self._function(decision))
+                answer = self._function(decision)
             except LotorError as error:
                 future.set_exception(error)
             except BaseException as error:
                 future.set_result(_Raised(error))
+            else:
+                self.quick = perf_counter() - began < QUICK
+                future.set_result(answer)
 
     def close(self) -> None:
         self._questions.put(None)

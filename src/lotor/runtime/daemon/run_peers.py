@@ -3,23 +3,22 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.connections import Connections
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Absence:
     """Since when a peer is away: for people, and by a clock that nobody sets."""
 
-    since: datetime
+    since: float
     start: float
+    overdue: bool = False
 
     @classmethod
     def for_seconds(cls, seconds: float) -> "Absence":
-        start = time.monotonic() - seconds
-        return cls(datetime.now(UTC) - timedelta(seconds=seconds), start)
+        return cls(time.time() - seconds, time.monotonic() - seconds)
 
     @property
     def seconds(self) -> float:
@@ -52,6 +51,24 @@ class RunPeers:
             elif seat not in self._absent:
                 self._absent[seat] = Absence.for_seconds(self._connections.seconds_away(name))
         return self._absent
+
+    def recall(self, missing: Mapping[str, float]) -> None:
+        """Whom this party missed before it was restarted, and since when."""
+        for seat, since in missing.items():
+            if seat in self.names:
+                seconds = max(time.time() - since, 0.0)
+                self._absent[seat] = Absence(since, time.monotonic() - seconds)
+
+    def newly_overdue(self, wait: float) -> list[str]:
+        """The seats that have just been away for longer than `wait` seconds, each once."""
+        late = [
+            (seat, absence)
+            for seat, absence in self.missing().items()
+            if absence.seconds > wait and not absence.overdue
+        ]
+        for _, absence in late:
+            absence.overdue = True
+        return [seat for seat, _ in late]
 
     def _is_present(self, seat: str) -> bool:
         return self._connections.is_present(self._members[seat])

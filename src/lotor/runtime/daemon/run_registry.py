@@ -24,6 +24,7 @@ from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import ENDED, REFUSED, RUNNING, STOPPED, WAITING, RunRow
+from lotor.runtime.durable.ledger import Charge
 
 MOST_OPEN = 100
 MOST_ASIDE = 1000
@@ -43,9 +44,9 @@ class RunRegistry:
     def restore(self) -> None:
         """Go on with every run that has not ended."""
         journal = self._journal
-        unsettled, rows = journal.unsettled(), journal.runs()
-        journal.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
-        for row in rows:
+        journal.sweep()
+        unsettled = journal.unsettled()
+        for row in journal.runs():
             self._restore(row, going_on=row.state == RUNNING or row.id in unsettled)
 
     def _restore(self, row: RunRow, *, going_on: bool) -> None:
@@ -87,8 +88,11 @@ class RunRegistry:
     def stop_aside(self, run: str, reason: str) -> None:
         """End a run that cannot go on here; peers hear of it when they ask."""
         row = self._journal.find(run)
-        if run in self.aside and row is not None and row.state in (RUNNING, WAITING):
-            self._journal.change(run, STOPPED, reason)
+        if run not in self.aside or row is None:
+            return
+        if row.state in (RUNNING, WAITING) or run in self._journal.unsettled():
+            self._journal.end(run, STOPPED, reason)
+            self._journal.stores.of(run).remove()
             for name in self._connections.names():
                 self.explain(name, run)
 
@@ -117,6 +121,7 @@ class RunRegistry:
             try:
                 self._consider(agreement)
             except InputError as error:
+                self._journal.stores.of(frame.run).remove()
                 self._decline(name, frame, error)
             return
         if live.agreement.signed != frame.announcement:
@@ -148,37 +153,48 @@ class RunRegistry:
 
     def _consider(self, agreement: RunAgreement) -> None:
         """A new run: start it, or let it wait for approval."""
-        plan, opener = agreement.plan, agreement.opener.subject.name
+        against = self._objections(agreement)
+        live = LiveRun(agreement, self._context, RUNNING, "")
+        # Before anything is written down: this party may lack what its seat needs.
+        snapshot = None if against else first_snapshot(live.new_party())
+        with self._journal.transaction():
+            # Again, now that no other run can be charged between the decision and the charge.
+            against = against or self._objections(agreement)
+            if against:
+                live.state, live.note, snapshot = WAITING, "; ".join(against), None
+            self.add(live, snapshot)
+        if against:
+            plan, opener = agreement.plan, agreement.opener.subject.name
+            live.log.warning(
+                f"{opener} asks for a run of {agreement.announcement.protocol} in the form "
+                f"{agreement.form.name}, of {plan.policy} with {plan.budget} pulls, which "
+                f"waits for `lotor runs approve {agreement.run}`: {live.note}",
+                extra={"event": "waiting"},
+            )
+            # The announcement goes first: those peers may have heard of the run from nobody else.
+            for peer in live.peers.present().values():
+                live.greet(peer)
+            live.tell()
+        else:
+            live.resume()
+
+    def _objections(self, agreement: RunAgreement) -> list[str]:
+        """Why a run does not start unasked, after all that earlier ones have spent."""
+        config, plan = self._context.config, agreement.plan
+        if config.consent is None and config.owner is None:
+            return []
         request = RunRequest(
             run=agreement.run,
-            opener=opener,
+            opener=agreement.opener.subject.name,
             protocol=agreement.announcement.protocol,
             policy=plan.policy,
             budget=plan.budget,
             owners=plan.owners,
             privacy=plan.privacy,
+            delta=plan.delta,
             code=foreign_code(agreement.announcement),
         )
-        against: list[str] = []
-        if self._context.config.consent is not None or self._context.config.owner is not None:
-            against = objections(self._context.config.consent, request, self._journal.spent())
-        note = "; ".join(against)
-        live = LiveRun(agreement, self._context, WAITING if against else RUNNING, note)
-        # Before anything is written down: this party may lack what its seat needs.
-        snapshot = None if against else first_snapshot(live.new_party())
-        self.add(live, snapshot)
-        if against:
-            live.log.warning(
-                f"{opener} asks for a run of {agreement.announcement.protocol} in the form "
-                f"{agreement.form.name}, of {plan.policy} with {plan.budget} pulls, which "
-                f"waits for `lotor runs approve {agreement.run}`: {note}",
-                extra={"event": "waiting"},
-            )
-            live.tell()
-            for peer in live.peers.present().values():
-                live.greet(peer)
-        else:
-            live.resume()
+        return objections(config.consent, request, self._journal.ledger.spent())
 
     def approve(self, live: LiveRun) -> None:
         """Start a run that waited for approval."""
@@ -188,7 +204,8 @@ class RunRegistry:
             live.end(REFUSED, f"{live.seat}: {error}")
             return
         repeatable = self._context.resources.repeatable
-        self._journal.begin(live.run, snapshot, repeatable=repeatable)
+        charge = _charge(live.agreement)
+        self._journal.begin(live.run, snapshot, repeatable=repeatable, charge=charge)
         live.state, live.note = RUNNING, ""
         live.resume()
 
@@ -207,5 +224,21 @@ class RunRegistry:
             version=VERSION,
             budget=agreement.plan.budget,
         )
-        self._journal.add(row, snapshot, repeatable=self._context.resources.repeatable)
+        repeatable = self._context.resources.repeatable
+        self._journal.add(row, snapshot, repeatable=repeatable, charge=_charge(agreement))
         self.runs[agreement.run] = live
+
+
+def _charge(agreement: RunAgreement) -> Charge:
+    """What a run costs this party when it starts."""
+    plan, opener = agreement.plan, agreement.opener
+    return Charge(
+        customer=opener.subject.name,
+        certificate=opener.fingerprint,
+        protocol=agreement.announcement.protocol,
+        form=agreement.form.name,
+        policy=plan.policy,
+        pulls=plan.budget,
+        epsilon=plan.privacy,
+        delta=plan.delta,
+    )

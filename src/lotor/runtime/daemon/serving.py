@@ -35,6 +35,7 @@ def open_kit(path: Path) -> Iterator[OpenKit]:
     config = read_config(kit.party_toml)
     if config.code is not None:
         allow_code(config.code, kit.path)
+    kit.unlock()
     journal = Journal(kit.path / config.state, str(kit.subject))
     try:
         yield OpenKit(kit, config, journal)
@@ -66,8 +67,10 @@ async def serve(
 ) -> None:
     """Drive the party until `stop` is set, or until it cannot go on."""
     if not await _locked(at.journal):
+        driver = at.journal.driver()
+        which = "" if driver is None else f" (process {driver})"
         raise JournalError(
-            f"another process serves {at.kit.path} already: stop that one, or use it"
+            f"another process serves {at.kit.path} already{which}: stop that one, or use it"
         )
     async with served(at, transport=transport) as node:
         waits = [asyncio.create_task(event.wait()) for event in (stop, node.ended)]

@@ -44,7 +44,7 @@ async def start_run(
     connections.forget_absent()
     me = kit.subject.name
     names = {**wanted.members, form.opener: [me]}
-    await _find(context, {name for listed in names.values() for name in listed} - {me})
+    await _find(context, run, {name for listed in names.values() for name in listed} - {me})
     # A peer's word about this party is not needed.
     cards = {**connections.cards, me: connections.own_card()}
     members = {
@@ -83,11 +83,18 @@ async def start_run(
     return live
 
 
-async def _find(context: RunContext, wanted: set[str]) -> None:
-    """Ask around until all of these have been seen."""
+async def _find(context: RunContext, run: str, wanted: set[str]) -> None:
+    """Ask around until all of these have been seen.
+
+    Whom this party still misses is in its journal: whoever ordered the run may be another process.
+    """
     connections, wait = context.connections, context.config.limits.wait
+    queue, noted = context.journal.commands, list[str]()
     deadline = time.monotonic() + wait
     while missing := sorted(wanted - set(connections.cards)):
+        if missing != noted:
+            queue.seek(run, missing)
+            noted = missing
         if time.monotonic() > deadline:
             raise MissingPartyError(
                 f"{', '.join(missing)} could not be found within {wait:g} s: are they served, are "
@@ -97,3 +104,4 @@ async def _find(context: RunContext, wanted: set[str]) -> None:
         for name in connections.names():
             connections.send(name, Ask(""))
         await asyncio.sleep(ASK_SECONDS)
+    queue.seek(run, ())

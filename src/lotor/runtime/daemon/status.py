@@ -4,6 +4,7 @@ Each party keeps the last status of every party, and passes news on to all that 
 """
 
 import time
+from collections.abc import Mapping
 
 import msgspec
 
@@ -36,10 +37,28 @@ def _signed_part(status: Status) -> bytes:
     return msgspec.msgpack.encode(msgspec.structs.replace(status, signature=b""))
 
 
-def make(identity: Identity, run: str, state: str, text: str, t: int, after: float) -> Status:
-    """A status that is later than the one at `after`."""
+def make(
+    identity: Identity,
+    run: str,
+    state: str,
+    text: str,
+    t: int,
+    after: float,
+    since: float | None = None,
+    missing: Mapping[str, float] | None = None,
+) -> Status:
+    """A status that is later than the one at `after`; its state is a new one unless `since`."""
     moment = max(time.time(), after + 1e-3)
-    status = Status(run, identity.name, moment, state, plain_text(text), t)
+    status = Status(
+        run,
+        identity.name,
+        moment,
+        state,
+        plain_text(text),
+        t,
+        since=moment if since is None else since,
+        missing=dict(missing or {}),
+    )
     signature = identity.sign(_signed_part(status), run=run, purpose=PURPOSE, recipient=EVERYBODY)
     return msgspec.structs.replace(status, signature=signature)
 
@@ -57,15 +76,25 @@ def check(identity: Identity, status: Status) -> None:
         )
     except IntegrityError as error:
         raise ProtocolError(str(error)) from None
+    moments = (status.time, status.since, *status.missing.values())
     if (
         status.state not in STATES
-        or status.text != plain_text(status.text)
-        or not 0 <= status.time < LAST_MOMENT
+        or any(text != plain_text(text) for text in (status.text, *status.missing))
+        or not all(0 <= moment < LAST_MOMENT for moment in moments)
     ):
         raise ProtocolError(
             f"{status.seat} sent a status that this version does not know or that is not safe to "
             "print: install the same version of lotor on both sides"
         )
+
+
+def read_kept(rows: Mapping[str, bytes]) -> dict[str, Status]:
+    """The statuses in a journal, by seat."""
+    return {seat: msgspec.msgpack.decode(data, type=Status) for seat, data in rows.items()}
+
+
+def _said(status: Status) -> tuple[str, str, Mapping[str, float]]:
+    return status.state, status.text, status.missing
 
 
 class StatusExchange:
@@ -78,20 +107,23 @@ class StatusExchange:
         self._run = agreement.run
         self._identity = agreement.identity
         self._seat = agreement.seat
+        self._members = agreement.members
         self._connections = connections
         self._peers = peers
         self._journal = journal
-        # A clock that was set back must not silence this party.
-        kept = journal.statuses(self._run).get(self._seat)
-        self._last_said = 0.0 if kept is None else msgspec.msgpack.decode(kept, type=Status).time
+        self._before = read_kept(journal.statuses(self._run)).get(self._seat)
+        if self._before is not None:
+            peers.recall(self._before.missing)
 
     @property
     def own(self) -> Status | None:
         return self.known.get(self._seat)
 
-    def say(self, state: str, text: str, t: int) -> None:
-        """Tell all peers this party's own status, and keep it."""
-        status = self._renew(state, text, t)
+    def say(self, state: str, text: str, missing: Mapping[str, float], t: int) -> None:
+        """Tell all peers this party's own status, if it has changed, and keep it."""
+        if self.own is not None and _said(self.own) == (state, text, missing):
+            return
+        status = self._renew(state, text, missing, t)
         for name in self._peers.present().values():
             self._connections.send(name, status)
         self._keep(status)
@@ -100,13 +132,19 @@ class StatusExchange:
         """Tell one seat how far this party is; nothing else has changed, so nothing is kept."""
         own, name = self.own, self._peers.present().get(seat)
         if own is not None:
-            status = self._renew(own.state, own.text, t)
+            status = self._renew(own.state, own.text, own.missing, t)
             if name is not None:
                 self._connections.send(name, status)
 
-    def _renew(self, state: str, text: str, t: int) -> Status:
-        before = self._last_said if self.own is None else self.own.time
-        status = make(self._identity, self._run, state, text, t, before)
+    def _renew(self, state: str, text: str, missing: Mapping[str, float], t: int) -> Status:
+        # What was said before a restart counts: the state may have begun then, and a clock that
+        # was set back must not silence this party.
+        last = self.own or self._before
+        after = 0.0 if last is None else last.time
+        since = None if last is None or last.state != state else last.since
+        if state == MISSING and missing:
+            since = min(missing.values())
+        status = make(self._identity, self._run, state, text, t, after, since, missing)
         self.known[self._seat] = status
         return status
 
@@ -124,11 +162,15 @@ class StatusExchange:
         A status that its party has not signed is refused before anything else.
         """
         check(self._identity, status)
+        if not status.missing.keys() <= self._members.keys():
+            raise ProtocolError(
+                f"{status.seat} misses a party that is not in the run: its status cannot be used"
+            )
         known = self.known.get(status.seat)
         if status.seat == self._seat or (known is not None and known.time >= status.time):
             return False
         self.known[status.seat] = status
-        news = known is None or (known.state, known.text) != (status.state, status.text)
+        news = known is None or _said(known) != _said(status)
         if news:
             for name in self._peers.present().values():
                 if name != sender:

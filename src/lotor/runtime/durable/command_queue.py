@@ -4,6 +4,8 @@ A command that asks for a run under a new id starts that run; all others are abo
 """
 
 import sqlite3
+import time
+from collections.abc import Collection
 
 from lotor.runtime.durable.transaction import transaction
 
@@ -11,6 +13,9 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS impossible (run TEXT PRIMARY KEY, note TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS commands (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, command BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS sought (
+    run TEXT NOT NULL, party TEXT NOT NULL, since REAL NOT NULL, PRIMARY KEY (run, party)
 ) STRICT;
 """
 
@@ -42,6 +47,25 @@ class CommandQueue:
                 )
             self._database.execute("DELETE FROM commands WHERE id = ?", (command,))
 
+    def seek(self, run: str, parties: Collection[str]) -> None:
+        """Write down which members of a run that was asked for are still to be found."""
+        with transaction(self._database):
+            for party in self.sought(run).keys() - set(parties):
+                self._database.execute(
+                    "DELETE FROM sought WHERE run = ? AND party = ?", (run, party)
+                )
+            self._database.executemany(
+                "INSERT OR IGNORE INTO sought VALUES (?, ?, ?)",
+                [(run, party, time.time()) for party in parties],
+            )
+
+    def sought(self, run: str) -> dict[str, float]:
+        """The members that are to be found, or were not found in time: each since when."""
+        rows = self._database.execute(
+            "SELECT party, since FROM sought WHERE run = ? ORDER BY party", (run,)
+        )
+        return dict(rows.fetchall())
+
     def new_runs(self) -> list[str]:
         """The runs that were asked for and have not started."""
         rows = self._database.execute(
@@ -62,6 +86,8 @@ class CommandQueue:
                 "(SELECT 1 FROM runs WHERE runs.id = commands.run)",
                 (run,),
             )
+            if gone.rowcount > 0:
+                self._database.execute("DELETE FROM sought WHERE run = ?", (run,))
         return gone.rowcount > 0
 
     def impossible(self, run: str) -> str | None:

@@ -72,7 +72,7 @@ class Host:
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
         self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
         self.finished = saved.finished
-        self._unsettled = any(link.outbox for link in self.links.values())
+        self._unsettled = self._undelivered()
         self.output = saved.output
         self.awaits: str | None = None
         self._questions = QuestionLog(name, record, saved)
@@ -107,7 +107,7 @@ class Host:
     @property
     def drained(self) -> bool:
         """Whether a finished party may go: all that it sent is durable elsewhere (rule 7)."""
-        return self.finished and not any(link.outbox for link in self.links.values())
+        return self.finished and not self._undelivered()
 
     def join_to(self, peer: str) -> Join:
         """The first frame to a peer on a new connection."""
@@ -269,18 +269,31 @@ class Host:
     def _finish(self, output: object) -> None:
         self.output = output
         self.finished = True
-        self._unsettled = any(link.outbox for link in self.links.values())
+        self._unsettled = self._undelivered()
         self._save(None)
 
     def answered(self, answer: Answer) -> None:
         """Hand in the world's answer to what was `asked`; it is written down at once."""
         self._questions.answer(answer)
 
-    def settle(self) -> None:
-        """Write down that nothing is left to be acknowledged."""
-        if self._unsettled:
-            self._unsettled = False
-            self._save(None)
+    def settle(self) -> bool:
+        """Drop from the disk what more peers of a finished party have; False if none has more."""
+        left = self._undelivered()
+        if left >= self._unsettled:
+            return False
+        self._unsettled = left
+        self._save(None)
+        return True
+
+    def release(self, peer: str) -> None:
+        """A peer of a finished party has ended the run: it needs no message any more."""
+        link = self.links.get(peer)
+        if link is not None:
+            link.acknowledge(link.sent, link.known)
+
+    def _undelivered(self) -> int:
+        """To how many peers there are messages that they may not have durably."""
+        return sum(bool(link.outbox) for link in self.links.values())
 
     def close(self) -> None:
         """Let go of the party; nothing is written."""

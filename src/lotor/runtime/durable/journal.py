@@ -5,21 +5,23 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 import msgspec
 
 from lotor.core.errors import InputError, JournalError, VersionError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import command_queue, record
+from lotor.runtime.durable import command_queue, ledger, record
 from lotor.runtime.durable.command_queue import CommandQueue
+from lotor.runtime.durable.database import connect, open_read_only
+from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
+from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
-JOURNAL_VERSION = 3
+JOURNAL_VERSION = 4
 WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
 STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
 ENDED = (STOPPED, FAILED, REFUSED)
@@ -76,7 +78,7 @@ class Journal:
             # A copy that was put back may have come with wider permissions.
             os.chmod(self.path, 0o600)
             os.chmod(folder, 0o700)
-            self._database = sqlite3.connect(self.path, isolation_level=None, timeout=30)
+            self._database = connect(self.path)
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"no journal can be kept in {folder} ({error}): let `state` in party.toml name a "
@@ -92,6 +94,8 @@ class Journal:
             self._database.close()
             raise
         self.commands = CommandQueue(self._database)
+        self.erasure = Erasure(self._database)
+        self.ledger = Ledger(self._database)
 
     def _check_version_untouched(self) -> None:
         """Refuse a journal of another version while it is only open for reading.
@@ -114,11 +118,15 @@ class Journal:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
-            for statement in (_SCHEMA + command_queue.SCHEMA + record.SCHEMA).split(";"):
+            schema = _SCHEMA + command_queue.SCHEMA + record.SCHEMA + ledger.SCHEMA
+            for statement in schema.split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
                 database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
             database.execute("INSERT OR IGNORE INTO meta VALUES ('party', ?)", (party,))
+            database.execute(
+                "INSERT OR IGNORE INTO meta VALUES (?, ?)", (ledger.SINCE, str(time.time()))
+            )
 
     def _check(self, party: str) -> None:
         """Refuse a journal that is damaged or not for this party, before anything is changed."""
@@ -156,6 +164,7 @@ class Journal:
 
     def unlock(self) -> None:
         if self._lock is not None:
+            os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = None
 
@@ -168,15 +177,38 @@ class Journal:
             os.close(handle)
             return False
         self._lock = handle
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
         return True
+
+    def driver(self) -> int | None:
+        """The other process that drives this party, as far as it is known."""
+        if self._lock is not None:
+            return None
+        try:
+            return int(self.path.with_name("journal.lock").read_text())
+        except (OSError, ValueError):
+            return None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        with transaction(self._database):
+        """Do all of the block or nothing; within another transaction, it is part of that one."""
+        inside = self._database.in_transaction
+        with nullcontext() if inside else transaction(self._database):
             yield
 
-    def add(self, row: RunRow, snapshot: bytes | None, *, repeatable: bool = False) -> None:
-        """Write a new run down, with the party's first snapshot unless it waits for approval."""
+    def add(
+        self,
+        row: RunRow,
+        snapshot: bytes | None,
+        *,
+        repeatable: bool = False,
+        charge: Charge | None = None,
+    ) -> None:
+        """Write a new run down, with the party's first snapshot unless it waits for approval.
+
+        If it starts, it is charged: its budget, if nothing more is known of it.
+        """
         with self.transaction():
             self._database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -184,11 +216,17 @@ class Journal:
             )
             if snapshot is not None:
                 RunRecord(self._database, row.id).create(snapshot, repeatable=repeatable)
+                cost = charge or Charge(pulls=row.budget)
+                self.ledger.charge(row.id, cost, approved=False)
 
-    def begin(self, run: str, snapshot: bytes, *, repeatable: bool = False) -> None:
-        """A waiting run starts."""
+    def begin(
+        self, run: str, snapshot: bytes, *, repeatable: bool = False, charge: Charge | None = None
+    ) -> None:
+        """A waiting run starts, since a person approved it, and is charged as in `add`."""
         with self.transaction():
             RunRecord(self._database, run).create(snapshot, repeatable=repeatable)
+            cost = charge or Charge(pulls=self.run(run).budget)
+            self.ledger.charge(run, cost, approved=True)
             self._change(run, RUNNING, "")
 
     def change(self, run: str, state: str, note: str) -> None:
@@ -200,6 +238,42 @@ class Journal:
             "UPDATE runs SET state = ?, note = ?, changed = ? WHERE id = ?",
             (state, note, time.time(), run),
         )
+        self._settle(run, state)
+
+    def _settle(self, run: str, state: str) -> None:
+        """A run that ended early is charged the pulls that it used, while they are known."""
+        if state == FINISHED:
+            self.ledger.settle(run, None)
+        elif state in ENDED:
+            used, _ = self.pulled(run)
+            self.ledger.settle(run, used)
+
+    def end(self, run: str, state: str, note: str) -> None:
+        """A run ends, and nobody needs its secrets, nor what it has not delivered."""
+        with self.transaction():
+            self._change(run, state, note)
+            self.erasure.forget(run)
+            self.erasure.forget_undelivered(run)
+        self.erasure.complete()
+
+    def finish(self, run: str) -> None:
+        """A run has come to its end; peers may still need its last messages."""
+        with self.transaction():
+            self._change(run, FINISHED, "")
+            self.erasure.forget(run)
+
+    def sweep(self) -> None:
+        """Remove whatever runs that have ended left behind, if they were cut off in doing so."""
+        rows = self.runs()
+        self.stores.sweep([row.id for row in rows if row.state in (RUNNING, WAITING)])
+        over = [row for row in rows if row.state in (*ENDED, FINISHED)]
+        if over:
+            with self.transaction():
+                for row in over:
+                    self.erasure.forget(row.id)
+                    if row.state != FINISHED:
+                        self.erasure.forget_undelivered(row.id)
+            self.erasure.complete()
 
     def runs(self) -> list[RunRow]:
         rows = self._database.execute("SELECT * FROM runs ORDER BY created, id")
@@ -218,7 +292,7 @@ class Journal:
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
         row = self._database.execute(
-            "SELECT output FROM progress WHERE run = ? AND snapshot IS NULL", (run,)
+            "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
         return None if row is None or row[0] is None else msgspec.json.decode(row[0])
 
@@ -235,18 +309,6 @@ class Journal:
     def find(self, run: str) -> RunRow | None:
         row = self._database.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
         return None if row is None else RunRow(*row)
-
-    def spent(self) -> int:
-        """Pulls that were granted: whole budgets of runs that may go on, pulls of those ended."""
-        (granted,) = self._database.execute(
-            "SELECT coalesce(sum(budget), 0) FROM runs WHERE state IN (?, ?)", (RUNNING, FINISHED)
-        ).fetchone()
-        (pulled,) = self._database.execute(
-            "SELECT count(*) FROM pulls JOIN runs ON run = id WHERE decision IS NOT NULL "
-            "AND answered AND state NOT IN (?, ?)",
-            (RUNNING, FINISHED),
-        ).fetchone()
-        return int(granted + pulled)
 
     def answered(self, run: str, decision: str) -> bool:
         """Whether the reward of a decision is known."""
@@ -267,6 +329,11 @@ class Journal:
             "WHERE run = ? AND answered AND decision IS NOT NULL",
             (run,),
         ).fetchone()
+        kept = self._database.execute(
+            "SELECT paid, mean FROM progress WHERE run = ? AND paid IS NOT NULL", (run,)
+        ).fetchone()
+        if kept is not None:
+            paid, mean = kept  # the run has ended, and its rewards are gone
         # A party that is asked for rewards may be asked for features, too.
         return paid or asked, mean
 
@@ -284,13 +351,6 @@ class Journal:
         """A number that changes when another process has written."""
         (version,) = self._database.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """A journal to read from; opening it does not make a log file."""
-    kept = path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro" if kept else "mode=ro&immutable=1"
-    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=30)
 
 
 def _meta(database: sqlite3.Connection) -> dict[str, str]:

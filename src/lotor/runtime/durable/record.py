@@ -21,6 +21,7 @@ SCHEMA = (
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
     snapshot BLOB,
+    finished INTEGER NOT NULL DEFAULT 0,
     round INTEGER NOT NULL DEFAULT 0,
     pulls INTEGER NOT NULL DEFAULT 0,
     messages_sent INTEGER NOT NULL DEFAULT 0,
@@ -28,7 +29,9 @@ CREATE TABLE IF NOT EXISTS progress (
     output TEXT,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0,
-    repeatable INTEGER NOT NULL
+    repeatable INTEGER NOT NULL,
+    paid INTEGER,
+    mean REAL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS links (
     run TEXT NOT NULL,
@@ -84,7 +87,7 @@ class PullRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavedRun:
-    """A run as of its last checkpoint. It is finished when it has no snapshot."""
+    """A run as of its last checkpoint; one that has ended has no snapshot."""
 
     snapshot: bytes = field(repr=False)
     finished: bool
@@ -131,13 +134,13 @@ class RunRecord:
     def begin(self) -> SavedRun:
         """Where to go on; counted as a restart."""
         row = self._database.execute(
-            "SELECT snapshot, round, pulls, messages_sent, bytes_sent, output, checkpoints, "
-            "incarnation, repeatable FROM progress WHERE run = ?",
+            "SELECT snapshot, finished, round, pulls, messages_sent, bytes_sent, output, "
+            "checkpoints, incarnation, repeatable FROM progress WHERE run = ?",
             (self.run,),
         ).fetchone()
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
-        snapshot, t, pulls, messages, size, output, self._checkpoints, *rest = row
+        snapshot, finished, t, pulls, messages, size, output, self._checkpoints, *rest = row
         self.incarnation, repeatable = rest
         (self._synced,) = self._database.execute(
             "SELECT coalesce(sum(synced), 0) FROM pulls WHERE run = ?", (self.run,)
@@ -149,7 +152,7 @@ class RunRecord:
             )
         return SavedRun(
             snapshot=snapshot or b"",
-            finished=snapshot is None,
+            finished=bool(finished),
             round=t,
             pulls=pulls,
             messages_sent=messages,
@@ -192,15 +195,18 @@ class RunRecord:
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
-        What an earlier one has written is not written again.
+        A party that has finished has no snapshot any more. What an earlier checkpoint has written
+        is not written again.
         """
         changed = [link for link in links if self._written.get(link.peer) != _counters(link)]
         with self._transaction():
             self._database.execute(
-                "UPDATE progress SET snapshot = ?, round = ?, pulls = ?, messages_sent = ?, "
-                "bytes_sent = ?, output = ?, checkpoints = checkpoints + 1 WHERE run = ?",
+                "UPDATE progress SET snapshot = ?, finished = ?, round = ?, pulls = ?, "
+                "messages_sent = ?, bytes_sent = ?, output = ?, checkpoints = checkpoints + 1 "
+                "WHERE run = ?",
                 (
                     snapshot,
+                    snapshot is None,
                     round,
                     pulls,
                     messages_sent,

@@ -5,7 +5,13 @@ from pathlib import Path
 
 from lotor.core.errors import ConfigError
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol, all_forms, roles_that_bring
-from lotor.runtime.daemon.doctor import journal_checks, kit_checks, network_checks, run_checks
+from lotor.runtime.daemon.doctor import (
+    function_checks,
+    journal_checks,
+    kit_checks,
+    network_checks,
+    run_checks,
+)
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, Result, guarded
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 
@@ -26,14 +32,15 @@ def examine(
     bringers = roles_that_bring(protocols)
     checks = {
         "folder": lambda: kit_checks.check_folder(kit),
+        "protection": lambda: kit_checks.check_protection(kit),
         "key": lambda: kit_checks.check_key(kit),
         "certificate": lambda: kit_checks.check_certificate(kit),
         "revocation list": lambda: kit_checks.check_revocations(kit),
         "validity": lambda: kit_checks.check_validity(kit),
         "party.toml": lambda: kit_checks.check_party_toml(kit),
         "role": lambda: kit_checks.check_role(kit, openers, bringers),
-        "pull": lambda: kit_checks.check_pull(kit),
-        "code": lambda: kit_checks.check_code(kit),
+        "pull": lambda: function_checks.check_functions(kit),
+        "code": lambda: function_checks.check_code(kit),
         "state": lambda: journal_checks.check_state(kit),
         "journal": lambda: journal_checks.check_journal(kit),
         "runs": lambda: run_checks.check_runs(kit),

@@ -10,7 +10,7 @@ import msgspec
 from lotor.core.errors import LotorError
 from lotor.runtime.daemon.key_files import OTHERS
 
-Result: TypeAlias = Literal["ok", "warning", "problem"]
+Result: TypeAlias = Literal["ok", "hint", "warning", "problem"]
 OTHERS_WRITE = 0o022
 AGAIN = "correct that, and run `lotor doctor` again"
 
@@ -26,6 +26,11 @@ class DoctorFinding(msgspec.Struct, frozen=True):
 
 def ok(check: str, found: str) -> DoctorFinding:
     return DoctorFinding(check, "ok", found)
+
+
+def hint(check: str, found: str, todo: str) -> DoctorFinding:
+    """Nothing is wrong, but more could be known."""
+    return DoctorFinding(check, "hint", found, todo)
 
 
 def warning(check: str, found: str, todo: str) -> DoctorFinding:

@@ -11,7 +11,8 @@ from pathlib import Path
 from lotor.core.version import VERSION
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, open_to_others, problem, warning
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
-from lotor.runtime.durable.journal import JOURNAL_VERSION, open_read_only
+from lotor.runtime.durable.database import open_read_only
+from lotor.runtime.durable.journal import JOURNAL_VERSION
 
 JOURNAL, LOCK = "journal.db", "journal.lock"
 ENOUGH_SPACE, LEAST_SPACE = 1 << 30, 64 << 20

@@ -1,18 +1,13 @@
-"""Checks of what lies in a kit: its keys, its certificate, its party.toml, its pull."""
+"""Checks of what lies in a kit: its keys, its certificate, its party.toml."""
 
-import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
-from lotor.core.errors import LotorError
 from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
-from lotor.runtime.daemon.config import OwnerTable, PartyConfig, read_config
+from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.doctor.findings import (
-    AGAIN,
     DoctorFinding,
     ok,
     open_to_others,
@@ -20,8 +15,20 @@ from lotor.runtime.daemon.doctor.findings import (
     warning,
 )
 from lotor.runtime.daemon.key_files import naming, read_file
-from lotor.runtime.daemon.kit import CERTIFICATE, KEY, NO_CERTIFICATE, REVOKED, read_key
-from lotor.runtime.daemon.party_functions import import_code, load_function, load_model
+from lotor.runtime.daemon.kit import (
+    CERTIFICATE,
+    KEY,
+    NO_CERTIFICATE,
+    REVOKED,
+    open_kit_keys,
+    read_key,
+)
+from lotor.runtime.daemon.protection import (
+    FolderKeys,
+    FolderProtection,
+    check_subject,
+    read_protection,
+)
 
 CERTIFICATE_NOTICE = timedelta(days=30)
 # Every certificate of the federation has to be made anew with it.
@@ -33,6 +40,8 @@ class ExaminedKit:
     """A kit, as far as it can be read."""
 
     path: Path
+    protection: FolderProtection | None = None
+    keys: FolderKeys | None = None
     key: PartyKey | None = None
     certificate: Certificate | None = None
     trust: Trust | None = None
@@ -41,6 +50,11 @@ class ExaminedKit:
     @property
     def subject(self) -> Subject | None:
         return None if self.certificate is None else self.certificate.subject
+
+    @property
+    def locked(self) -> bool:
+        """Whether its secrets are encrypted and could not be opened."""
+        return self.protection is not None and self.keys is None
 
     @property
     def state(self) -> Path:
@@ -57,8 +71,25 @@ def check_folder(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         yield ok("folder", f"{kit.path}: nobody else may change what is in it")
 
 
+def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    """Whether key and journal are encrypted, and whether they can be opened here."""
+    kit.protection = read_protection(kit.path)
+    if kit.protection is None:
+        yield ok(
+            "protection",
+            "none: key and journal rely on file permissions and an encrypted disk; "
+            f"`lotor keys protect --kit {kit.path}` encrypts them",
+        )
+        return
+    kit.keys = open_kit_keys(kit.path, kit.protection)
+    word = "a passphrase" if kit.protection.kind == "passphrase" else "a key file"
+    yield ok("protection", f"key and journal are encrypted, and {word} opens them")
+
+
 def check_key(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    kit.key = read_key(kit.path)
+    if kit.locked:
+        return
+    kit.key = read_key(kit.path, kit.keys)
     yield ok("key", f"{kit.path / KEY} is a key that only its owner can read")
 
 
@@ -69,6 +100,8 @@ def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         kit.certificate, authority = read_bundle(bundle)
         kit.trust = Trust(authority)
     certificate = kit.certificate
+    if kit.protection is not None:
+        check_subject(kit.path, kit.protection, str(certificate.subject))
     if kit.key is not None and certificate.key_bytes != kit.key.public_bytes:
         yield problem(
             "certificate",
@@ -76,7 +109,11 @@ def check_certificate(kit: ExaminedKit) -> Iterator[DoctorFinding]:
             "ask the authority to sign this kit's request.pem, and install what it makes of it",
         )
     else:
-        yield ok("certificate", f"{certificate.subject}, of the authority {kit.trust.authority}")
+        yield ok(
+            "certificate",
+            f"{certificate.subject} ({certificate.fingerprint}), of the authority "
+            f"{kit.trust.authority} ({kit.trust.fingerprint})",
+        )
 
 
 def check_revocations(kit: ExaminedKit) -> Iterator[DoctorFinding]:
@@ -178,57 +215,6 @@ def _misfits(
             f"{subject.name} neither listens nor dials anybody",
             "set `listen` or [peers] in party.toml",
         )
-
-
-def check_pull(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    """Imported as the daemon does; functions are not called."""
-    owner = None if kit.config is None else kit.config.owner
-    if owner is None:
-        return
-    for key, spec in owner.functions.items():
-        if spec is not None:
-            imported = f"{spec} can be imported ({_repeats(owner)}); it was not called"
-            yield _loaded(key, partial(load_function, key=key), spec, kit.path, imported)
-    if owner.model is not None:
-        loaded = f"{owner.model} can be loaded"
-        yield _loaded("model", load_model, owner.model, kit.path, loaded)
-
-
-def check_code(kit: ExaminedKit) -> Iterator[DoctorFinding]:
-    """The policies and protocols that party.toml lists, imported as the daemon does."""
-    code = None if kit.config is None else kit.config.code
-    if code is None:
-        return
-    for name in (*code.policies, *code.protocols):
-        yield _loaded("code", import_code, name, kit.path, f"{name} can be imported")
-
-
-def _loaded(
-    check: str, load: Callable[[str, Path], object], spec: str, kit: Path, well: str
-) -> DoctorFinding:
-    try:
-        with _nothing_written():
-            load(spec, kit)
-    except LotorError as error:
-        return problem(check, str(error), AGAIN)
-    return ok(check, well)
-
-
-def _repeats(owner: OwnerTable) -> str:
-    if owner.repeatable:
-        return "repeatable: asked again after a crash"
-    return "not repeatable: after a crash you decide"
-
-
-@contextmanager
-def _nothing_written() -> Iterator[None]:
-    """Import without leaving a cache in the kit, or a word among this program's data."""
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.dont_write_bytecode = before
 
 
 def _day(moment: datetime) -> str:

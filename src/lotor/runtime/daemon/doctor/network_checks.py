@@ -4,7 +4,6 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from lotor.core.errors import LotorError, TransportError
 from lotor.core.version import VERSION
@@ -29,9 +28,10 @@ class Caller:
     """Asks who answers at an address, as this party."""
 
     def __init__(
-        self, kit: Path, certificate: Certificate, trust: Trust, config: PartyConfig
+        self, kit: ExaminedKit, certificate: Certificate, trust: Trust, config: PartyConfig
     ) -> None:
-        self._tls = Tls(kit / CERTIFICATE, kit / KEY, lambda: trust)
+        password = None if kit.keys is None else kit.keys.password
+        self._tls = Tls(kit.path / CERTIFICATE, kit.path / KEY, lambda: trust, password=password)
         self._limits = Limits(handshake=config.limits.handshake)
         self._card = encode(Card(certificate.to_der(), Contribution()))
 
@@ -64,10 +64,10 @@ def check_port(kit: ExaminedKit) -> Iterator[DoctorFinding]:
 
 
 def _answers(kit: ExaminedKit, config: PartyConfig, listen: Address) -> Iterator[DoctorFinding]:
-    if kit.certificate is None or kit.trust is None:
+    if kit.certificate is None or kit.trust is None or kit.locked:
         return
     address = Address(_HERE.get(listen.host, listen.host), listen.port)
-    caller = Caller(kit.path, kit.certificate, kit.trust, config)
+    caller = Caller(kit, kit.certificate, kit.trust, config)
     subject, _, _ = asyncio.run(caller.ask(address))
     if subject != kit.subject:
         yield problem(
@@ -100,9 +100,9 @@ def _bind(listen: Address) -> None:
 def check_peers(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """All peers at once: a silent one takes its time."""
     config, certificate, trust = kit.config, kit.certificate, kit.trust
-    if config is None or certificate is None or trust is None:
+    if config is None or certificate is None or trust is None or kit.locked:
         return
-    caller = Caller(kit.path, certificate, trust, config)
+    caller = Caller(kit, certificate, trust, config)
     for findings in asyncio.run(_ask_all(caller, config.peers)):
         yield from findings
 

@@ -4,14 +4,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-import msgspec
-
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
 from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
-from lotor.runtime.durable.journal import RUNNING, WAITING, open_read_only
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
+from lotor.runtime.durable.database import open_read_only
+from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "runs"
 
@@ -22,7 +21,7 @@ def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         return
     with closing(open_read_only(path)) as database:
         rows = database.execute(
-            "SELECT id, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
+            "SELECT id, seat, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
             (WAITING, RUNNING),
         ).fetchall()
         found = [finding for row in rows for finding in _about(kit, database, *row)] + _left_undone(
@@ -34,7 +33,7 @@ def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
 
 
 def _about(
-    kit: ExaminedKit, database: sqlite3.Connection, run: str, state: str, note: str
+    kit: ExaminedKit, database: sqlite3.Connection, run: str, own: str, state: str, note: str
 ) -> Iterator[DoctorFinding]:
     option = f"--kit {kit.path}"
     stop = f"`lotor runs stop {run} {option}` ends it"
@@ -61,8 +60,8 @@ def _about(
             f"run {run} is held up: {note}",
             f"see that these parties are served, as they were when the run began; {stop}",
         )
-    for seat, status in _others(database, run).items():
-        if status.state in (MISSING, IN_DOUBT, BLOCKED):
+    for seat, status in _others(database, run, own).items():
+        if status.state in (WAITING, MISSING, IN_DOUBT, BLOCKED):
             text = f"run {run} is {status.state} at {seat}: {status.text}"
             who = "the parties that it names" if status.state == MISSING else seat
             yield warning(CHECK, text, f"ask the operator of {who}; {stop}")
@@ -81,9 +80,11 @@ def _repeatable(kit: ExaminedKit) -> bool:
     return owner is not None and owner.repeatable
 
 
-def _others(database: sqlite3.Connection, run: str) -> dict[str, Status]:
-    rows = database.execute("SELECT seat, status FROM statuses WHERE run = ? ORDER BY seat", (run,))
-    return {seat: msgspec.msgpack.decode(status, type=Status) for seat, status in rows}
+def _others(database: sqlite3.Connection, run: str, own: str) -> dict[str, Status]:
+    rows = database.execute(
+        "SELECT seat, status FROM statuses WHERE run = ? AND seat != ? ORDER BY seat", (run, own)
+    )
+    return read_kept(dict(rows.fetchall()))
 
 
 def _left_undone(kit: ExaminedKit, database: sqlite3.Connection) -> list[DoctorFinding]:

@@ -1,0 +1,142 @@
+"""What a party knows of its runs, as `lotor runs list|show --json` print it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from lotor.cli.progress import held_up, looked_for
+from lotor.core.errors import LotorError
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.frames import Status
+from lotor.runtime.daemon.pending import PendingParty, missing_parties, waiting_parties
+from lotor.runtime.daemon.serving import OpenKit
+from lotor.runtime.daemon.status import read_kept
+from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
+
+RunDocument: TypeAlias = dict[str, Any]
+
+ORDERED = "ordered"
+
+
+def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
+    """What this party knows of a run; an owner's own pulls are in its own journal only."""
+    t, messages, size = at.journal.progress(row.id)
+    document: RunDocument = {
+        "run": row.id,
+        "state": row.state,
+        "since": _moment(row.changed),
+        "missing": [],
+        "waiting": [],
+        "held_up": [],
+        "served": served,
+        "note": row.note,
+        "round": t,
+        "seat": row.seat,
+        "created": _moment(row.created),
+        "changed": _moment(row.changed),
+        "version": row.version,
+        "messages_sent": messages,
+        "bytes_sent": size,
+    }
+    try:
+        agreement = announcement.check(
+            row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
+        )
+    except LotorError as error:
+        return {**document, "note": str(error), "held_up": [str(error)]}
+    plan, statuses = agreement.plan, read_kept(at.journal.statuses(row.id))
+    names = {seat: one.subject.name for seat, one in agreement.members.items()}
+    document |= {
+        **_standing(row, statuses, names),
+        "protocol": agreement.announcement.protocol,
+        "form": agreement.form.name,
+        "code": [str(one) for one in agreement.announcement.code],
+        "policy": plan.policy,
+        "budget": plan.budget,
+        "arms": plan.k,
+        "members": {
+            seat: {
+                "name": one.subject.name,
+                "role": one.subject.role,
+                "fingerprint": one.fingerprint,
+            }
+            for seat, one in agreement.members.items()
+        },
+        "others": {seat: _status(status) for seat, status in statuses.items()},
+    }
+    if at.config.owner is not None:
+        document |= _own(at.config.owner, *at.journal.pulled(row.id))
+    if row.seat == agreement.form.opener:
+        document["reward"] = at.journal.output(row.id)
+    if plan.account is not None:
+        document["privacy"] = dict(plan.account)
+    return document
+
+
+def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> RunDocument:
+    """Who holds a run up, and since when it stands as it does."""
+    open_here = row.state in (RUNNING, WAITING)
+    own = statuses.get(row.seat)
+    missing = missing_parties(row.seat, statuses, names) if open_here else []
+    waiting = waiting_parties(statuses, names) if open_here else []
+    return {
+        "since": _moment(row.changed if own is None or not open_here else own.since),
+        "missing": _pending(missing),
+        "waiting": _pending(waiting),
+        "held_up": held_up(row, statuses, names),
+    }
+
+
+def _pending(parties: Iterable[PendingParty]) -> list[RunDocument]:
+    return [{"seat": one.seat, "name": one.name, "since": _moment(one.since)} for one in parties]
+
+
+def ordered(at: OpenKit, run: str, *, served: bool) -> RunDocument:
+    """A run that was asked for and has not been opened."""
+    sought = at.journal.commands.sought(run)
+    return {
+        "run": run,
+        "state": ORDERED,
+        "since": _moment(min(sought.values())) if sought else "",
+        "missing": _pending(PendingParty("", name, since) for name, since in sought.items()),
+        "waiting": [],
+        "held_up": looked_for(sought),
+        "served": served,
+        "note": "waits for its members: `lotor runs stop` takes it back",
+        "round": 0,
+        "seat": "",
+        "changed": _moment(max(sought.values())) if sought else "",
+    }
+
+
+def is_served(journal: Journal) -> bool:
+    """Whether a process drives this party now."""
+    if journal.lock():
+        journal.unlock()
+        return False
+    return True
+
+
+def _own(owner: OwnerTable, asked: int, mean: float | None) -> RunDocument:
+    """How often this party was asked for each kind of answer."""
+    if owner.pull is None and owner.act is not None:
+        return {"own_acts": asked}
+    if owner.pull is None and owner.features is not None:
+        return {"own_contexts": asked}
+    return {"own_pulls": asked, "own_mean": mean}
+
+
+def _status(status: Status) -> RunDocument:
+    return {
+        "state": status.state,
+        "text": status.text,
+        "round": status.round,
+        "since": _moment(status.since),
+        "time": _moment(status.time),
+    }
+
+
+def _moment(when: float) -> str:
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")

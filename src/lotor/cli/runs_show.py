@@ -1,0 +1,178 @@
+"""`lotor runs list` and `lotor runs show` for people, on a terminal of 80 columns."""
+
+import textwrap
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from rich.console import Console
+
+from lotor.cli.progress import shown_party
+from lotor.cli.run_document import ORDERED, RunDocument
+from lotor.cli.show import show_account
+from lotor.runtime.daemon.status import MISSING
+from lotor.runtime.daemon.told_state import moment
+from lotor.runtime.durable.journal import RUNNING, WAITING
+
+_SHORT_ID = 8
+# With ids of that length these fit 80 columns.
+_COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
+_BLOCKS = 8
+_SHOWN_APART = {
+    *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
+    *("budget", "created", "changed", "members", "others", "privacy"),
+}
+
+
+def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
+    """One line for each run, and below it what holds the run up or why it ended."""
+    if not documents:
+        out.print("no runs yet")
+        return
+    ids = _short_ids([document["run"] for document in documents])
+    rows = [_cells(document, short) for document, short in zip(documents, ids, strict=True)]
+    heads = dict(zip(_COLUMNS, ("run", "state", "seat", "policy", "round", "changed"), strict=True))
+    widths = {
+        column: min(most, max(len(row[column]) for row in [heads, *rows]))
+        for column, most in _COLUMNS.items()
+    }
+    # Two runs that begin alike need longer ids, which is rare.
+    widths["policy"] = max(widths["policy"] - (len(ids[0]) - _SHORT_ID), len("policy"))
+    out.print(_line(heads, widths), style="bold", markup=False, soft_wrap=True)
+    for document, row in zip(documents, rows, strict=True):
+        out.print(_line(row, widths), markup=False, soft_wrap=True)
+        for sentence in document["held_up"] or [document["note"]]:
+            _wrapped(out, sentence, "  ")
+
+
+def _short_ids(runs: Sequence[str]) -> list[str]:
+    """As much of each id as tells them apart."""
+    length = _SHORT_ID
+    while len({run[:length] for run in runs}) < len(set(runs)):
+        length += 4
+    return [run[:length] for run in runs]
+
+
+def _cells(document: RunDocument, short: str) -> dict[str, str]:
+    return {
+        "run": short,
+        "state": _state(document),
+        "seat": document["seat"],
+        "policy": document.get("policy", ""),
+        "round": _rounds(document, "/"),
+        "changed": _age(document["changed"]),
+    }
+
+
+def _state(document: RunDocument) -> str:
+    """The state for people: what its own journal has as running may be held up somewhere."""
+    others = document.get("others", {})
+    if document["state"] != RUNNING:
+        return str(document["state"])
+    own = others.get(document["seat"], {"state": RUNNING})["state"]
+    if own != RUNNING:
+        return str(own)
+    return MISSING if document["missing"] else WAITING if document["waiting"] else RUNNING
+
+
+def _rounds(document: RunDocument, of: str) -> str:
+    """How far the run is: some parties have no rounds of their own."""
+    said = [status["round"] for status in document.get("others", {}).values()]
+    done = str(max([document["round"], *said]))
+    return f"{done}{of}{document['budget']}" if "budget" in document else done
+
+
+def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
+    return "  ".join(_cut(cells[column], widths[column]) for column in _COLUMNS).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text.ljust(width) if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _age(when: str) -> str:
+    """How long ago that was, for people."""
+    if not when:
+        return ""
+    seconds = max(int(time.time() - datetime.fromisoformat(when).timestamp()), 0)
+    for unit, size, most in (("s", 1, 60), ("min", 60, 60), ("h", 3600, 48)):
+        if seconds < size * most:
+            return f"{seconds // size} {unit} ago"
+    return f"{seconds // 86400} d ago"
+
+
+def _when(when: str) -> str:
+    return f"{moment(datetime.fromisoformat(when).timestamp())} ({_age(when)})"
+
+
+def _wrapped(out: Console, text: str, indent: str, first: str | None = None) -> None:
+    """Text that may be longer than a line; a long word is left whole, so that it can be copied."""
+    lines = textwrap.wrap(
+        text,
+        max(out.width, 40),
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def print_run(out: Console, document: RunDocument) -> None:
+    """How a run stands and who holds it up, then what it is, then who takes part."""
+    facts = [("run", document["run"]), ("state", _state(document)), *_pressing(document)]
+    if _state(document) != MISSING:  # which has been said
+        facts.append(("note", document["note"]))
+    facts.append(("round", _rounds(document, " of ")))
+    for key, value in document.items():
+        if key in ("created", "changed") and value:
+            facts.append((key, _when(value)))
+        elif key not in _SHOWN_APART:
+            text = ", ".join(value) if isinstance(value, list) else value
+            facts.append((key.replace("_", " "), text))
+    _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
+    for seat, about in document.get("members", {}).items():
+        _print_member(out, seat, about, document["others"].get(seat))
+    if "privacy" in document:
+        show_account(out, document["privacy"])
+
+
+def _pressing(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What somebody should see to, and since when."""
+    for one in document["missing"]:
+        yield "missing", f"{_who(one)}, since {_when(one['since'])}"
+    for one in document["waiting"]:
+        if one["seat"] == document["seat"]:
+            todo = f"for you: `lotor runs approve {document['run'][:_SHORT_ID]}`"
+            yield "waiting", f"{todo}, since {_when(one['since'])}"
+        else:
+            yield "waiting", f"{_who(one)}, for its approval, since {_when(one['since'])}"
+    if document["state"] in (RUNNING, WAITING, ORDERED) and not document["served"]:
+        yield "served", "by no process now: `lotor serve` or `lotor runs follow` goes on with it"
+
+
+def _who(party: RunDocument) -> str:
+    return shown_party(party["seat"], party["name"])
+
+
+def _print_facts(out: Console, facts: Sequence[tuple[str, str]]) -> None:
+    width = max(len(key) for key, _ in facts) + 2
+    for key, value in facts:
+        _wrapped(out, value, " " * width, key.ljust(width))
+
+
+def _print_member(out: Console, seat: str, about: RunDocument, status: RunDocument | None) -> None:
+    """A party of the run: who it is, by which key, and what it says of the run."""
+    blocks = about["fingerprint"].split(" ")
+    out.print(f"\n{seat}", style="bold", markup=False, soft_wrap=True)
+    facts = [("party", f"{about['role']} {about['name']}")]
+    if status is not None:
+        text = f": {status['text']}" if status["text"] else ""
+        facts += [("says", f"{status['state']}{text}, round {status['round']}")]
+        facts += [("heard", _when(status["time"]))]
+    facts += [
+        ("key" if start == 0 else "", " ".join(blocks[start : start + _BLOCKS]))
+        for start in range(0, len(blocks), _BLOCKS)
+    ]
+    _print_facts(out, [(f"  {key}", value) for key, value in facts])

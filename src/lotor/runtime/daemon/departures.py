@@ -1,0 +1,121 @@
+"""When the frames of a run may leave: at times that do not tell how long an answer took."""
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable
+from enum import Enum, auto
+
+from lotor.core.errors import ProtocolError
+from lotor.runtime.daemon.clock import Alarm, Clock
+from lotor.runtime.durable.link import BYTES_AHEAD, MESSAGES_AHEAD
+
+
+class _Gate(Enum):
+    OPEN = auto()
+    CLOSED = auto()
+    OPENING = auto()
+
+
+class Departures:
+    """Hides from peers when a party has answered a question, and whether it had anything to do.
+
+    It is closed from the question on until `tick` seconds after the message that led to it. The
+    party goes on as soon as it can, and all that it sends leaves when the time has come. What peers
+    send meanwhile waits, too: what becomes of it could tell how far the party is. If the answer
+    comes too late, everything leaves at the next whole tick.
+    """
+
+    def __init__(self, tick: float, clock: Clock, opened: Callable[[float], None]) -> None:
+        """`opened` is called with the moment when it was due to open, after what was held."""
+        self._tick = tick
+        self._clock = clock
+        self._opened = opened
+        self._gate = _Gate.OPEN
+        self._began = self._due = 0.0
+        self._answered = False
+        self._alarm: Alarm | None = None
+        self._held: deque[tuple[str, Callable[[], None]]] = deque()
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def closed(self) -> bool:
+        """Whether frames must be held."""
+        return self._gate is _Gate.CLOSED
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing is held, so that the party may go on freely."""
+        return self._gate is _Gate.OPEN
+
+    def close(self, began: float) -> None:
+        """The party has a question, because of a message that came at this moment."""
+        if self._tick:
+            self._gate, self._answered = _Gate.CLOSED, False
+            self._began, self._due = began, began + self._tick
+            self._alarm = self._clock.call_at(self._due, self._leave)
+
+    def answered(self) -> float | None:
+        """Take note that the answer is there and used; if that was late, how long it took."""
+        if not self.closed:
+            return None
+        self._answered = True
+        now = self._clock.now()
+        if now > self._due:
+            self._wait_for_next_tick()
+        return now - self._began if now > self._began + self._tick else None
+
+    def hold(self, seat: str, action: Callable[[], None]) -> None:
+        """Do something that a seat would notice when it is time to; at once if that is now."""
+        if not self.closed:
+            action()
+            return
+        self._held.append((seat, action))
+        if self._alarm is None:
+            self._wait_for_next_tick()
+
+    def take(self, seat: str, size: int, action: Callable[[], None]) -> None:
+        """Hold a message of a seat, which must not send any number of them meanwhile."""
+        self._taken[seat] += size + BYTES_AHEAD // MESSAGES_AHEAD
+        if self._taken[seat] > 2 * BYTES_AHEAD:
+            raise ProtocolError(
+                f"{seat} does not wait for this party's answers: it is out of step, or floods "
+                "this party"
+            )
+        self.hold(seat, action)
+
+    def forget(self, seat: str) -> None:
+        """Drop what is held for a seat whose connection is gone."""
+        self._held = deque(one for one in self._held if one[0] != seat)
+        del self._taken[seat]
+
+    def clear(self) -> None:
+        """Drop everything, and open."""
+        self._gate = _Gate.OPEN
+        self._held.clear()
+        self._taken.clear()
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _wait_for_next_tick(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        ticks = math.floor((self._clock.now() - self._began) / self._tick) + 1
+        self._due = self._began + ticks * self._tick
+        self._alarm = self._clock.call_at(self._due, self._leave)
+
+    def _leave(self) -> None:
+        """Do all that was held, in its order."""
+        self._alarm, self._gate = None, _Gate.OPENING
+        self._taken.clear()
+        # Where an action ends the run, nothing is held any more.
+        while self._held:
+            _, action = self._held.popleft()
+            action()
+        if self._gate is _Gate.OPEN:
+            return
+        if self._answered:
+            self._gate = _Gate.OPEN
+            self._opened(self._due)
+        else:
+            self._gate = _Gate.CLOSED

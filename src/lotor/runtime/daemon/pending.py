@@ -1,0 +1,44 @@
+"""Who is missing in a run and who waits for approval, by the statuses in a party's journal."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lotor.runtime.daemon.frames import Status
+from lotor.runtime.durable.journal import WAITING
+
+
+class PendingParty(msgspec.Struct, frozen=True):
+    """A party that a run waits for. `seat` is empty as long as the run has not begun."""
+
+    seat: str
+    name: str
+    since: float
+
+
+def missing_parties(
+    own: str, statuses: Mapping[str, Status], names: Mapping[str, str]
+) -> list[PendingParty]:
+    """Who is not connected, by the word of this party first, then by that of the others.
+
+    What a missing party said before it left does not count; of two that miss each other, the one
+    who was heard last is believed.
+    """
+    found: dict[str, float] = {}
+    first = [statuses[own]] if own in statuses else []
+    others = [status for seat, status in statuses.items() if seat != own]
+    for status in first + sorted(others, key=lambda one: -one.time):
+        if status.seat not in found:
+            for seat, since in status.missing.items():
+                found[seat] = min(since, found.get(seat, since))
+    found.pop(own, None)
+    return [PendingParty(seat, names.get(seat, seat), found[seat]) for seat in sorted(found)]
+
+
+def waiting_parties(statuses: Mapping[str, Status], names: Mapping[str, str]) -> list[PendingParty]:
+    """Who waits for the approval of its operator."""
+    return [
+        PendingParty(seat, names.get(seat, seat), status.since)
+        for seat, status in sorted(statuses.items())
+        if status.state == WAITING
+    ]

@@ -1,0 +1,133 @@
+"""What operators see of their runs: on a narrow terminal, and as JSON."""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from commands import lotor as command
+from lotor.cli.run_document import RunDocument
+from lotor.cli.runs_show import print_list, print_run
+from lotor.runtime.daemon import commands
+from runtime.daemon.stage import BUDGET, EVERYONE, NOBODY, Stage, play
+from runtime.daemon.test_who_waits import be_strict
+from runtime.daemon.waiting import until
+
+WIDTH = 80
+LONG = "a-hospital-with-a-name-as-long-as-a-certificate-allows-it-to-be"
+SENTENCE = "the ethics board has not met, and nobody knows when it will, since its chair is away"
+
+
+def document(run: str, state: str, **more: object) -> RunDocument:
+    moment = "2001-11-16T21:44:50+00:00"
+    return {
+        "run": run,
+        "state": state,
+        "since": moment,
+        "missing": [],
+        "waiting": [],
+        "held_up": [],
+        "served": True,
+        "note": "",
+        "round": 0,
+        "seat": LONG,
+        "created": moment,
+        "changed": moment,
+        "policy": "epsilon-greedy:epsilon=0.01,decay=0.5",
+        "budget": 1_000_000,
+        "others": {},
+        **more,
+    }
+
+
+PENDING = [{"seat": LONG, "name": LONG, "since": "2026-11-16T21:44:50+00:00"}]
+DOCUMENTS = [
+    document("aa" * 16, "finished", round=1_000_000),
+    document("ab" * 16, "running", missing=PENDING, held_up=[f"{LONG} is missing since Monday"]),
+    document("ac" * 16, "waiting", waiting=PENDING, held_up=[SENTENCE], note=SENTENCE),
+    document("ad" * 16, "refused", note=SENTENCE, held_up=[SENTENCE]),
+    {**document("ae" * 16, "ordered"), "seat": "", "changed": "", "policy": ""},
+]
+
+
+def printed(documents: list[RunDocument]) -> list[str]:
+    stream = StringIO()
+    print_list(Console(file=stream, width=WIDTH), documents)
+    return stream.getvalue().splitlines()
+
+
+def test_a_list_fits_a_narrow_terminal_with_a_line_for_each_run() -> None:
+    lines = printed(DOCUMENTS)
+    assert all(len(line) <= WIDTH for line in lines)
+    heads = [line for line in lines if re.match(r"a[a-f]a[a-f]a[a-f]a[a-f] ", line)]
+    assert len(heads) == len(DOCUMENTS)
+    assert [line.split()[1] for line in heads] == [
+        *("finished", "missing", "waiting", "refused", "ordered")
+    ]
+    assert " ".join(" ".join(lines).split()).count(SENTENCE) == 2
+    # Columns are cut, never folded: the rest of each line is a note.
+    assert all(line.startswith("  ") for line in lines[1:] if line not in heads)
+
+
+def test_ids_are_as_long_as_tells_them_apart() -> None:
+    near = [document("ab" * 8 + end * 8, "finished") for end in ("cc", "dd")]
+    lines = printed(near)
+    assert all(len(line) <= WIDTH for line in lines)
+    assert [line.split()[0] for line in lines[1:]] == ["ab" * 8 + "cccc", "ab" * 8 + "dddd"]
+
+
+def test_no_runs_are_said_to_be_none() -> None:
+    assert printed([]) == ["no runs yet"]
+
+
+@pytest.mark.parametrize("shown", DOCUMENTS, ids=lambda one: one["state"])
+def test_what_is_pressing_comes_first_and_fits(shown: RunDocument) -> None:
+    stream = StringIO()
+    print_run(Console(file=stream, width=WIDTH), shown)
+    lines = stream.getvalue().splitlines()
+    assert all(len(line) <= WIDTH for line in lines)
+    keys = [line.split()[0] for line in lines if not line.startswith(" ")]
+    pressing = [key for key in ("missing", "waiting") if shown[key]]
+    assert keys[: 2 + len(pressing)] == ["run", "state", *pressing]
+
+
+def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        be_strict(made, "lyon")
+        await made.start(*EVERYONE)
+        run = await made.order()
+        await until(lambda: _pending(made, "customer", run, "waiting") == {"lyon"})
+        await made.stop("comp")
+        await until(lambda: _pending(made, "customer", run, "missing") == {"comp"})
+        made.ask("customer", "ff" * 16, _order("lyon", "nobody"))
+        await until(lambda: "nobody" in _pending(made, "customer", "ff" * 16, "missing"))
+        listed = _lotor(made, "customer", "runs", "list")
+        for words in ("comp is missing since", "lyon waits for approval", "looking for comp, "):
+            assert words in listed
+        assert "missing  comp, since" in _lotor(made, "customer", "runs", "show", run[:8])
+        own = _lotor(made, "lyon", "runs", "show", run[:8])
+        assert "lotor runs approve" in own
+        assert "below least_budget" in own
+        assert "budget 7919" not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
+
+    play(scene, tmp_path, *NOBODY)
+
+
+def _order(*owners: str) -> commands.StartRun:
+    members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
+    return commands.StartRun("samba", BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+
+
+def _lotor(made: Stage, name: str, *arguments: str) -> str:
+    done = command(*arguments, "--kit", str(made.kit(name)))
+    assert done.returncode == 0, done.stderr
+    return re.sub(r"  +", "  ", done.stdout)
+
+
+def _pending(made: Stage, name: str, run: str, key: str) -> set[str]:
+    shown = json.loads(_lotor(made, name, "runs", "show", run, "--json"))
+    assert all(one["since"] for one in shown[key])
+    return {one["name"] for one in shown[key]}
