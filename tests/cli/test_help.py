@@ -15,6 +15,12 @@ from lotor.protocols.protocol import PROTOCOLS
 
 COMMAND_LINE = "import sys; from lotor.cli import main; sys.argv[0] = 'lotor'; main()"
 HEAVY = {"cryptography", "gmpy2", "numpy", "rich", "scipy", "tenseal", "websockets"}
+PAGES = """
+from lotor.cli.main import app
+
+for words in ("run", "start", "plan", "run samba", "start helba", "runs approve"):
+    app([*words.split(), "--help"], standalone_mode=False)
+"""
 POLICY = '''
 from dataclasses import dataclass
 
@@ -106,6 +112,10 @@ def test_a_policy_that_is_not_there(tmp_path: Path) -> None:
         ("from lotor.cli import main", set()),
         ("from lotor.cli.main import app; app(['--version'], standalone_mode=False)", set()),
         ("from lotor.cli.main import app; app(['--help'], standalone_mode=False)", {"rich"}),
+        (
+            PAGES,
+            {"cryptography", "numpy", "rich", "websockets"},
+        ),
         ("import lotor; lotor.Samba", {"cryptography", "gmpy2", "numpy"}),
     ],
 )
