@@ -34,6 +34,6 @@ def test_an_arm_has_the_same_score_alone_and_among_others(
 
     def scores(i: int, j: int) -> list[float]:
         held = ArmStates.restore(ArmSnapshot(k=len(arms), n=n[i:j], s=s[i:j], own={}))
-        return UCB().score(held, t, 1, draw).tolist()
+        return list(UCB().score(held, t, 1, draw))
 
     assert scores(0, len(arms)) == [one for i in range(len(arms)) for one in scores(i, i + 1)]
