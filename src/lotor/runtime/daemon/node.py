@@ -64,6 +64,8 @@ class Node:
         self.runs: Mapping[str, LiveRun] = self.registry.runs
         self.commands = CommandHandler(self.context, self.registry)
         self._keeper: asyncio.Task[None] | None = None
+        # By sender and run: what was found when connections had last changed.
+        self._seats: dict[tuple[str, str], tuple[LiveRun, str]] = {}
 
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
@@ -136,6 +138,7 @@ class Node:
             return
         try:
             if self.connections.session_changed(name):
+                self._seats.clear()
                 self._peer_left(name)
                 self._peer_came(name)
             while self.error is None and (frame := self.connections.receive(name)) is not None:
@@ -199,6 +202,9 @@ class Node:
     def _seated(self, name: str, frame: RunFrame) -> tuple[LiveRun, str]:
         """The run that a frame is about and its sender's seat there."""
         live = self.runs.get(frame.run)
+        known = self._seats.get((name, frame.run))
+        if known is not None and known[0] is live:
+            return known
         seat = live.peers.seat_of(name) if live is not None else None
         if (
             live is None
@@ -210,4 +216,5 @@ class Node:
                 f"{self.kit.subject.name}: it is out of step, or has another key than when the "
                 "run began"
             )
+        self._seats[name, frame.run] = live, seat
         return live, seat
