@@ -11,9 +11,9 @@ from lotor.core.errors import CertificateError, LotorError
 from lotor.crypto.certificates import Certificate, Trust
 from lotor.runtime.daemon.announcement import members_of
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
-from lotor.runtime.daemon.doctor.journal_checks import JOURNAL
+from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, open_journal
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
-from lotor.runtime.durable.journal import RUNNING, WAITING, open_read_only
+from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "trusted"
 
@@ -22,7 +22,7 @@ def check_trusted(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path, trust = kit.state / JOURNAL, kit.trust
     if trust is None or kit.config is None or not path.exists():
         return
-    with closing(open_read_only(path)) as database:
+    with closing(open_journal(kit)) as database:
         rows = database.execute(
             "SELECT id, state, announcement FROM runs ORDER BY created"
         ).fetchall()
