@@ -88,6 +88,27 @@ FAULTS = [
         "copies",
     ),
     Fault(
+        "a plain journal is taken where a protected one is due",
+        "protected journals",
+        "    if plain and key is not None:\n",
+        '    if plain and key == b"":\n',
+        ("durable/test_protected.py",),
+    ),
+    Fault(
+        "the log of a plain journal is left beside the protected one",
+        "protected journals",
+        'database.execute("PRAGMA journal_mode = DELETE")',
+        "database.execute(\"SELECT 'delete'\")",
+        ("durable/test_rewriting.py",),
+    ),
+    Fault(
+        "a folder with files under two keys is served",
+        "protected journals",
+        "    if path.with_name(REWRITING).exists():\n",
+        "    if path.with_name(REWRITING).is_dir():\n",
+        ("durable/test_rewriting.py",),
+    ),
+    Fault(
         "a reader's log is taken for erased",
         "erasure",
         "        if busy:\n",

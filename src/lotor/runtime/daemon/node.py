@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -19,6 +18,7 @@ from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.resources import PartyResources
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
+from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import Journal
 from lotor.transport import NetworkTransport, PartyTransportFactory
@@ -100,7 +100,7 @@ class Node:
 
     async def _erase(self) -> None:
         """Leave nothing of ended runs behind; a process that reads meanwhile may take a moment."""
-        with suppress(sqlite3.Error):
+        with suppress(*errors()):
             for _ in range(ERASURE_ATTEMPTS):
                 if self.journal.erasure.complete():
                     return
@@ -118,7 +118,7 @@ class Node:
                         live.look_after()
             except LotorError as error:
                 self._fatal(error)
-            except sqlite3.Error as error:
+            except errors() as error:
                 self._fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)

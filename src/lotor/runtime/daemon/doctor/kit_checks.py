@@ -1,7 +1,7 @@
 """Checks of what lies in a kit: its keys, its certificate, its party.toml."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,6 +46,7 @@ class ExaminedKit:
     certificate: Certificate | None = None
     trust: Trust | None = None
     config: PartyConfig | None = None
+    journal_key: bytes | None = field(default=None, repr=False)
 
     @property
     def subject(self) -> Subject | None:
