@@ -83,6 +83,7 @@ def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
         )
         return
     kit.keys = open_kit_keys(kit.path, kit.protection)
+    kit.journal_key = None if kit.keys is None else kit.keys.journal
     word = "a passphrase" if kit.protection.kind == "passphrase" else "a key file"
     yield ok("protection", f"key and journal are encrypted, and {word} opens them")
 
