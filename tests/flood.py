@@ -1,7 +1,8 @@
 """A stranger without a certificate who opens connections at a given rate, in a process of its own.
 
 It sends nothing, or the first bytes of TLS, and never answers; its latest thousands of connections
-stay open. Run as a script it goes on until its input ends, and then says how many it opened.
+stay open. Run as a script it says when it has begun, goes on until its input ends, and then says
+how many it opened.
 """
 
 import resource
@@ -42,6 +43,8 @@ def attack(host: str, port: int, rate: float, words: bytes) -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
     held: deque[socket.socket] = deque()
     opened, began = 0, time.monotonic()
+    sys.stdout.write("begun\n")
+    sys.stdout.flush()
     while not select.select([sys.stdin], [], [], TURN)[0]:
         # Not more than a tenth of a second's share at once, where this process had to wait.
         due = min(rate * (time.monotonic() - began) - opened, rate / 10)
@@ -74,6 +77,8 @@ class Flood:
         self._process = subprocess.Popen(  # noqa: S603
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "begun\n"
         return self
 
     def __exit__(

@@ -132,6 +132,29 @@ def test_connections_are_accepted_at_the_listeners_pace(federation: Federation) 
     asyncio.run(scenario())
 
 
+def test_a_crowd_at_one_address_does_not_shut_the_other(federation: Federation) -> None:
+    """A host name may stand for several, each with a socket of its own."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        limits = msgspec.structs.replace(QUICK, accepts=10)
+        async with listening(federation, limits, clock) as (listener, _made):
+            other = socket.create_server(("127.0.0.1", 0))
+            other.setblocking(False)
+            listener._listening.append(other)
+            listener._doors.append(other)
+            with strangers(listener.address, COME), strangers(other.getsockname(), 1):
+                ports = set[int]()
+                for _ in range(4):
+                    clock.now += 1.0
+                    listener._accept()
+                    here = (*listener._arrivals._silent, *listener._arrivals._ready)
+                    ports |= {one.socket.getsockname()[1] for one in here}
+                assert other.getsockname()[1] in ports
+
+    asyncio.run(scenario())
+
+
 def test_handshakes_begin_at_the_listeners_pace(federation: Federation) -> None:
     async def scenario() -> None:
         clock = Clock()

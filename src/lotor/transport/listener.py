@@ -10,6 +10,7 @@ No stage takes room from a later one.
 import asyncio
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 
 from lotor.core.errors import LotorError, TransportError
@@ -62,9 +63,10 @@ class Listener:
         self._events = events
         self._log = log
         self._listening: list[socket.socket] = []
+        self._doors: deque[socket.socket] = deque()
         self._arrivals = Arrivals(self._refused)
         self._accepts, self._handshakes = Allowance(clock), Allowance(clock)
-        self._beginning: dict[asyncio.Task[None], Arrival] = {}
+        self._beginning: set[asyncio.Task[None]] = set()
         self._sources: dict[Connection, str] = {}
         self._strangers: Crowd[Connection] = Crowd()
         self._peers: set[Connection] = set()
@@ -80,6 +82,7 @@ class Listener:
                 f"cannot listen at {written(address)} ({reason}): another program uses the port, "
                 "or the address is not one of this machine's"
             ) from None
+        self._doors.extend(self._listening)
         asyncio.get_running_loop().add_reader(self._arrivals, self._hear)
         self._watch()
 
@@ -103,6 +106,7 @@ class Listener:
         for listening in self._listening:
             listening.close()
         self._listening = []
+        self._doors.clear()
         self._arrivals.close()
         await asyncio.gather(*self._beginning)
 
@@ -184,7 +188,8 @@ class Listener:
     def _accept(self) -> int:
         """Accept a few, if the pace allows; 0 if nobody is there. Others wait in the kernel."""
         count, limits = 0, self._me.limits
-        for listening in self._listening:
+        self._doors.rotate()  # a crowd at one of them does not shut the others
+        for listening in self._doors:
             while count < BATCH:
                 if not self._accepts.take(limits.accepts):
                     return max(1, count)
@@ -207,8 +212,8 @@ class Listener:
         while self._arrivals.ready and self._handshakes.take(self._me.limits.handshakes):
             arrival = self._arrivals.take()
             task = asyncio.create_task(self._connect(arrival))
-            self._beginning[task] = arrival
-            task.add_done_callback(self._beginning.pop)
+            self._beginning.add(task)
+            task.add_done_callback(self._beginning.discard)
 
     async def _connect(self, arrival: Arrival) -> None:
         connection = Connection(self._me, self._events)
