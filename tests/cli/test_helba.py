@@ -211,5 +211,5 @@ def test_the_time_left_is_foretold_before_the_first_round() -> None:
     bar = Progress(disable=True)
     bar.add_task("helba", total=130)
     (task,) = bar.tasks
-    assert TimeLeft(3700.9).render(task).plain == "about 1:01:40"
+    assert TimeLeft(3700.9).render(task).plain == "about 1:01:40 left"
     assert "about" not in TimeLeft().render(task).plain

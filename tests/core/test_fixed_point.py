@@ -13,6 +13,7 @@ from lotor.core.fixed_point import (
     SCORE_LIMIT,
     RewardScale,
     to_scores,
+    whole_scores,
 )
 
 scores = st.floats(0.0, SCORE_LIMIT, exclude_max=True)
@@ -39,6 +40,22 @@ def test_one_bad_score_anywhere_is_refused(values: list[float], data: st.DataObj
     values.insert(data.draw(st.integers(0, len(values))), bad)
     with pytest.raises(PolicyError, match="outside"):
         to_scores(np.array(values))
+    with pytest.raises(PolicyError, match="outside"):
+        whole_scores(np.array(values))
+
+
+@given(st.lists(scores | st.sampled_from([-0.0, 0.5 * 2.0**-40, 1.5 * 2.0**-40]), min_size=1))
+def test_scores_of_one_arm_and_of_many_are_rounded_alike(values: list[float]) -> None:
+    whole = whole_scores(np.array(values))
+    assert whole == to_scores(np.array(values)).tolist()
+    assert whole == [score for value in values for score in whole_scores(np.array([value]))]
+    assert {type(score) for score in whole} == {int}
+
+
+@pytest.mark.parametrize("odd", [[0.5], None, np.array([1j]), np.array(["a"]), np.array([None])])
+def test_what_is_no_vector_of_numbers_is_refused(odd: object) -> None:
+    with pytest.raises(PolicyError):
+        whole_scores(odd)  # type: ignore[arg-type]
 
 
 def test_the_ends_of_the_range_of_scores() -> None:

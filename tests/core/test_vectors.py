@@ -18,7 +18,7 @@ def test_a_table_is_a_copy_that_cannot_be_changed() -> None:
     ("vectors", "complaint"),
     [
         ([], "one vector for each arm"),
-        ([[1.0, 2.0]], "1 arms, which leaves nothing to choose"),
+        ([[1.0, 2.0]], "1 arm, which leaves nothing to choose"),
         ([[], []], "zero dimensions"),
         ([[1.0], [1.0, 2.0]], "several lengths"),
         ([["one"], ["two"]], "not a number"),

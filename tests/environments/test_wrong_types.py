@@ -41,7 +41,7 @@ WRONG = [
 CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "means": BernoulliArms,
     "functions": CallbackArms,
-    "reward range": lambda x: CallbackArms([lambda _: 0.5], reward_range=x),
+    "reward range": lambda x: CallbackArms([lambda _: 1.0], reward_range=x),
     "contexts": lambda x: ContextualArms(x, [[1, 0]]),
     "rewards": lambda x: ContextualArms([[1, 0]], x),
     "range of contexts": lambda x: ContextualArms([[1, 0]], [[1, 0]], reward_range=x),

@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
+import lotor
+from golden.commands import tree
+from golden.surface import walk
 from lotor.protocols.helba import leakage as helba
 from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
 
 PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
+WORDS = " ".join(PAGE.split())
 
 
 @pytest.mark.parametrize("measured", [ppcb.MEASURED, helba.MEASURED])
@@ -30,6 +34,40 @@ def test_keys(
     for name, (purpose, holders) in keys.items():
         assert set(holders) <= set(measured)
         assert f"| {name} | {purpose} | {', '.join(holders)} |".replace("**", "") in PAGE
+
+
+def test_what_an_operator_types_can_be_kept_out_of_the_list_of_processes() -> None:
+    """All options of `lotor runs resolve` that take an answer are named, and each reads stdin."""
+    resolve = dict(walk("lotor", tree()))["lotor runs resolve"]
+    answers = [
+        max(one.opts, key=len)
+        for one in resolve.params
+        if one.param_type_name == "option" and not one.required and one.default is None
+    ]
+    assert answers == ["--reward", "--features"]
+    for option in answers:
+        assert f"`{option} -`" in WORDS
+    assert "`--reward` or `--features` of `lotor runs resolve` is seen by all" in WORDS
+
+
+def test_what_the_noise_of_two_arms_comes_to() -> None:
+    """The default noise, on the mean of two answers that are independent but for their sign."""
+    bits = lotor.Helba().noise_bits
+    assert f"asked for, 2^-{bits} by default" in WORDS
+    assert (
+        f"both answers mirror each other, so that their noise is at best 2^-{bits + 0.5}" in WORDS
+    )
+    assert f"so that 2^-{bits + 0.5} is left on both" in helba.MEASURED["user"].evidence
+
+
+def test_what_strangers_trials_and_simulations_show() -> None:
+    for said in (
+        "Strangers who reach a party's port learn its name, its role",
+        "With `[trial]` in party.toml a party's draws come from a seed",
+        "`lotor serve` warns of it in the log and `lotor doctor` in its report",
+        "In LinUCB-DS and SpectralUCB-DS these are the permutations of each round, too",
+    ):
+        assert said in WORDS
 
 
 def test_forms() -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from lotor.cli.derive import JsonOption, PolicyOption, command, foreign_options, protocol_app
 from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, source_options
 from lotor.cli.show import show_forecast
+from lotor.cli.simulate import forecast_of
 from lotor.core.options import options_of
 from lotor.protocols.protocol import SecureProtocol
 
@@ -24,7 +25,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         protocol, environment, n = configured(kind, policy, arms, budget, options)
-        forecast = protocol.in_form().forecast(protocol, environment, n)
+        forecast = forecast_of(protocol, environment, n)
         if as_json:
             typer.echo(json.dumps(forecast.figures))
         else:

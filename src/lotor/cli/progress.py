@@ -1,7 +1,7 @@
 """Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TextIO
 
@@ -41,11 +41,22 @@ class TimeLeft(TimeRemainingColumn):
         self._expected = expected
 
     def render(self, task: Task) -> Text:
-        if task.time_remaining is not None or self._expected is None:
-            return super().render(task)
+        if task.time_remaining is not None:
+            return super().render(task).append(" left")
+        if self._expected is None:
+            return Text("")
         minutes, seconds = divmod(int(max(self._expected - (task.elapsed or 0.0), 0.0)), 60)
         hours, minutes = divmod(minutes, 60)
-        return Text(f"about {hours}:{minutes:02}:{seconds:02}", style="progress.remaining")
+        left = f"about {hours}:{minutes:02}:{seconds:02} left"
+        return Text(left, style="progress.remaining")
+
+
+@contextmanager
+def busy(text: str) -> Iterator[None]:
+    """Say on a terminal what takes long, as long as it does."""
+    console = Console(stderr=True)
+    with console.status(text) if console.is_terminal else nullcontext():
+        yield
 
 
 @contextmanager
@@ -90,7 +101,7 @@ class RunProgress:
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("rounds"),
-            TimeRemainingColumn(),
+            TimeLeft(),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,

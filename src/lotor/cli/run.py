@@ -22,12 +22,12 @@ from lotor.cli.derive import (
     whole_number,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
-from lotor.cli.simulate import different_rounds, document, simulate
+from lotor.cli.simulate import different_rounds, document, forecast_of, simulate
 from lotor.core.errors import InputError
 from lotor.core.options import Option, flag, options_of
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
-from lotor.policies import POLICIES, from_text
+from lotor.policies import POLICIES, AnyPolicy, from_text, to_text
 from lotor.policies.registry import given_parameters
 from lotor.protocols.plain import AGENTS, Plain, agent_of
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
@@ -78,7 +78,24 @@ def configured(
     # The arms come first: an error in them says most about what was meant.
     environment = source.environment(kind.arms.default_text() if arms is None else arms, budget)
     own = {name: value for name, value in options.items() if name not in of_arms}
-    return kind.configured(policy, own), environment, budget
+    protocol = kind.configured(policy, own)
+    suited = _suited(protocol.policy, environment, policy)
+    if suited != protocol.policy:
+        protocol = replace(protocol, policy=suited)  # type: ignore[type-var]
+    return protocol, environment, budget
+
+
+def _suited(policy: AnyPolicy, environment: Environment, text: str | None) -> AnyPolicy:
+    """The policy with the bounds that simulated arms need, unless its text states others."""
+    agent = agent_of(policy)
+    given = set() if text is None else given_parameters(text)
+    suited: AnyPolicy = policy if agent is None else agent.suited(policy, environment, given)
+    if suited != policy:
+        typer.echo(
+            f"lotor: these arms break the policy's usual bounds, so it is {to_text(suited)}",
+            err=True,
+        )
+    return suited
 
 
 def _secure_app(kind: type[SecureProtocol]) -> typer.Typer:
@@ -118,7 +135,7 @@ def _run_secure(
 ) -> None:
     """Run it, beside plain if wanted, and show what came of it."""
     out, form = Console(), protocol.in_form()
-    forecast = form.forecast(protocol, environment, budget) if form.takes_long else None
+    forecast = forecast_of(protocol, environment, budget) if form.takes_long else None
     if forecast is not None and not as_json:
         show_forecast(out, forecast)
     expected = None if forecast is None else forecast.seconds
@@ -241,7 +258,7 @@ def _plain(
     environment = source(**chosen).environment(
         source.default_text() if arms is None else arms, budget
     )
-    return Plain(policy, settings), environment
+    return Plain(_suited(policy, environment, text), settings), environment
 
 
 def _all_source_options() -> list[Option]:

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lotor.cli.simulate import different_rounds
 from lotor.core.result import Result
+from lotor.core.wording import counted
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
@@ -42,8 +43,8 @@ def show_result(out: Console, result: Result) -> None:
     options = ", ".join(f"{name} {value}" for name, value in result.options.items())
     out.print(f"[bold]{result.protocol}[/bold] ({options})")
     out.print(
-        f"total reward [bold]{result.reward:g}[/bold] of {result.rounds} pulls over {result.k} "
-        f"arms, seed {result.seed}, {result.seconds:.2f} s\n"
+        f"total reward [bold]{result.reward:g}[/bold] of {counted(result.rounds, 'pull')} over "
+        f"{counted(result.k, 'arm')}, seed {result.seed}, took {result.seconds:.2f} s\n"
     )
     show_costs(out, result)
     show_privacy(out, result)
@@ -69,7 +70,8 @@ def _show_pair(out: Console, protocol: SecureProtocol, comparison: Comparison) -
     different = different_rounds(secure.arms, plain.arms)
     same = secure.agrees_with(plain)
     table = small_table(
-        f"Secure beside plain (CPU): {secure.k} arms, {secure.rounds} pulls, seed {secure.seed}"
+        f"Secure beside plain (CPU): {counted(secure.k, 'arm')}, "
+        f"{counted(secure.rounds, 'pull')}, seed {secure.seed}"
     )
     table.add_column("policy", overflow="fold", min_width=12)
     for heading in ("reward", "same arms", "plain", "secure", "overhead", "sent"):

@@ -6,10 +6,11 @@ from itertools import zip_longest
 import typer
 
 from lotor.cli import exit_codes
-from lotor.cli.progress import progress_bar
+from lotor.cli.progress import busy, progress_bar
 from lotor.core.result import Result
 from lotor.environments.base import Environment
-from lotor.protocols.protocol import Protocol
+from lotor.protocols.protocol import Protocol, SecureProtocol
+from lotor.protocols.report import Forecast
 from lotor.runtime.run import run
 
 
@@ -36,6 +37,12 @@ def simulate(
     except KeyboardInterrupt:
         typer.echo("lotor: interrupted; nothing was kept", err=True)
         raise typer.Exit(exit_codes.INTERRUPTED) from None
+
+
+def forecast_of(protocol: SecureProtocol, environment: Environment, budget: int) -> Forecast:
+    """What a run will cost; finding that out may take some seconds."""
+    with busy("finding out what the run will cost on this machine"):
+        return protocol.in_form().forecast(protocol, environment, budget)
 
 
 def different_rounds(one: list[int] | None, other: list[int] | None) -> list[int]:

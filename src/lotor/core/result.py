@@ -1,9 +1,12 @@
 """What a run gives back."""
 
+from collections import Counter
+
 import msgspec
 
 from lotor.core.errors import FormatError
 from lotor.core.unreadable import UNREADABLE
+from lotor.core.wording import counted
 
 
 class PartyCost(msgspec.Struct, frozen=True):
@@ -37,6 +40,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     k: int
     rounds: int
     privacy: dict[str, float | int | str | None] | None = None
+
+    def __repr__(self) -> str:
+        """In one line; `arms` and the other fields have the rest."""
+        rounds, most = counted(self.rounds, "round"), ""
+        if self.arms:
+            (arm, times), *_ = Counter(self.arms).most_common(1)
+            most = f", most often arm {arm} ({counted(times, 'time')})"
+        return (
+            f"<Result of {self.protocol} with {self.options.get('policy', 'no policy')}: reward "
+            f"{self.reward:g} in {rounds} over {counted(self.k, 'arm')}{most}, seed {self.seed}>"
+        )
 
     def to_json(self) -> str:
         return msgspec.json.encode(self).decode()

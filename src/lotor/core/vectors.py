@@ -7,6 +7,7 @@ import numpy as np
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
+from lotor.core.wording import counted
 
 # A larger coordinate is a mistake, and its square could leave the range of floats.
 LARGEST_COORDINATE = 2.0**64
@@ -50,7 +51,8 @@ def to_vectors(name: str, values: VectorsLike) -> Floats:
         raise InputError(f"{name} must be a list of vectors of one length, one vector for each arm")
     if len(table) < 2:
         raise InputError(
-            f"{name} has {len(table)} arms, which leaves nothing to choose: give at least two"
+            f"{name} has {counted(len(table), 'arm')}, which leaves nothing to choose: give at "
+            "least two"
         )
     if table.shape[1] == 0:
         raise InputError(f"{name} has arms of zero dimensions: give each arm at least one number")

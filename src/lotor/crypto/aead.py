@@ -50,6 +50,9 @@ class Aead:
                 "split the budget into several runs; each run has its own key"
             )
         self.sealed += len(plaintexts)
+        if len(plaintexts) == 1:
+            nonce = os.urandom(NONCE_BYTES)
+            return nonce + self._cipher.encrypt(nonce, plaintexts[0], bound)
         nonces = cutter(len(plaintexts), NONCE_BYTES)(os.urandom(NONCE_BYTES * len(plaintexts)))
         sealed = map(self._cipher.encrypt, nonces, plaintexts, repeat(bound))
         return b"".join(map(add, nonces, sealed))

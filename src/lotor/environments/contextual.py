@@ -11,6 +11,7 @@ from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, RewardScale
 from lotor.core.vectors import UNIT_LENGTH, VectorsLike, largest_norm, to_table
+from lotor.core.wording import counted
 from lotor.environments.contextual_classes import classes, one_hot
 from lotor.environments.digits import read_digits
 from lotor.environments.kmeans import kernel, kmeans
@@ -77,7 +78,8 @@ class ContextualArms:
 
     def __repr__(self) -> str:
         return (
-            f"<ContextualArms: {self.k} arms, {self.rounds} rounds, contexts of {self.d} numbers>"
+            f"<ContextualArms: {counted(self.k, 'arm')}, {counted(self.rounds, 'round')}, "
+            f"contexts of {counted(self.d, 'number')}>"
         )
 
     @classmethod

@@ -11,6 +11,7 @@ from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, to_float
 from lotor.core.vectors import VectorLike, VectorsLike, largest_norm, to_vector, to_vectors
+from lotor.core.wording import counted
 from lotor.environments.movielens_factors import movielens_factors
 from lotor.environments.rating_files import FilePath
 
@@ -68,7 +69,7 @@ class LinearArms:
         object.__setattr__(self, "first", None if first is None else int(first))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.k} arms in {self.d} dimensions>"
+        return f"<{type(self).__name__}: {self.k} arms in {counted(self.d, 'dimension')}>"
 
     @classmethod
     def movielens(

@@ -12,6 +12,7 @@ from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, to_float
 from lotor.core.vectors import VectorLike, to_table, to_vector
+from lotor.core.wording import counted
 from lotor.environments.linear import normal_draws
 
 ContextsLike: TypeAlias = Sequence[Sequence[Sequence[float]]] | Floats
@@ -58,7 +59,8 @@ class LinearContexts:
 
     def __repr__(self) -> str:
         return (
-            f"<LinearContexts: {self.k} arms, {self.rounds} rounds, contexts of {self.d} numbers>"
+            f"<LinearContexts: {counted(self.k, 'arm')}, {counted(self.rounds, 'round')}, "
+            f"contexts of {counted(self.d, 'number')}>"
         )
 
     @classmethod

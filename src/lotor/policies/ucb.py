@@ -1,7 +1,7 @@
 """UCB."""
 
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
@@ -21,4 +21,6 @@ class UCB(Policy):
     """
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
+        if len(arms) == 1:  # the same number, without what numpy costs for a vector of one
+            return np.array([arms.mean.item(0) + sqrt(2.0 * log(t) / arms.n.item(0))])
         return arms.mean + np.sqrt(2.0 * log(t) / arms.n)

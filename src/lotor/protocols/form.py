@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, ca
 import msgspec
 
 from lotor.core.errors import InputError, LotorError, ProtocolError
+from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.protocols.cast import Cast
@@ -191,7 +192,9 @@ class Form(ABC, Generic[P]):
         counts = self.complexity(protocol, environment, budget)
         expected = counts["expected"]
         rows = {name.replace("_", " "): _number(count) for name, count in expected.items()}
-        return Forecast(f"{budget} rounds, {environment.k} arms", rows, counts)
+        return Forecast(
+            f"{counted(budget, 'round')}, {counted(environment.k, 'arm')}", rows, counts
+        )
 
     def beside(self, protocol: P) -> "Mapping[str, Protocol]":  # noqa: ARG002
         """What else a comparison runs on the same draws."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.wording import counted
 from lotor.crypto.prf import derive_key
 from lotor.environments.base import Environment
 
@@ -62,8 +63,9 @@ class Run:
                 )
         elif not self.k <= self.budget <= MAXIMAL_BUDGET:
             raise InputError(
-                f"a budget of {self.budget} does not fit {self.k} arms: each arm is pulled once "
-                f"to begin with, so give at least {self.k} (and at most {MAXIMAL_BUDGET})"
+                f"a budget of {self.budget} does not fit {counted(self.k, 'arm')}: each arm is "
+                f"pulled once to begin with, so give at least {self.k} (and at most "
+                f"{MAXIMAL_BUDGET})"
             )
 
     def draw_key(self, purpose: str) -> bytes:

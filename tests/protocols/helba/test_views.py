@@ -20,7 +20,7 @@ from lotor.protocols.helba.messages import KEY_AUTHORITY
 from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.helba.wire import SECRET_KEY
 from lotor.protocols.party import Party
-from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
+from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 
 TOY = lotor.LinearContexts.toy(4, seed=5)
 HELBA = small(stages=3)
@@ -164,6 +164,15 @@ def test_how_much_a_user_reads_from_answers() -> None:
         assert shares[5, n] < shares[4, n] < shares[3, n]
     for stages in (3, 4, 5):
         assert shares[stages, 1] < shares[stages, 100]
+
+
+@pytest.mark.parametrize("policy", [None, paper(C=None, eta=0.1)], ids=["quadratic", "sqrt"])
+def test_of_two_arms_one_answer_mirrors_the_other(policy: BatchedOFUL | None) -> None:
+    """So a user can average over both: half the variance."""
+    setting = setting_of(small(policy, stages=3), rounds=4, arms=2, d=2)
+    environment = some_contexts(1, rounds=4, arms=2, d=2)
+    for step in repeat(setting, [environment], [1], InClear(setting)):
+        assert step.b.sum(axis=1) == pytest.approx(np.ones(1))
 
 
 def test_differences_are_what_the_answers_come_from() -> None:

@@ -20,9 +20,11 @@ from lotor.core.vectors import largest_norm
 from lotor.policies.linear import LinearPolicy, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.leakage import COMP, MEASURED
+from lotor.protocols.linucb_ds.messages import Winner
 from lotor.protocols.plain.linear import linear_layout
 from protocols.linucb_ds.stage import (
     known_keys,
+    messages_of,
     scores_seen_by_comp,
     small,
     small_key,
@@ -164,3 +166,14 @@ def test_without_the_arms_the_scores_are_all_that_it_has() -> None:
 def test_leakage_says_so() -> None:
     assert "everything, when it knows the arms" in MEASURED[COMP].measured
     assert "every reward but the last" in MEASURED[COMP].measured
+
+
+def test_a_simulation_takes_its_permutations_from_the_seed() -> None:
+    """SECURITY.md says so: with keys that differ, Comp names the same positions again."""
+    positions = []
+    for seed in (1, 1, 2):
+        # Without noise the arms are the same whatever the seed: only the permutations differ.
+        arms = lotor.LinearArms(some_arms(3, k=6, d=2).vectors, [0.5, 0.5], noise_sd=0, first=0)
+        outcome = run_openly(small(), arms, budget=12, seed=seed)
+        positions.append(messages_of(outcome, Winner))
+    assert positions[0] == positions[1] != positions[2]

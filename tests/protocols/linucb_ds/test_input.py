@@ -35,7 +35,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: lotor.LinearArms([[1], [1e30]], [1]), "beyond 2"),
         (lambda: lotor.LinearArms([[1], [2]], [np.nan]), "theta holds a number that is not"),
         (lambda: lotor.LinearArms([[], []], []), "arms of zero dimensions"),
-        (lambda: lotor.LinearArms([[1]], [1]), "1 arms, which leaves nothing to choose"),
+        (lambda: lotor.LinearArms([[1]], [1]), "1 arm, which leaves nothing to choose"),
         (lambda: lotor.LinearArms([], [1]), "one vector for each arm|nothing to choose"),
         (lambda: lotor.LinearArms(TWO, [1]), "theta has 1 numbers where 2 are needed"),
         (lambda: lotor.LinearArms([[1, 2], [3]], [1]), "vectors of several lengths"),

@@ -102,7 +102,7 @@ def test_each_kind_has_its_answer(
     assert host.output == ["answered", answer]
     assert asked == [effect.decision]
     # What was answered is not asked for again.
-    disk.execute("UPDATE progress SET snapshot = ?, pulls = 0", (b"state",))
+    disk.execute("UPDATE progress SET snapshot = ?, finished = 0, pulls = 0", (b"state",))
     again, _ = start(disk, effect, function)
     assert again.asked is None
     assert again.output == ["answered", answer]

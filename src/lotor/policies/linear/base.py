@@ -1,7 +1,7 @@
 """What a linear policy is: upper confidence bounds that are linear in the unknown theta."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 import numpy as np
@@ -93,6 +93,15 @@ class LinearPolicy:
     @abstractmethod
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
         """At theta's owner: refuse a theta that breaks a bound of this policy."""
+
+    def widened(
+        self, theta: Floats, eigenvalues: Floats | None = None, *, keep: Collection[str] = ()
+    ) -> "LinearPolicy":
+        """The same policy with larger bounds where this theta breaks them, as powers of two.
+
+        Only for simulations: bounds are public, and these follow from theta. Those in `keep` stay.
+        """
+        return self
 
 
 def inverse(matrix: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """The parameters of linear policies: what is a bound, and who keeps it."""
 
-from math import isfinite, log
+from math import ceil, isfinite, log, log2
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -45,6 +45,15 @@ def bound_or_log(name: str, value: object) -> float | LogT:
 def bound_at(bound: float | LogT, t: int) -> float:
     """The value of a bound after t pulls."""
     return log(t) if isinstance(bound, str) else bound
+
+
+def at_least(bound: float, needed: float, slack: float = 0.0) -> float:
+    """The bound, or the next power of two if more is needed.
+
+    >>> at_least(1.0, 0.9), at_least(1.0, 2.5)
+    (1.0, 4.0)
+    """
+    return bound if needed <= bound * (1 + slack) else 2.0 ** ceil(log2(needed))
 
 
 def check_norm(theta: Floats, bound: float, name: str) -> None:

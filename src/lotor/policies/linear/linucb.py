@@ -1,6 +1,7 @@
 """LinUCB."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from math import log, sqrt
 
 import numpy as np
@@ -13,6 +14,7 @@ from lotor.policies.linear.bounds import (
     NORM_SLACK,
     THETA_BOUND,
     LogT,
+    at_least,
     bound_at,
     bound_or_log,
     check_norm,
@@ -81,6 +83,14 @@ class LinUCB(LinearPolicy):
         # No u = (I - gamma A^-1) x is longer than its x: A is gamma I plus a positive
         # semidefinite matrix, so all eigenvalues of I - gamma A^-1 lie between 0 and 1.
         return LinearModel(vectors, np.full(d, self.gamma), omega)
+
+    def widened(
+        self, theta: Floats, eigenvalues: Floats | None = None, *, keep: Collection[str] = ()
+    ) -> "LinUCB":
+        if isinstance(self.S, str) or "S" in keep:
+            return self
+        longest = float(np.sqrt(np.square(theta).sum()))
+        return replace(self, S=at_least(self.S, longest, NORM_SLACK))
 
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
         if not isinstance(self.S, str):

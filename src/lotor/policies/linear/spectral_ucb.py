@@ -1,6 +1,7 @@
 """SpectralUCB."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from math import log, sqrt
 
 import numpy as np
@@ -10,8 +11,10 @@ from lotor.core.fixed_point import Floats
 from lotor.core.vectors import to_vector, to_vectors
 from lotor.policies.linear.base import LinearModel, LinearPolicy
 from lotor.policies.linear.bounds import (
+    NORM_SLACK,
     THETA_BOUND,
     LogT,
+    at_least,
     bound_at,
     bound_or_log,
     check_norm,
@@ -76,11 +79,21 @@ class SpectralUCB(LinearPolicy):
         # those of (gamma I + N) W add up to 1. So u_i has no entry below 0 and a sum of at most 1.
         return LinearModel(vectors, penalty, omega)
 
+    def widened(
+        self, theta: Floats, eigenvalues: Floats | None = None, *, keep: Collection[str] = ()
+    ) -> "SpectralUCB":
+        policy = self
+        if "theta_bound" not in keep:
+            longest = float(np.sqrt(np.square(theta).sum()))
+            policy = replace(policy, theta_bound=at_least(self.theta_bound, longest, NORM_SLACK))
+        if isinstance(self.C, str) or "C" in keep:
+            return policy
+        return replace(policy, C=at_least(self.C, _roughness(theta, eigenvalues)))
+
     def check_theta(self, theta: Floats, eigenvalues: Floats | None = None) -> None:
         check_norm(theta, self.theta_bound, "theta_bound")
-        penalty = _checked(eigenvalues, len(theta))
-        # The roughness of a function on the graph is its theta's norm under the eigenvalues.
-        if not isinstance(self.C, str) and float(np.sqrt(penalty @ np.square(theta))) > self.C:
+        rough = _roughness(theta, eigenvalues)
+        if not isinstance(self.C, str) and rough > self.C:
             raise InputError(
                 f"the arms' values change more along the graph than C = {self.C:g} allows: "
                 "state a larger C, or 'log t' for no bound"
@@ -98,6 +111,11 @@ def effective_dimension(penalties: Floats, budget: int, gamma: float) -> int:
     room = budget / log(1 + budget / gamma)
     ranks = np.arange(len(penalties))
     return int(np.flatnonzero(ranks * np.sort(penalties) <= room)[-1]) + 1
+
+
+def _roughness(theta: Floats, eigenvalues: Floats | None) -> float:
+    """How much a function changes along the graph: its theta's norm under the eigenvalues."""
+    return float(np.sqrt(_checked(eigenvalues, len(theta)) @ np.square(theta)))
 
 
 def _checked(eigenvalues: Floats | None, d: int) -> Floats:

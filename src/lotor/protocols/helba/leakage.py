@@ -48,7 +48,8 @@ MEASURED: dict[str, Finding] = {
             "answers to one context in 80 %, 33 % and 5 %. With the paper's index in 40 % with 3 "
             "and 14 % with 4, from 100 answers in 51 % and 17 %; the distance to C, with C = 1 and "
             "4 stages, from no doubt with eta = 0.1 and from 6 % with eta = 1. An answer is "
-            "in several slots, with noise that leaves 2^-5 on their mean. From enough gaps "
+            "in several slots, with noise that leaves 2^-5 on their mean. Of two arms' answers "
+            "one mirrors the other, so that 2^-5.5 is left on both together. From enough gaps "
             "follow V and theta, and with them other users' data. A masked estimate is covered by "
             "a uniform number 2^40 times as large in each complex slot."
         ),

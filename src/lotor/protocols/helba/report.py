@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from lotor.core.wording import counted
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
 from lotor.protocols.helba.bounds import QuadraticBounds
@@ -32,7 +33,7 @@ def forecast(setting: HelbaSetting) -> Forecast:
     summary = plan.summary()
     by_adjugate = isinstance(setting.bounds, QuadraticBounds) and setting.bounds.by_adjugate
     return Forecast(
-        title=f"{terms.budget} rounds, {terms.arms} arms, d = {terms.d}",
+        title=f"{counted(terms.budget, 'round')}, {counted(terms.arms, 'arm')}, d = {terms.d}",
         rows={**_sizes(plan, summary), **_times(seconds)},
         figures={
             **summary,
@@ -108,7 +109,8 @@ def regret_table(contexts: LinearContexts, comparison: Comparison, verdict: str)
         }.items()
     ]
     return ReportTable(
-        f"Regret on the same draws: {secure.k} arms, {secure.rounds} rounds, seed {secure.seed}",
+        f"Regret on the same draws: {counted(secure.k, 'arm')}, "
+        f"{counted(secure.rounds, 'round')}, seed {secure.seed}",
         ("", "regret", "total reward", "estimates", "CPU s"),
         rows,
         verdict,

@@ -1,10 +1,11 @@
 """What plain runs: one agent that sees everything, for each family of policies."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Generic, TypeVar
 
 from lotor.core.effects import Steps
+from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
 from lotor.policies import AnyPolicy
 from lotor.protocols.party import Party, Run
@@ -33,6 +34,16 @@ class Agent(Party, Generic[P]):
     @abstractmethod
     def steps(self) -> Steps[float]:
         """Pulls arms; returns the total reward."""
+
+    @classmethod
+    def suited(
+        cls,
+        policy: P,
+        environment: Environment,  # noqa: ARG003
+        keep: Collection[str],  # noqa: ARG003
+    ) -> P:
+        """The policy with what these simulated arms need; its parameters in `keep` stay."""
+        return policy
 
     @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:

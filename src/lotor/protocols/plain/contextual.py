@@ -9,6 +9,7 @@ import numpy as np
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, Floats
+from lotor.core.wording import counted
 from lotor.environments import ContextualArms
 from lotor.environments.sources import ContextSource
 from lotor.policies.contextual import ContextualPolicy
@@ -28,7 +29,8 @@ def contextual_arms(run: Run) -> ContextualArms:
         )
     if arms.rounds < run.budget:
         raise InputError(
-            f"there are contexts for {arms.rounds} rounds, fewer than the budget of {run.budget}: "
+            f"there are contexts for {counted(arms.rounds, 'round')}, fewer than the budget of "
+            f"{run.budget}: "
             "give more contexts or a smaller budget"
         )
     return arms

@@ -1,13 +1,15 @@
 """A linear policy with no cryptography: Figure 2 of LinUCB-DS, on the same integers as secure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, cast
 
 from lotor.core.effects import Decided, Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import largest_norm
+from lotor.core.wording import counted
 from lotor.environments import LinearArms
+from lotor.environments.base import Environment
 from lotor.environments.sources import VectorSource
 from lotor.policies.linear import Layout, LinearPolicy, RewardSum, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
@@ -25,7 +27,8 @@ def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
         )
     if arms.noise is not None and len(arms.noise) < run.budget:
         raise InputError(
-            f"noise was given for {len(arms.noise)} rounds, fewer than the budget of {run.budget}: "
+            f"noise was given for {counted(len(arms.noise), 'round')}, fewer than the budget of "
+            f"{run.budget}: "
             "give one number for each round"
         )
     policy.check_theta(arms.theta, arms.eigenvalues)
@@ -55,6 +58,14 @@ class LinearAgent(Agent[LinearPolicy]):
         self._model = policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         self._draws = LinearDraws.simulated(run, arms)
         self._rewards = RewardSum(self._layout, arms.vectors)
+
+    @classmethod
+    def suited(
+        cls, policy: LinearPolicy, environment: Environment, keep: Collection[str]
+    ) -> LinearPolicy:
+        if not isinstance(environment, LinearArms):
+            return policy
+        return policy.widened(environment.theta, environment.eigenvalues, keep=keep)
 
     def steps(self) -> Steps[float]:
         run = self._run

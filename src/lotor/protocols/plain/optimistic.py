@@ -8,6 +8,7 @@ import numpy as np
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
+from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments import LinearContexts
 from lotor.environments.sources import ArmContextSource
@@ -31,7 +32,8 @@ def linear_contexts(run: Run, policy: OptimisticPolicy) -> LinearContexts:
         )
     if arms.rounds < run.budget:
         raise InputError(
-            f"there are contexts for {arms.rounds} rounds, fewer than the budget of {run.budget}: "
+            f"there are contexts for {counted(arms.rounds, 'round')}, fewer than the budget of "
+            f"{run.budget}: "
             "give more contexts or a smaller budget"
         )
     policy.check_contexts(arms.contexts[: run.budget])

@@ -43,7 +43,8 @@ from pathlib import Path
 @cache
 def _world():
     path = Path(__file__).parents[1] / "world.db"
-    world = sqlite3.connect(path, isolation_level=None, timeout=60)
+    # A party that is restarted within its process calls from another thread, one at a time.
+    world = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
     world.execute("PRAGMA synchronous = OFF")
     return world
 

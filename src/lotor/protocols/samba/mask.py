@@ -7,7 +7,7 @@ u_i break the divisibility by alpha that would otherwise give it away (the gcd o
 
 from collections.abc import Sequence
 
-from lotor.core.fixed_point import SCORE_BITS, Scores
+from lotor.core.fixed_point import SCORE_BITS
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf
 
 _ALPHA_LOW, _ALPHA_HIGH = 1 << 64, 1 << 96
@@ -25,11 +25,11 @@ class ScoreMask:
         draw = int.from_bytes(self._prf.blocks(0, t, l), "big")
         return _ALPHA_LOW + ((_ALPHA_HIGH - _ALPHA_LOW) * draw >> 128)
 
-    def apply(self, scores: Scores, ties: Sequence[int], t: int, l: int) -> list[bytes]:
+    def apply(self, scores: Sequence[int], ties: Sequence[int], t: int, l: int) -> list[bytes]:
         """Masked scores as big-endian bytes of one width, which compare like the numbers."""
         alpha = self.alpha(t, l)
         # alpha·v is whole, so that only alpha·u needs the division by 2^64.
         return [
             (alpha * v + (alpha * u >> 64)).to_bytes(WIDTH, "big")
-            for v, u in zip(scores.tolist(), ties, strict=True)
+            for v, u in zip(scores, ties, strict=True)
         ]

@@ -8,7 +8,7 @@ from lotor.core.cutting import cutter
 from lotor.core.draws import Draws
 from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
-from lotor.core.fixed_point import RewardScale, to_scores
+from lotor.core.fixed_point import RewardScale, whole_scores
 from lotor.crypto.aead import Aead
 from lotor.crypto.paillier import SECURE_BITS
 from lotor.crypto.prf import KEY_BYTES, ROUNDS_AHEAD, Prf, new_key
@@ -188,7 +188,7 @@ class SambaOwner(Party):
             for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 draws.at(t, l)
-                scores = to_scores(policy.score(arms, t, l, draws))
+                scores = whole_scores(policy.score(arms, t, l, draws))
                 masked = mask.apply(scores, draws.ties(), t, l)
                 sealed = aead.seal(masked, bindings.to_comp(place))
                 yield Send("controller", MaskedScores(place, sealed))  # step 2

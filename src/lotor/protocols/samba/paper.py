@@ -8,6 +8,7 @@ from typing import ClassVar
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
+from lotor.core.wording import counted
 from lotor.crypto.paillier import SECURE_BITS, generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.environments import BernoulliArms, Outcomes
@@ -84,7 +85,8 @@ class SambaPaper(Form[Samba]):
     def simulated(self, protocol: Samba, run: Run) -> Mapping[str, Sequence[Member]]:
         if protocol.owners > run.k:
             raise InputError(
-                f"{protocol.owners} owners cannot share {run.k} arms: give at most {run.k}"
+                f"{protocol.owners} owners cannot share {counted(run.k, 'arm')}: give at most "
+                f"{run.k}"
             )
         ends = [run.k * j // protocol.owners for j in range(protocol.owners + 1)]
         held = [end - begin for begin, end in pairwise(ends)]
