@@ -215,6 +215,28 @@ FAULTS = [
         ("test_journal.py",),
     ),
     Fault(
+        "a peer that stays away long ends a run",
+        "resume rules",
+        'extra={"event": "long-missing", "peer": seat},\n                )',
+        'extra={"event": "long-missing", "peer": seat},\n                )\n'
+        '                self.end(FAILED, "stayed away")',
+        ("test_toy.py",),
+    ),
+    Fault(
+        "a status may miss anybody",
+        "bindings",
+        "if not status.missing.keys() <= self._members.keys():",
+        "if status.time < 0:",
+        ("test_who_waits.py",),
+    ),
+    Fault(
+        "a certificate brings an old list of revoked ones back",
+        "certificates",
+        "if brought is not None and (known is None or known.made <= brought.made):",
+        "if brought is not None:",
+        ("test_enrolment.py",),
+    ),
+    Fault(
         "peers are told an owner's limits",
         "consent",
         'ToldState(WAITING, f"{seat} waits for its operator\'s approval", missing)',
