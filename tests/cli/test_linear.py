@@ -92,7 +92,10 @@ def test_plain_runs_linear_policies_too(policy: str) -> None:
         (["linucb-ds", "--budget", "1"], "budget of 1"),
         (["linucb-ds", "--arms", "0.9,0.1"], "does not name arms that are vectors"),
         (["linucb-ds", "--arms", "movielens:absent.data"], "absent.data"),
-        (["linucb-ds", "--arms", "movielens-factors-like"], "state a larger S"),
+        (
+            ["linucb-ds", "--arms", "movielens-factors-like", "--policy", "linucb:S=1"],
+            "state a larger S",
+        ),
         (["linucb-ds", "--arms", "movielens-factors-like", "--sha256", "0"], "--sha256 belongs"),
         (["linucb-ds", "--arms", "linear:4"], "linear:K,D"),
         (["linucb-ds", "--arms", "linear:x,2"], "linear:K,D"),

@@ -101,6 +101,14 @@ def test_an_empty_text_is_not_the_default(protocol: str, option: str) -> None:
     assert "''" in done.stderr
 
 
+@pytest.mark.parametrize("owners", ["", "lyon,", "lyon,,porto", "lyon,Porto", "lyon,lyon"])
+def test_names_that_nobody_can_have_are_refused_before_anybody_is_looked_for(owners: str) -> None:
+    order = ["start", "samba", "--kit", "/nowhere", "--budget", "9"]
+    done = lotor(*order, "--owners", owners)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"lotor: --owners {owners!r}")
+
+
 def wrong(option: Option) -> list[str]:
     """Values of the right type that hardly any option takes."""
     return {int: ["-1", "0", "1e25"], float: ["-1", "nan", "1e300"], str: ["", "@"]}.get(

@@ -328,6 +328,13 @@ FAULTS = [
         ("test_announcement.py",),
     ),
     Fault(
+        "an owner may sit in another's seat",
+        "certificates",
+        "fixed = seat in form.fixed_seats",
+        "fixed = True",
+        ("test_announcement.py",),
+    ),
+    Fault(
         "a private key that others may read is used",
         "keys",
         'if os.name == "posix" and mode & closed:',

@@ -32,6 +32,7 @@ from lotor.core.errors import (
 )
 from lotor.core.options import Option
 from lotor.core.registry import is_class_name
+from lotor.crypto.certificates.subject import check_word
 from lotor.policies.registry import split_text
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
@@ -49,6 +50,19 @@ def _owner_role(protocol: SecureProtocol) -> str:
     if role is None:
         raise InputError(f"--owners does not go with {protocol.name}: its parties have fixed roles")
     return role
+
+
+def _names(owners: str) -> list[str]:
+    """The names between commas; nobody would ever be found by another text."""
+    names = [name.strip() for name in owners.split(",")]
+    try:
+        for name in names:
+            check_word("name", name)
+    except InputError as error:
+        raise InputError(f"--owners {owners!r}: {error}") from None
+    if len(set(names)) != len(names):
+        raise InputError(f"--owners {owners!r} names a party twice: name each once")
+    return names
 
 
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
@@ -73,6 +87,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         # An impossible run is refused before any other party is asked.
         unknown = policy is not None and is_class_name(split_text(policy)[0])
         kind.configured(None if unknown else policy, options)
+        named = [] if owners is None else _names(owners)
         with open_kit(kit) as at:
             # Now the kit's own code is known, and the policy may be part of it.
             allow_policy(policy)
@@ -80,7 +95,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:
-                members[_owner_role(protocol)] = [name.strip() for name in owners.split(",")]
+                members[_owner_role(protocol)] = named
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
             order = commands.StartRun(name, budget, ordered, members)
