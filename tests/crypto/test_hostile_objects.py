@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from crypto.ckks.small import small
@@ -15,7 +16,6 @@ from lotor.crypto.certificates import (
     Certificate,
     CertificateAuthority,
     PartyKey,
-    Request,
     Revocations,
     Subject,
     Trust,
@@ -126,7 +126,7 @@ def ckks_objects() -> list[HostileTarget]:
 def certificates() -> list[HostileTarget]:
     authority, key = CertificateAuthority.create("federation"), PartyKey.new()
     certificate = authority.sign(key.request(Subject("lyon", "owner")), 30)
-    request = Request.from_pem(key.request(Subject("lyon", "owner")))
+    request = x509.load_pem_x509_csr(key.request(Subject("lyon", "owner")))
     revoked = Revocations.from_pem(
         authority.revocations({certificate.serial: certificate.not_before})
     )
@@ -144,7 +144,7 @@ def certificates() -> list[HostileTarget]:
         ),
         HostileTarget(
             "a request",
-            [request._der],
+            [request.public_bytes(Encoding.DER)],
             wrapped("CERTIFICATE REQUEST", lambda pem: authority.sign(pem, 30)),
         ),
         HostileTarget(

@@ -201,13 +201,6 @@ FAULTS = [
         ("test_journal.py",),
     ),
     Fault(
-        "what is committed after a pull may be lost in a power cut",
-        "journal",
-        '        database.execute(SYNCED)\n        database.execute("BEGIN',
-        '        database.execute("BEGIN',
-        ("test_journal.py",),
-    ),
-    Fault(
         "others may read a journal that was put back",
         "journal",
         "os.chmod(self.path, 0o600)",

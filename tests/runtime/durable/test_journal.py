@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,7 +28,6 @@ from lotor.runtime.durable.journal import (
     Journal,
     RunRow,
 )
-from lotor.runtime.durable.link import Link
 
 PARTY = "lyon (owner)"
 
@@ -60,38 +59,6 @@ def test_it_is_private_and_durable(journal: Journal) -> None:
     assert stat.S_IMODE(journal.path.parent.stat().st_mode) == 0o700
     assert journal.database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert journal.database.execute("PRAGMA synchronous").fetchone() == (2,)
-
-
-def test_all_that_follows_an_answer_that_did_not_wait_for_the_disk_waits_for_it(
-    journal: Journal,
-) -> None:
-    journal.add(row("aa"), b"snapshot", repeatable=True)
-    run = journal.record("aa")
-    run.begin()
-    decision = Decision.named("aa", 1, 0)
-    writes: list[Callable[[], object]] = [
-        lambda: run.keep(11, decision, 0.5),
-        lambda: run.intend(12, decision),
-        lambda: run.answer(12, 0.5),
-        lambda: run.checkpoint(
-            b"next", round=1, pulls=12, messages_sent=0, bytes_sent=0, links=[Link("paris")]
-        ),
-        run.begin,
-        lambda: journal.add(row("bb", WAITING), None),
-        lambda: journal.begin("bb", b"snapshot"),
-        lambda: journal.change("bb", STOPPED, "enough"),
-        lambda: journal.keep_status("bb", "lyon", b"status"),
-        lambda: journal.commands.add("bb", b"command"),
-        lambda: journal.commands.done(1),
-    ]
-    levels = []
-    for number, write in enumerate(writes):
-        run.note(number, None, None)
-        write()
-        levels += journal.database.execute("PRAGMA synchronous").fetchone()
-    assert levels == [2] * len(writes)
-    run.note(10, None, None)
-    assert journal.database.execute("PRAGMA synchronous").fetchone() == (1,)
 
 
 def test_a_copy_that_is_put_back_becomes_private(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from lotor.core.errors import JournalError
 from lotor.runtime.durable import outbox
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.transaction import SYNCED, UNSYNCED, transaction, unwritable
+from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
     outbox.SCHEMA
@@ -239,7 +239,6 @@ class RunRecord:
 
     def intend(self, number: int, decision: Decision | None) -> None:
         """Write down what is about to be asked; a round without a pull writes as much."""
-        self._database.execute(SYNCED)
         self._write(
             "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, NULL, 1)",
             (self.run, number, decision.id if decision else None),
@@ -248,7 +247,6 @@ class RunRecord:
 
     def answer(self, number: int, answer: Answer) -> None:
         """Write down the answer to a question whose intent was written down."""
-        self._database.execute(SYNCED)
         self._write(
             "UPDATE pulls SET answered = 1, reward = ?, features = ?, synced = 2 "
             "WHERE run = ? AND number = ?",
@@ -261,12 +259,14 @@ class RunRecord:
 
         Without waiting for the disk (WAL with synchronous=NORMAL); the next checkpoint does.
         """
-        self._database.execute(UNSYNCED)
-        self._insert(number, decision, answer, synced=0)
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        try:
+            self._insert(number, decision, answer, synced=0)
+        finally:
+            self._database.execute("PRAGMA synchronous = FULL")
 
     def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """Write down, for good, an answer without an intent that must never become another one."""
-        self._database.execute(SYNCED)
         self._insert(number, decision, answer, synced=1)
         self._synced += 1
 

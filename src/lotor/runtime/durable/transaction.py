@@ -7,16 +7,11 @@ from contextlib import contextmanager
 from lotor.core.errors import JournalWriteError
 from lotor.runtime.durable.database import errors
 
-# Each write says whether to wait for the disk, and never relies on what an earlier one has left.
-SYNCED = "PRAGMA synchronous = FULL"
-UNSYNCED = "PRAGMA synchronous = NORMAL"
-
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
     """Do all of the block or nothing; it is durable when the block is over."""
     try:
-        database.execute(SYNCED)
         database.execute("BEGIN IMMEDIATE")
         yield
         database.execute("COMMIT")
