@@ -121,8 +121,7 @@ class LiveRun:
 
     def received(self, seat: str, frame: Data | Ack) -> None:
         host = self.host
-        if host is not None and host.links[seat].joined:
-            host.received(seat, frame)
+        if host is not None and host.links[seat].joined and host.received(seat, frame):
             self.advance()
 
     def parted(self, seat: str) -> None:
