@@ -127,12 +127,14 @@ class Host:
         """The connection is gone."""
         self.links[peer].joined = False
 
-    def received(self, peer: str, frame: Data | Ack) -> None:
+    def received(self, peer: str, frame: Data | Ack) -> bool:
+        """Take a frame; False if `advance` would do nothing, since another peer is waited for."""
         link = self.links[peer]
         link.acknowledge(frame.ack, frame.commits)
         if type(frame) is Data and not link.accept(frame.seq, frame.payload):
             link.told = 0  # acknowledge a duplicate again
             self._owes_acks = True
+        return self._owes_acks or self.awaits is None or self.awaits == peer
 
     def advance(self) -> None:
         """Let the party run until it must wait."""
