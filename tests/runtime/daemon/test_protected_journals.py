@@ -19,7 +19,7 @@ def test_a_run_with_restarts_comes_to_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        stage_module, "Journal", lambda folder, party, _: Journal(folder, party, KEY)
+        stage_module, "Journal", lambda folder, party, *_: Journal(folder, party, KEY)
     )
 
     async def scene(made: Stage) -> None:
