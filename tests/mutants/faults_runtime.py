@@ -329,9 +329,16 @@ FAULTS = [
     Fault(
         "a folder is unprotected with whatever key lies in it",
         "protection at rest",
-        "_key(folder, keys)  # a swapped file must not be taken for what was interrupted",
-        "pass",
+        "    _key(folder, keys)\n    _check_journal(folder, keys.journal)",
+        "    _check_journal(folder, keys.journal)",
         ("test_protecting.py",),
+    ),
+    Fault(
+        "a folder is unprotected with whatever journal lies in it",
+        "protection at rest",
+        "    _key(folder, keys)\n    _check_journal(folder, keys.journal)",
+        "    _key(folder, keys)",
+        ("test_protected_party.py",),
     ),
     Fault(
         "a key in clear stays where a killed process left it",

@@ -32,12 +32,14 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
 class Journals:
     """Opens a journal for each question only, so that a restart finds it as the crash left it.
 
-    `keys` are those of parties whose journals are protected.
+    `keys` are those of parties whose journals are protected, if the kits do not say them.
     """
 
-    def __init__(self, federation: Federation, keys: Mapping[str, bytes] | None = None) -> None:
+    def __init__(
+        self, federation: Federation, keys: Mapping[str, bytes | None] | None = None
+    ) -> None:
         self._federation = federation
-        self._keys = keys or {}
+        self._keys = federation.journal_keys if keys is None else keys
 
     def _path(self, name: str) -> Path:
         return self._federation.kits[name] / "state" / "journal.db"

@@ -1,7 +1,6 @@
 """A federation whose parties all keep encrypted journals."""
 
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,9 @@ from runtime.daemon.stage import EVERYONE, Stage, plain, play
 def test_a_run_with_restarts_comes_to_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage_module, "Journal", partial(Journal, key=KEY))
+    monkeypatch.setattr(
+        stage_module, "Journal", lambda folder, party, _: Journal(folder, party, KEY)
+    )
 
     async def scene(made: Stage) -> None:
         made.hold()

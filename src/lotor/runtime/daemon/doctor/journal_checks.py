@@ -86,6 +86,8 @@ def check_journal(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     if not path.exists():
         yield ok("journal", "there is none yet")
         return
+    if kit.locked:
+        return
     try:
         with closing(open_journal(kit)) as database:
             yield from _examined(kit, path, database)

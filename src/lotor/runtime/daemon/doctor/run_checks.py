@@ -16,7 +16,7 @@ CHECK = "runs"
 
 def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path = kit.state / JOURNAL
-    if not path.exists():
+    if not path.exists() or kit.locked:
         return
     with closing(open_journal(kit)) as database:
         rows = database.execute(
