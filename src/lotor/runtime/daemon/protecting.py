@@ -163,8 +163,7 @@ def protect(
 def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
     _mark(folder, keys, lock, "protecting")
     if not _is_encrypted(folder):
-        key = _key(folder, None)
-        replace_file(folder.path / KEY, key.to_pem(keys.password), private=True)
+        _replace_and_wipe(folder.path / KEY, _key(folder, None).to_pem(keys.password))
     _key(folder, keys)
     if folder.state is not None:
         rewrite_state(folder.state, folder.subject, None, keys.journal)
@@ -220,6 +219,17 @@ def _key(folder: SecretFolder, keys: FolderKeys | None) -> PartyKey:
             f"{folder.path}"
         )
     return key
+
+
+def _replace_and_wipe(path: Path, data: bytes) -> None:
+    """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
+    with naming(path), path.open("r+b") as old:
+        replace_file(path, data, private=True)
+        status = os.fstat(old.fileno())
+        if status.st_nlink == 0:  # whoever has given it another name keeps a copy on purpose
+            old.write(bytes(status.st_size))
+            old.flush()
+            os.fsync(old.fileno())
 
 
 def _within(path: Path, folder: Path) -> bool:

@@ -9,6 +9,7 @@ from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, rea
 from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.doctor.findings import (
     DoctorFinding,
+    hint,
     ok,
     open_to_others,
     problem,
@@ -76,10 +77,10 @@ def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whether key and journal are encrypted, and whether they can be opened here."""
     kit.protection = read_protection(kit.path)
     if kit.protection is None:
-        yield ok(
+        yield hint(
             "protection",
-            "none: key and journal rely on file permissions and an encrypted disk; "
-            f"`lotor keys protect --kit {kit.path}` encrypts them",
+            "key and journal are not encrypted: they rely on file permissions and on the disk",
+            f"`lotor keys protect --kit {kit.path}` encrypts them: disks do get stolen",
         )
         return
     kit.keys = open_kit_keys(kit.path, kit.protection)
