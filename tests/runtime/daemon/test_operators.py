@@ -68,7 +68,7 @@ def test_asked_again_once_however_often_an_operator_says_so(tmp_path: Path) -> N
         run, decision = await in_doubt(made)
         for _ in range(3):
             made.ask("porto", run, commands.Resolve(decision, None))
-        await until(lambda: made.live("porto", run)._task is not None)
+        await until(lambda: made.live("porto", run).busy)
         await until(lambda: not made.nodes["porto"].journal.commands.waiting())
         await made.stop("porto")
         await made.start("porto")

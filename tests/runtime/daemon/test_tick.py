@@ -57,7 +57,7 @@ class Schedule:
     def ready(self, run: str, *names: str) -> bool:
         """Whether owners have answered, and must not say so yet."""
         lives = [self.made.nodes[name].runs.get(run) for name in names]
-        return all(live is not None and live._task is None for live in lives) and all(
+        return all(live is not None and not live.busy for live in lives) and all(
             self.clocks[name].upcoming() is not None for name in names
         )
 

@@ -5,31 +5,21 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from lotor.core.errors import (
-    InputError,
-    JournalError,
-    JournalWriteError,
-    LotorError,
-    PullError,
-)
+from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
-from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.departures import Departures
 from lotor.runtime.daemon.frames import Open, Status
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
+from lotor.runtime.daemon.run_driver import DriverEvents, RunDriver
 from lotor.runtime.daemon.run_peers import RunPeers
 from lotor.runtime.daemon.status import StatusExchange
 from lotor.runtime.daemon.told_state import ToldState, told_state
-from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, STOPPED, WAITING
-from lotor.runtime.durable.questions import Question
-
-NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
 
 
 class LiveRun:
@@ -50,13 +40,7 @@ class LiveRun:
         self._store = context.journal.stores.of(agreement.run)
         self.peers = RunPeers(agreement, context.connections)
         self.statuses = StatusExchange(agreement, context.connections, self.peers, context.journal)
-        owner = context.config.owner
-        tick = owner.tick if owner is not None else 0.0
-        self._departures = Departures(tick, context.clock, self.advance)
-        self._answerer: Answerer | None = None
-        self._asked: Question | None = None
-        self._round_told = 0
-        self._task: asyncio.Task[None] | None = None
+        self._driver: RunDriver | None = None
         self._early: dict[str, Join] = {}
         self._blocked: dict[str, str] = {}
 
@@ -68,9 +52,12 @@ class LiveRun:
     @property
     def round(self) -> int:
         """The round that others may know of."""
-        if self.host is None:
-            return 0
-        return self.host.round if self._departures.open else self._round_told
+        return self._driver.round if self._driver is not None else 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether the party is in the middle of a step or an answer."""
+        return self._driver is not None and self._driver.busy
 
     def new_party(self) -> Party:
         assignment = self._context.assignment(self.agreement, self._store)
@@ -86,11 +73,13 @@ class LiveRun:
             self.peers.names,
             self._send_to_seat,
         )
-        owner = self._context.config.owner
-        if owner is not None:
-            callers = self._context.resources.callers
-            self._answerer = Answerer(self.host, owner, callers, self._context.clock, self.log)
-            self._answerer.changed = self.tell
+        events = DriverEvents(
+            finished=self._finish,
+            failed=self._cannot_go_on,
+            lacking=lambda lack: self.end(FAILED, f"{self.seat} {lack}"),
+            changed=self.tell,
+        )
+        self._driver = RunDriver(self.run, self.host, self._context, self.log, events)
         self.log.info(
             f"goes on from round {self.round}" if self.round else "starts",
             extra={"event": "resumed", "round": self.round},
@@ -107,13 +96,14 @@ class LiveRun:
         agreement, seat = self.agreement, self.peers.seat_of(name)
         self._send(name, Open(self.run, agreement.signed, agreement.signature))
         self.statuses.repeat(name)
-        host = self.host
-        if host is not None and seat is not None:
-            self._departures.hold(seat, lambda: self._send(name, host.join_to(seat)))
+        host, driver = self.host, self._driver
+        if host is not None and driver is not None and seat is not None:
+            driver.departures.hold(seat, lambda: self._send(name, host.join_to(seat)))
 
     def _send_to_seat(self, seat: str, frame: RunFrame) -> None:
-        if self._departures.closed:
-            self._departures.hold(seat, partial(self._send_held, seat, frame))
+        driver = self._driver
+        if driver is not None and driver.departures.closed:
+            driver.departures.hold(seat, partial(self._send_held, seat, frame))
         else:
             self._send(self.peers.names[seat], frame)
 
@@ -123,7 +113,9 @@ class LiveRun:
         except LotorError as error:
             self._fail(error)
 
-    def _postpone(self, seat: str, size: int, take: Callable[[], None]) -> None:
+    def _postpone(
+        self, departures: Departures, seat: str, size: int, take: Callable[[], None]
+    ) -> None:
         """Take a frame later: how this party takes it would tell how far it is."""
 
         def take_or_refuse() -> None:
@@ -134,17 +126,18 @@ class LiveRun:
                 self.log.warning(str(error), extra={"event": "refused", "peer": name})
                 self._context.connections.transport.kick(name, error)
 
-        self._departures.take(seat, size, take_or_refuse)
+        departures.take(seat, size, take_or_refuse)
 
     def joined(self, seat: str, join: Join) -> None:
         """A peer's counters, on a new connection."""
         if self.host is None and self.state == FINISHED:
             self.resume()  # the peer has not heard the end yet
-        if self.host is None:
+        if self.host is None or self._driver is None:
             self._early[seat] = join
             return
-        if self._departures.closed:
-            self._postpone(seat, 0, partial(self.joined, seat, join))
+        departures = self._driver.departures
+        if departures.closed:
+            self._postpone(departures, seat, 0, partial(self.joined, seat, join))
             return
         try:
             self.host.joined(seat, join)
@@ -157,18 +150,20 @@ class LiveRun:
         self.advance()
 
     def received(self, seat: str, frame: Data | Ack) -> None:
-        if self._departures.closed:
-            size = len(frame.payload) if type(frame) is Data else 0
-            self._postpone(seat, size, partial(self.received, seat, frame))
+        host, driver = self.host, self._driver
+        if host is None or driver is None:
             return
-        host = self.host
-        if host is not None and host.links[seat].joined and host.received(seat, frame):
-            self.advance()
+        if driver.departures.closed:
+            size = len(frame.payload) if type(frame) is Data else 0
+            self._postpone(driver.departures, seat, size, partial(self.received, seat, frame))
+        elif host.links[seat].joined and host.received(seat, frame):
+            driver.advance()
 
     def parted(self, seat: str) -> None:
         """A peer's connection is gone."""
         self._early.pop(seat, None)
-        self._departures.forget(seat)
+        if self._driver is not None:
+            self._driver.departures.forget(seat)
         if self.host is not None:
             self.host.parted(seat)
 
@@ -188,45 +183,21 @@ class LiveRun:
         elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
 
-    def advance(self, moment: float | None = None) -> None:
-        """Let the party go on as far as it can, and see to what it asks for.
+    def advance(self) -> None:
+        """Let the party go on as far as it can, and see to what it asks for."""
+        if self._driver is not None:
+            self._driver.advance()
 
-        `moment` is when it could have gone on, if that was earlier than now.
-        """
-        if self._task is None and self._departures.open:
-            self._go_on(self._context.clock.now() if moment is None else moment)
-
-    def _go_on(self, moment: float) -> None:
-        host = self.host
-        if host is None:
-            return
-        try:
-            self._drive(host, moment)
-        except JournalWriteError as error:
+    def _cannot_go_on(self, host: Host, error: Exception) -> None:
+        if isinstance(error, JournalWriteError):
             self._context.fatal(error)
-        except JournalError as error:
-            if host.restored:
-                self._fail(error)
-            else:
-                self._set_aside(error)
-        except LotorError as error:
+        elif isinstance(error, JournalError) and not host.restored:
+            self._set_aside(error)
+        elif isinstance(error, LotorError):
             self._fail(error)
-        except Exception as error:
+        else:
             # The text of an error that nobody has foreseen might show what is secret.
             self.end(FAILED, f"{self.seat} failed with {type(error).__name__}: report this")
-
-    def _drive(self, host: Host, moment: float) -> None:
-        host.advance()
-        answerer, asked = self._answerer, host.asked
-        while asked is not None and answerer is not None and answerer.answer_at_once(asked):
-            host.advance()
-            asked = host.asked
-        if host.background_step is not None:
-            self._task = asyncio.create_task(self._run_step(host.background_step))
-        elif asked is not None:
-            self._answer(asked, moment)
-        if host.finished and self._departures.open:
-            self._finish(host)
 
     def _fail(self, error: LotorError) -> None:
         when = f" in round {self.round}" if self.round else ""
@@ -253,66 +224,11 @@ class LiveRun:
         if host.drained:
             self.over.set()
 
-    async def _run_step(self, step: BackgroundStep) -> None:
-        await run_in_thread(step)
-        self._task = None
-        self.advance()
-
-    def _answer(self, asked: Question, moment: float) -> None:
-        answerer = self._answerer
-        lack = NOTHING_HERE if answerer is None else answerer.lack(asked)
-        if answerer is None or lack is not None:
-            self.end(FAILED, f"{self.seat} {lack}")
-        elif answerer.doubt is None and (asked is self._asked or self._departures.open):
-            if asked is not self._asked:
-                self._asked, self._round_told = asked, self.round
-                self._departures.close(moment)
-            self._task = asyncio.create_task(self._answered(answerer, asked))
-
-    async def _answered(self, answerer: Answerer, asked: Question) -> None:
-        try:
-            answered = await answerer.answer(asked)
-        except LotorError as error:  # it could not be written down
-            self._context.fatal(error)
-            return
-        self._task = None
-        if answered:
-            self._use_answer(answerer, asked)
-
-    def _use_answer(self, answerer: Answerer, asked: Question) -> None:
-        """Go on at once, so that all is ready when it may leave.
-
-        A slow party begins when the others would see the answer, and takes its own time.
-        """
-        departures, host = self._departures, self.host
-        if departures.open or (host is not None and not host.party.slow):
-            self._go_on(self._context.clock.now())
-        late = departures.answered()
-        if late is not None:
-            answerer.report_late(asked, self.round, late)
-
     def resolve(self, verdict: Resolve) -> bool:
         """A person says what became of a question in doubt; False when it is too early to tell."""
-        host, answerer = self.host, self._answerer
-        asked = host.asked if host is not None else None
-        if answerer is None or self.state != RUNNING:
+        if self._driver is None or self.state != RUNNING:
             return True
-        if asked is None or asked.decision is None or asked.decision.id != verdict.decision:
-            # The party may not have come to it again yet.
-            return self._journal.answered(self.run, verdict.decision)
-        if not answerer.trouble:
-            return answerer.may_repeat(verdict.decision)
-        if self._task is not None:  # it goes on asking, in vain
-            self._task.cancel()
-            self._task = None
-        try:
-            answerer.resolved(asked, verdict)
-        except (InputError, PullError) as error:
-            self.log.error(str(error), extra={"event": "not-resolved"})
-        self._go_on(self._context.clock.now())
-        if host is not None and host.asked is not asked:
-            self._departures.answered()
-        return True
+        return self._driver.resolve(verdict)
 
     def end(self, state: str, note: str) -> None:
         """Stop here, and let everybody know."""
@@ -336,10 +252,9 @@ class LiveRun:
 
     def drop(self) -> None:
         """Let go of the party; the journal has all that counts."""
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
-        self._departures.clear()
+        if self._driver is not None:
+            self._driver.close()
+            self._driver = None
         if self.host is not None:
             self.host.close()
             self.host = None
@@ -357,7 +272,7 @@ class LiveRun:
         """A note for this party's operator alone: it would tell others which party was pulled."""
         if self.state == WAITING:
             return self.note
-        return self._answerer.trouble if self._answerer is not None else ""
+        return self._driver.trouble if self._driver is not None else ""
 
     def _told(self) -> ToldState:
         """The state that others are told, and its reason."""
@@ -367,7 +282,7 @@ class LiveRun:
             self.note,
             self.peers.missing(),
             self._blocked,
-            in_doubt=self._answerer is not None and bool(self._answerer.trouble),
+            in_doubt=self._driver is not None and bool(self._driver.trouble),
         )
 
     def look_after(self) -> None:
