@@ -103,6 +103,11 @@ class FatefulHost(Host):
         return super()._perform()
 
 
+def new_disk() -> sqlite3.Connection:
+    """A site's disk; suites put another one in its place."""
+    return sqlite3.connect(":memory:", isolation_level=None)
+
+
 class Site:
     """One party's machine: its disk, and its process while it lives."""
 
@@ -110,7 +115,7 @@ class Site:
         self.name = name
         self.peers = peers
         self.rebuild = rebuild
-        self.disk = sqlite3.connect(":memory:", isolation_level=None)
+        self.disk = new_disk()
         for statement in record.SCHEMA.split(";"):
             self.disk.execute(statement)
         RunRecord(self.disk, "aa").create(first_snapshot(party))

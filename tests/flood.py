@@ -1,7 +1,8 @@
 """A stranger without a certificate who opens connections at a given rate, in a process of its own.
 
 It sends nothing, or the first bytes of TLS, and never answers; its latest thousands of connections
-stay open. Run as a script it goes on until its input ends, and then says how many it opened.
+stay open. Run as a script it says when it has begun, goes on until its input ends, and then says
+how many it opened.
 """
 
 import resource
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from types import TracebackType
 
 TURN = 0.005
@@ -41,6 +43,8 @@ def attack(host: str, port: int, rate: float, words: bytes) -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
     held: deque[socket.socket] = deque()
     opened, began = 0, time.monotonic()
+    sys.stdout.write("begun\n")
+    sys.stdout.flush()
     while not select.select([sys.stdin], [], [], TURN)[0]:
         # Not more than a tenth of a second's share at once, where this process had to wait.
         due = min(rate * (time.monotonic() - began) - opened, rate / 10)
@@ -53,21 +57,13 @@ def attack(host: str, port: int, rate: float, words: bytes) -> int:
             held.append(one)
             one.connect_ex((host, port))
             opened += 1
-        if words:
-            for one in list(held)[-int(rate / 20) :]:
-                speak(one, words)
+            # Near by, the kernel has connected it at once; far away, it has not and stays silent.
+            if words:
+                with suppress(OSError):
+                    one.send(words)
         if rate * (time.monotonic() - began) - opened > rate:
             began = time.monotonic() - opened / rate  # what was missed is not made up for
     return opened
-
-
-def speak(one: socket.socket, words: bytes) -> None:
-    try:
-        if not one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY):
-            one.send(words)
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # has spoken
-    except OSError:
-        pass  # not connected yet, or refused
 
 
 class Flood:
@@ -81,6 +77,8 @@ class Flood:
         self._process = subprocess.Popen(  # noqa: S603
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "begun\n"
         return self
 
     def __exit__(

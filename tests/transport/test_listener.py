@@ -109,7 +109,7 @@ def reached(arrivals: Arrivals, count: int) -> bool:
 
 async def some_turns() -> None:
     """Long enough for a listener that does not keep its pace to be caught."""
-    for _ in range(8):
+    for _ in range(15):
         await asyncio.sleep(0.01)
 
 
@@ -118,16 +118,39 @@ def test_connections_are_accepted_at_the_listeners_pace(federation: Federation) 
 
     async def scenario() -> None:
         clock = Clock()
-        limits = msgspec.structs.replace(QUICK, accepts=100)
+        limits, step = msgspec.structs.replace(QUICK, accepts=100), round(100 * SAVED)
         async with listening(federation, limits, clock) as (listener, made):
             with strangers(listener.address, COME):
                 arrivals = listener._arrivals
-                for seen in (1, *range(6, COME, round(100 * SAVED)), COME):
+                for seen in (1, *range(1 + step, COME, step), COME):
                     await until(partial(reached, arrivals, seen))
                     await some_turns()
                     assert len(arrivals) == seen
                     clock.now += 1.0
                 assert made == []  # not one of them has cost a TLS object
+
+    asyncio.run(scenario())
+
+
+def test_a_crowd_at_one_address_does_not_shut_the_other(federation: Federation) -> None:
+    """A host name may stand for several, each with a socket of its own."""
+
+    async def scenario() -> None:
+        clock = Clock()
+        limits = msgspec.structs.replace(QUICK, accepts=10)
+        async with listening(federation, limits, clock) as (listener, _made):
+            other = socket.create_server(("127.0.0.1", 0))
+            other.setblocking(False)
+            listener._listening.append(other)
+            listener._doors.append(other)
+            with strangers(listener.address, COME), strangers(other.getsockname(), 1):
+                ports = set[int]()
+                for _ in range(4):
+                    clock.now += 1.0
+                    listener._accept()
+                    here = (*listener._arrivals._silent, *listener._arrivals._ready)
+                    ports |= {one.socket.getsockname()[1] for one in here}
+                assert other.getsockname()[1] in ports
 
     asyncio.run(scenario())
 

@@ -31,6 +31,7 @@ from lotor.runtime.daemon.config import (
     TrialTable,
     write_config,
 )
+from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.protecting import Choice, kit_folder, protect
 from lotor.sandbox.kits import make_kits
 
@@ -77,6 +78,7 @@ class Federation:
     key_files: bool = False
     kits: dict[str, Path] = field(default_factory=dict)
     spent: dict[str, Spent] = field(default_factory=dict)
+    journal_keys: dict[str, bytes | None] = field(default_factory=dict, repr=False)
     _processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @classmethod
@@ -137,6 +139,7 @@ class Federation:
             for name, kit in self.kits.items():
                 choice = Choice(new_key_file=self.folder / f"{name}.key")
                 protect(kit_folder(kit), choice, cost=QUICK)
+                self.journal_keys[name] = Kit(kit).journal_key
 
     def _config(self, name: str, ports: Mapping[str, Address]) -> PartyConfig:
         by_role: dict[str, tuple[str, ...]] = {}

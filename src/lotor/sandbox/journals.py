@@ -1,6 +1,6 @@
 """What the journals of a federation on loopback say, read while its parties write them."""
 
-import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,6 +9,7 @@ import msgspec
 from lotor.core.errors import JournalError
 from lotor.protocols.form import RunPlan
 from lotor.runtime.daemon.announcement import Announcement
+from lotor.runtime.durable.database import errors, open_uri
 from lotor.runtime.durable.journal import FINISHED
 from lotor.sandbox.federation import Federation
 
@@ -29,10 +30,16 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Journals:
-    """Opens a journal for each question only, so that a restart finds it as the crash left it."""
+    """Opens a journal for each question only, so that a restart finds it as the crash left it.
 
-    def __init__(self, federation: Federation) -> None:
+    `keys` are those of parties whose journals are protected, if the kits do not say them.
+    """
+
+    def __init__(
+        self, federation: Federation, keys: Mapping[str, bytes | None] | None = None
+    ) -> None:
         self._federation = federation
+        self._keys = federation.journal_keys if keys is None else keys
 
     def _path(self, name: str) -> Path:
         return self._federation.kits[name] / "state" / "journal.db"
@@ -43,12 +50,12 @@ class Journals:
         try:
             # Read only: a writer that closes last would clean up the state that a restart must cope
             # with.
-            database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1)
-        except sqlite3.Error:
+            database = open_uri(f"file:{path}?mode=ro", self._keys.get(name), timeout=1)
+        except errors():
             return None
         try:
             return database.execute(question, values).fetchall()
-        except sqlite3.Error:
+        except errors():
             return None
         finally:
             database.close()

@@ -13,12 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lotor.transport.crowd import Crowd, source_of
+from lotor.transport.crowd import Crowd, by_lot, source_of
 from lotor.transport.limits import Limits
 from lotor.transport.stream import written
 
 SWEEP = 0.5  # seconds between looks for those who stay silent too long
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: forget the connection at once
+SILENT = "too many connections sent nothing, and max_silent says how many may wait"
+WAITING = "too many handshakes wait, and max_handshakes says how many may"
+LEFT = "it was closed before anything was said"
 # An address of IPv6 has four parts.
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int]
 
@@ -28,22 +31,19 @@ class Arrival:
     """A socket that was accepted, from where, and when."""
 
     socket: socket.socket
-    who: str
+    address: SocketAddress
     source: str
     time: float
+
+    @property
+    def who(self) -> str:
+        return written(self.address[:2])
 
     def drop(self) -> None:
         """Close at once: a goodbye would leave the kernel with something to remember."""
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.socket.close()
-
-    def has_left(self) -> bool:
-        """Whether the other side has closed it and sent nothing."""
-        try:
-            return not self.socket.recv(1, socket.MSG_PEEK)
-        except OSError:
-            return True
 
 
 class Arrivals:
@@ -68,33 +68,45 @@ class Arrivals:
         return self._selector.fileno()
 
     def add(self, connected: socket.socket, address: SocketAddress, limits: Limits) -> None:
-        """One more, at the cost of another one if there are too many."""
-        connected.setblocking(False)
+        """One more, at the cost of another one, or of this one, if there are too many."""
         loop = asyncio.get_running_loop()
-        source = source_of(address[0])
-        while (victim := self._silent.victim(source, limits.max_silent)) is not None:
-            why = f"too many connections sent nothing (max_silent is {limits.max_silent})"
-            self._drop(victim, why)
-        arrival = Arrival(connected, written(address[:2]), source, loop.time())
-        self._silent.add(arrival, source)
-        self._selector.register(connected, selectors.EVENT_READ, arrival)
+        arrival = Arrival(connected, address, source_of(address[0]), loop.time())
+        if self._heard(arrival, limits):
+            return
+        victim = self._silent.victim(arrival.source, limits.max_silent)
+        if victim is not None:
+            # The newcomer is the one that costs least to drop. It has been in the kernel for a
+            # while without a word, so it is less likely a peer than one that has just come.
+            victim = by_lot((victim, arrival, arrival, arrival))
+            self._drop(victim, SILENT)
+        if victim is not arrival:
+            self._silent.add(arrival, arrival.source)
+            self._selector.register(connected, selectors.EVENT_READ, arrival)
         if self._sweeper is None:
             self._sweeper = loop.call_later(SWEEP, self._sweep, limits.handshake)
 
-    def look(self, limits: Limits) -> bool:
-        """Find those who have sent something; False if nobody has."""
-        found = self._selector.select(0) if self._silent else []
-        for key, _ in found:
-            arrival: Arrival = key.data
-            if arrival.has_left():
-                self._drop(arrival, "it was closed before it said anything")
-                continue
-            self._forget(arrival)
-            while (victim := self._ready.victim(arrival.source, limits.max_handshakes)) is not None:
-                why = f"too many handshakes wait (max_handshakes is {limits.max_handshakes})"
-                self._drop(victim, why)
-            self._ready.add(arrival, arrival.source)
-        return bool(found)
+    def look(self, limits: Limits) -> None:
+        """Find those who have sent something, or left."""
+        for key, _ in self._selector.select(0):
+            self._heard(key.data, limits)
+
+    def _heard(self, arrival: Arrival, limits: Limits) -> bool:
+        """See to somebody who has sent something, or left; False for who is silent."""
+        try:
+            first = arrival.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            first = b""
+        if not first:
+            self._drop(arrival, LEFT)
+            return True
+        self._forget(arrival)
+        victim = self._ready.victim(arrival.source, limits.max_handshakes)
+        if victim is not None:
+            self._drop(victim, WAITING)
+        self._ready.add(arrival, arrival.source)
+        return True
 
     @property
     def ready(self) -> int:
@@ -103,7 +115,9 @@ class Arrivals:
 
     def take(self) -> Arrival:
         """One of those who have sent something; no longer in here."""
-        return self._ready.draw()
+        arrival = self._ready.draw()
+        arrival.socket.setblocking(False)
+        return arrival
 
     def close(self) -> None:
         if self._sweeper is not None:

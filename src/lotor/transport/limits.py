@@ -14,8 +14,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     Whoever is accepted passes three stages: silent, handshake, peer. The limits of the first two
     are all that a stranger without a certificate can use up; one source (an IPv4 address, or a
-    network of IPv6) can have half of each. At the defaults these are at most 512 open files
-    beside those of peers, and about a fifth of a core.
+    network of IPv6) can have half of each. At the defaults these are at most 512 open files, and
+    about a tenth of a core for who only connects, a fifth for who begins handshakes.
 
     max_frame: bytes of one frame, sent or received.
     handshake: seconds that an accepted connection may be silent, and as many again from its first
@@ -39,7 +39,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_connections: int = 256
     max_silent: int = 256
     max_handshakes: int = 128
-    accepts: int = 6_000
+    accepts: int = 3_000
     handshakes: int = 200
     outgoing: int = 64 * MIB
     unread: int = 32 * MIB

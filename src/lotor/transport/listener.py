@@ -10,6 +10,7 @@ No stage takes room from a later one.
 import asyncio
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 
 from lotor.core.errors import LotorError, TransportError
@@ -19,9 +20,14 @@ from lotor.transport.crowd import Crowd
 from lotor.transport.refusals import RefusalLog
 from lotor.transport.stream import Address, written
 
-TURN = 0.005  # seconds between two looks at the door while somebody is there
-BACKLOG = 1024  # connections that may wait in the kernel
-SAVED = 0.05  # a busy loop makes up for this many seconds
+# Seconds between two looks at the door while somebody is there, if only few came and else. Rare
+# looks at many cost peers less time than frequent ones at few, since after each one the system may
+# let other processes run first. And most peers have sent their first bytes by then.
+SOON, LATER = 0.005, 0.05
+FEW = 4
+BATCH = 8  # accepted in one go, before peers have their turn: a quarter of a millisecond
+BACKLOG = 256  # connections that may wait in the kernel
+SAVED = 0.1  # a busy loop makes up for this many seconds
 
 
 class Allowance:
@@ -57,13 +63,15 @@ class Listener:
         self._events = events
         self._log = log
         self._listening: list[socket.socket] = []
+        self._doors: deque[socket.socket] = deque()
         self._arrivals = Arrivals(self._refused)
         self._accepts, self._handshakes = Allowance(clock), Allowance(clock)
-        self._beginning: dict[asyncio.Task[None], Arrival] = {}
+        self._beginning: set[asyncio.Task[None]] = set()
         self._sources: dict[Connection, str] = {}
         self._strangers: Crowd[Connection] = Crowd()
         self._peers: set[Connection] = set()
-        self._timer: asyncio.TimerHandle | None = None
+        self._next: asyncio.Handle | None = None
+        self._came = 0
 
     async def start(self, address: Address) -> None:
         try:
@@ -74,6 +82,8 @@ class Listener:
                 f"cannot listen at {written(address)} ({reason}): another program uses the port, "
                 "or the address is not one of this machine's"
             ) from None
+        self._doors.extend(self._listening)
+        asyncio.get_running_loop().add_reader(self._arrivals, self._hear)
         self._watch()
 
     @property
@@ -88,13 +98,15 @@ class Listener:
         """Accept no more; connections that are there stay."""
         if not self._listening:
             return
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._next is not None:
+            self._next.cancel()
         else:
             self._unwatch()
+        asyncio.get_running_loop().remove_reader(self._arrivals)
         for listening in self._listening:
             listening.close()
         self._listening = []
+        self._doors.clear()
         self._arrivals.close()
         await asyncio.gather(*self._beginning)
 
@@ -138,61 +150,70 @@ class Listener:
     def _refused(self, who: str, why: str, name: str = "") -> None:
         self._log.note("refused", name, f"refused {who}: {why}")
 
-    def _watched(self) -> list[int]:
-        """The files that say that somebody connects, or that somebody here sends something."""
-        return [*(listening.fileno() for listening in self._listening), self._arrivals.fileno()]
-
     def _watch(self) -> None:
-        self._timer = None
-        for file in self._watched():
-            asyncio.get_running_loop().add_reader(file, self._turn)
+        """Wait until somebody connects."""
+        self._next = None
+        for listening in self._listening:
+            asyncio.get_running_loop().add_reader(listening, self._turn)
 
     def _unwatch(self) -> None:
-        for file in self._watched():
-            asyncio.get_running_loop().remove_reader(file)
+        for listening in self._listening:
+            asyncio.get_running_loop().remove_reader(listening)
 
     def _turn(self) -> None:
-        """See to those at the door, and again soon: peers have their turn in between."""
-        if self._timer is None:
+        """See to those at the door, a few at a time: peers have their turn in between."""
+        loop = asyncio.get_running_loop()
+        if self._next is None:
             self._unwatch()
-        # In this order, so that the first bytes of somebody who has just come are found at once.
-        accepted, found, began = self._accept(), self._arrivals.look(self._me.limits), self._begin()
-        if accepted or found or began or self._arrivals.ready:
-            self._timer = asyncio.get_running_loop().call_later(TURN, self._turn)
+        accepted = self._accept()
+        self._came += accepted
+        if accepted == BATCH:
+            self._next = loop.call_soon(self._turn)
+            return
+        came, self._came = self._came, 0
+        self._begin()
+        if came or self._arrivals.ready:
+            self._next = loop.call_later(LATER if came > FEW else SOON, self._turn)
         else:
             self._watch()
 
-    def _accept(self) -> bool:
-        """Accept as many as the pace allows; False if nobody is there. The others can wait."""
-        came = False
-        for listening in self._listening:
-            while self._accepts.take(self._me.limits.accepts):
+    def _hear(self) -> None:
+        """Somebody who was accepted sends something."""
+        self._arrivals.look(self._me.limits)
+        self._begin()
+        if self._arrivals.ready and self._next is None:
+            self._unwatch()
+            self._next = asyncio.get_running_loop().call_later(SOON, self._turn)
+
+    def _accept(self) -> int:
+        """Accept a few, if the pace allows; 0 if nobody is there. Others wait in the kernel."""
+        count, limits = 0, self._me.limits
+        self._doors.rotate()  # a crowd at one of them does not shut the others
+        for listening in self._doors:
+            while count < BATCH:
+                if not self._accepts.take(limits.accepts):
+                    return max(1, count)
                 try:
                     connected, address = listening.accept()
                 except BlockingIOError:
                     break
                 except ConnectionError:  # gone again
-                    came = True
+                    count += 1
                     continue
                 except OSError as error:
                     self._refused("a new connection", f"it cannot be accepted ({error.strerror})")
-                    return True
-                came = True
-                self._arrivals.add(connected, address, self._me.limits)
-            else:
-                return True
-        return came
+                    return 1  # it is tried again, but not at once
+                count += 1
+                self._arrivals.add(connected, address, limits)
+        return count
 
-    def _begin(self) -> bool:
+    def _begin(self) -> None:
         """Begin as many handshakes as the pace allows; each takes a millisecond."""
-        began = False
         while self._arrivals.ready and self._handshakes.take(self._me.limits.handshakes):
             arrival = self._arrivals.take()
             task = asyncio.create_task(self._connect(arrival))
-            self._beginning[task] = arrival
-            task.add_done_callback(self._beginning.pop)
-            began = True
-        return began
+            self._beginning.add(task)
+            task.add_done_callback(self._beginning.discard)
 
     async def _connect(self, arrival: Arrival) -> None:
         connection = Connection(self._me, self._events)

@@ -366,9 +366,14 @@ def test_consistent_but_unusable_keys_are_refused(key: PrivateKey, foreign: Priv
     mismatch = Record(PRIVATE_KEY, BITS, key.public.fingerprint, (p, other))
     with pytest.raises(FormatError, match="fingerprint"):
         PrivateKey.from_json(mismatch.to_json(), minimum_bits=BITS)
-    for n in (key.public.n - 1, key.public.n >> 1 | 1, 0):
+    for n, why in (
+        (key.public.n - 1, "not a Paillier modulus"),
+        (key.public.n >> 1 | 1, "do not give its size"),
+        (key.public.n >> 8 | 1, "do not give its size"),
+        (0, "do not give its size"),
+    ):
         record = Record(PUBLIC_KEY, BITS, key.public.fingerprint, (n,))
-        with pytest.raises(FormatError, match="not a Paillier modulus"):
+        with pytest.raises(FormatError, match=why):
             PublicKey.from_bytes(record.to_bytes(), minimum_bits=BITS)
 
 

@@ -33,3 +33,14 @@ class Adder:
             print("a stray line")  # noqa: T201  the point of the test
         number = int(request) if request.strip().isdigit() else 0
         return str(self._number + number).encode() * (1 + number)
+
+
+class Aborting:
+    """Ends its process as C++ does."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Aborting":
+        return cls()
+
+    def answer(self, request: bytes) -> bytes:
+        os.abort()

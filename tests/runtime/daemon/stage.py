@@ -136,7 +136,7 @@ class Stage:
         for name in names:
             kit = Kit(self.kit(name))
             config = read_config(kit.party_toml)
-            journal = Journal(kit.path / config.state, str(kit.subject))
+            journal = Journal(kit.path / config.state, str(kit.subject), kit.journal_key)
             assert journal.lock()
             self.nodes[name] = Node(
                 kit, config, journal, protocols=protocols, transport=transport, clock=clock
@@ -177,7 +177,8 @@ class Stage:
     def ask(self, name: str, run: str, command: commands.Command) -> None:
         """What `lotor runs …` does, from another process."""
         node = self.nodes[name]
-        with closing(Journal(node.journal.path.parent, str(node.kit.subject))) as journal:
+        folder, party = node.journal.path.parent, str(node.kit.subject)
+        with closing(Journal(folder, party, node.kit.journal_key)) as journal:
             journal.commands.add(run, commands.to_bytes(command))
 
     def hold(self, name: str = "porto", after: int = HELD_AFTER) -> None:

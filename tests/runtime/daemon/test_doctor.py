@@ -439,7 +439,8 @@ def test_whether_it_is_served(kits: dict[str, Path], journal: Journal) -> None:
 
 def test_whether_it_is_protected(kits: dict[str, Path]) -> None:
     (found,) = about(kits["lyon"], "protection")
-    assert f"`lotor keys protect --kit {kits['lyon']}` encrypts them" in found.found
+    assert found.result == "hint"
+    assert f"`lotor keys protect --kit {kits['lyon']}` encrypts them" in found.todo
     protect_with_key_file(kits["lyon"], kits["lyon"].with_suffix(".key"))
     (found,) = about(kits["lyon"], "protection")
     assert "a key file opens them" in found.found

@@ -135,8 +135,8 @@ def test_a_process_that_reads_meanwhile_only_delays_it(
             reader.execute("SELECT * FROM progress").fetchall()
             stop(made, run)
             await made.ended(run)
-            await until(lambda: made.logged("another process reads it"))
             assert made.nodes["lyon"].journal.erasure.due
+            assert made.logged("another process reads it")
             assert residue.found(states(made))
         await until(lambda: erased(made.nodes.values()))
         assert residue.found(states(made)) == {}

@@ -67,10 +67,6 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
             resigned(made, msgspec.structs.replace(other, order=deep_order())),
             "terms that this version cannot read",
         ),
-        "foreign roster": (
-            Roster("", [Card(foreign("lyon", "owner").to_der(), Contribution(1))]),
-            "belongs to another federation",
-        ),
         "no roster": (Roster("", [Card(b"no certificate", Contribution(1))]), "certificate"),
     }
 

@@ -205,6 +205,18 @@ def test_what_a_killed_process_left_is_removed(here: Path) -> None:
     assert (left.exists(), kept.exists()) == (False, True)
 
 
+def test_the_old_key_is_overwritten_unless_somebody_keeps_it(here: Path) -> None:
+    path = here / "lyon" / "key.pem"
+    with path.open("rb") as old:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+        assert set(old.read()) == {0}
+    unprotect(kit_folder(here / "lyon"))
+    plain, copy = path.read_bytes(), here / "copy"
+    copy.hardlink_to(path)
+    protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    assert copy.read_bytes() == plain != path.read_bytes()
+
+
 def test_a_party_that_is_served_is_not_protected(here: Path) -> None:
     folder = kit_folder(here / "lyon")
     assert folder.state is not None

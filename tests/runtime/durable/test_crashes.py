@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+import crashing
 import lotor
 from crashing import Fate, HangError, Simulation, World, samba_sites
+from encrypted import encrypted_disks
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError
 from lotor.policies import Policy, to_text
@@ -92,6 +95,22 @@ def test_many_crashes_cuts_and_duplicates(
     assert crashes > 2.5 * len(seeds)
 
 
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_many_crashes_with_encrypted_journals(
+    rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crashing, "new_disk", encrypted_disks(tmp_path))
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
+    crashes = 0
+    for seed in range(2):
+        fate = Fate(seed, probability=0.02)
+        repeatable = seed == 0
+        outcome = simulated(lotor.UCB(), fate, seed=seed, cuts=0.01, repeatable=repeatable)
+        assert_right(outcome, lotor.UCB())
+        crashes += outcome.crashes
+    assert crashes > 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "checkpoint"),
@@ -100,6 +119,18 @@ def test_many_crashes_cuts_and_duplicates(
 def test_a_crash_at_each_step(
     budget: int, checkpoint: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    crash_at_each_step(budget, checkpoint, monkeypatch)
+
+
+@pytest.mark.long
+def test_a_crash_at_each_step_with_encrypted_journals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crashing, "new_disk", encrypted_disks(tmp_path))
+    crash_at_each_step(4, 2, monkeypatch)
+
+
+def crash_at_each_step(budget: int, checkpoint: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every effect, commit, send and pull of every party, one run each."""
     monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", checkpoint)
     policy = lotor.UCB()

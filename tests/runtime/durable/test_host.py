@@ -236,3 +236,40 @@ def test_other_bytes_than_a_message_are_refused_by_name(payload: bytes) -> None:
         boss.host.advance()
     assert list(disk.iterdump()) == before
     disk.close()
+
+
+class Impatient(Owner):
+    """Hears two peers, one after the other."""
+
+    def steps(self) -> Steps[str]:
+        yield Checkpoint(lambda: b"1")
+        yield Receive("boss", Order)
+        yield Receive("rival", Order)
+        return "done"
+
+
+def test_a_frame_of_a_peer_that_is_not_waited_for_changes_nothing_yet(
+    disk: sqlite3.Connection,
+) -> None:
+    frames: list[tuple[str, RunFrame]] = []
+    host = Host(
+        *("lyon", Impatient, RunRecord(disk, "aa"), ["boss", "rival"]),
+        lambda peer, frame: frames.append((peer, frame)),
+    )
+    for peer in ("boss", "rival"):
+        host.joined(peer, Join("aa", 1, 0, 0, 0, 0))
+    order = Data("aa", 1, 0, 0, encode(Order(b"")))
+    assert host.received("rival", order)  # nothing is waited for before the start
+    host.advance()
+    assert host.awaits == "boss"
+    assert not host.received("rival", Ack("aa", 0, 5))
+    assert host.received("rival", order)  # a duplicate is acknowledged again
+    host.advance()
+    assert frames == []  # nothing of it is durable yet
+    assert host.received("boss", order)
+    host.advance()
+    assert host.finished
+    assert {peer for peer, frame in frames if type(frame) is Ack and frame.ack == 1} == {
+        "boss",
+        "rival",
+    }

@@ -11,7 +11,9 @@ import pytest
 
 import lotor
 from crashing import CrashError, Fate, Simulation, Site, World, samba_sites
+from encrypted import KEY, dumped
 from lotor.runtime.durable import host as host_module
+from lotor.runtime.durable.database import connect
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -25,12 +27,13 @@ class Disk:
 
     numbers = count()
 
-    def __init__(self, site: Site, folder: Path) -> None:
+    def __init__(self, site: Site, folder: Path, key: bytes | None) -> None:
         self.site = site
+        self.key = key
         self.folder = folder
         self.path = self._new_path()
-        with closing(sqlite3.connect(self.path)) as database:
-            site.disk.backup(database)
+        with closing(connect(self.path, key)) as database:
+            database.executescript("".join(dumped(site.disk)))
         site.disk.close()
         self._open()
         self.size = self.log_size()
@@ -39,7 +42,7 @@ class Disk:
         return self.folder / f"{self.site.name}-{next(self.numbers)}.db"
 
     def _open(self) -> None:
-        self.site.disk = opened(self.path)
+        self.site.disk = opened(self.path, self.key)
 
     @property
     def log(self) -> Path:
@@ -49,7 +52,7 @@ class Disk:
         return self.log.stat().st_size if self.log.exists() else 0
 
     def rows(self) -> list[str]:
-        return list(self.site.disk.iterdump())
+        return list(dumped(self.site.disk))
 
     def lose(self, log: bytes) -> None:
         """Go on with another log: that of a process which was killed."""
@@ -60,9 +63,9 @@ class Disk:
         self.size = self.log_size()
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def opened(path: Path, key: bytes | None) -> sqlite3.Connection:
     """As the journal does, but never tidied up, so that the log keeps all commits."""
-    database = sqlite3.connect(path, isolation_level=None)
+    database = connect(path, key)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
     database.execute("PRAGMA wal_autocheckpoint = 0")
@@ -74,8 +77,8 @@ def copied(path: Path, to: Path, log: bytes) -> None:
     to.with_name(to.name + "-wal").write_bytes(log)
 
 
-def page_size(path: Path) -> int:
-    with closing(sqlite3.connect(path)) as database:
+def page_size(path: Path, key: bytes | None) -> int:
+    with closing(connect(path, key)) as database:
         (size,) = database.execute("PRAGMA page_size").fetchone()
     return int(size)
 
@@ -124,11 +127,13 @@ class Butcher(Fate):
                 raise CrashError
 
 
-@pytest.fixture
-def disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Disk]]:
+@pytest.fixture(params=[None, KEY], ids=["plain", "encrypted"])
+def disks(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, Disk]]:
     monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 4)
     sites = samba_sites(lotor.UCB(), len(MEANS), BUDGET, seed=6, owners=2)
-    disks = {name: Disk(site, tmp_path) for name, site in sites.items()}
+    disks = {name: Disk(site, tmp_path, request.param) for name, site in sites.items()}
     yield disks
     for site in sites.values():
         site.disk.close()
@@ -151,14 +156,14 @@ def assert_right(total: object, world: World) -> None:
     assert world.double_pulls == 0
 
 
-def after(path: Path, log: bytes, folder: Path) -> list[str]:
+def after(disk: Disk, log: bytes, folder: Path) -> list[str]:
     """What a process finds that opens the journal with this much of its log."""
     copy = folder / "cut.db"
-    copied(path, copy, log)
+    copied(disk.path, copy, log)
     copy.with_name("cut.db-shm").unlink(missing_ok=True)
-    with closing(opened(copy)) as database:
+    with closing(opened(copy, disk.key)) as database:
         assert database.execute("PRAGMA quick_check").fetchall() == [("ok",)]
-        return list(database.iterdump())
+        return list(dumped(database))
 
 
 def test_every_prefix_of_the_log_is_a_prefix_of_the_commits(
@@ -169,22 +174,22 @@ def test_every_prefix_of_the_log_is_a_prefix_of_the_commits(
     for name, disk in disks.items():
         log, seen = disk.log.read_bytes(), witness.seen[name]
         assert len(seen) >= 3
-        frame = FRAME_HEADER + page_size(disk.path)
+        frame = FRAME_HEADER + page_size(disk.path, disk.key)
 
         def expected(length: int, seen: list[tuple[int, list[str]]] = seen) -> list[str]:
             return [rows for size, rows in seen if size <= length][-1]
 
         for end in range(HEADER, len(log) + 1, frame):
-            assert after(disk.path, log[:end], tmp_path) == expected(end)
+            assert after(disk, log[:end], tmp_path) == expected(end)
         for end in [0, 1, HEADER - 1, *(dice.randrange(len(log)) for _ in range(20))]:
-            assert after(disk.path, log[:end], tmp_path) == expected(end)
+            assert after(disk, log[:end], tmp_path) == expected(end)
         for _ in range(20):
             end = dice.randrange(HEADER + frame, len(log) + 1, 1)
             end -= (end - HEADER) % frame
             flipped = bytearray(log[:end])
             # Not in the part of the frame's header that says nothing.
             flipped[end - dice.randrange(1, frame - FRAME_HEADER)] ^= 1 << dice.randrange(8)
-            assert after(disk.path, bytes(flipped), tmp_path) == expected(end - 1)
+            assert after(disk, bytes(flipped), tmp_path) == expected(end - 1)
 
 
 @pytest.mark.parametrize("seed", range(4))

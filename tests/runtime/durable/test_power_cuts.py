@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 import crashing
 from crashing import Fate, FatefulRecord, Simulation, Site
+from encrypted import dumped, encrypted_disks
 from lotor.core.effects import (
     Act,
     Checkpoint,
@@ -41,7 +43,7 @@ class PowerRecord(FatefulRecord):
     def _reached(self) -> None:
         (level,) = self._database.execute("PRAGMA synchronous").fetchone()
         if level == 2:
-            self.on_disk[self._database] = "".join(self._database.iterdump())
+            self.on_disk[self._database] = "".join(dumped(self._database))
 
     def begin(self) -> SavedRun:
         saved = super().begin()
@@ -98,7 +100,7 @@ class PowerCuts(Simulation):
         if site.host is None:
             kept = PowerRecord.on_disk.pop(site.disk)
             site.disk.close()
-            site.disk = sqlite3.connect(":memory:", isolation_level=None)
+            site.disk = crashing.new_disk()
             site.disk.executescript(kept)
 
 
@@ -188,13 +190,21 @@ def test_no_message_ever_goes_out_with_two_contents() -> None:
         assert fate.crashes == 1
 
 
-def test_many_power_cuts() -> None:
+@pytest.mark.parametrize(
+    ("seeds", "encrypted"),
+    [(40, False), (6, True), pytest.param(40, True, marks=pytest.mark.long)],
+)
+def test_many_power_cuts(
+    seeds: int, encrypted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if encrypted:
+        monkeypatch.setattr(crashing, "new_disk", encrypted_disks(tmp_path))
     crashes = 0
-    for seed in range(40):
+    for seed in range(seeds):
         fate = Fate(seed, probability=0.03)
         assert_once(sent(fate, seed))
         crashes += fate.crashes
-    assert crashes > 100
+    assert crashes > 2.5 * seeds
 
 
 @pytest.mark.parametrize("kind", [Observe, Pull])

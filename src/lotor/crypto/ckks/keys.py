@@ -27,6 +27,7 @@ from lotor.crypto.ckks.binding import (
 from lotor.crypto.ckks.ciphertext import Ciphertext, ciphertext_frame
 from lotor.crypto.ckks.context import Context, Values, context_of
 from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
+from lotor.crypto.ckks.key_trial import relinearisation_key, rotation_key, try_keys
 from lotor.crypto.ckks.parameters import FINGERPRINT_BYTES, Parameters
 
 _FINGERPRINT_LABEL: Final = b"lotor ckks public key v1\0"
@@ -239,9 +240,18 @@ class EvaluationKeys:
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, parameters: Parameters, key: str, *, mac_key: bytes | None = None
+        cls,
+        data: bytes,
+        parameters: Parameters,
+        key: str,
+        *,
+        mac_key: bytes | None = None,
+        trial: bool = False,
     ) -> "EvaluationKeys":
-        """Load the keys that belong to the key of this fingerprint."""
+        """Load the keys that belong to the key of this fingerprint.
+
+        With `trial`, which is for keys of somebody else, another process loads them first.
+        """
         frame = read_frame(FrameKind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key)
         context = context_of(parameters)
         try:
@@ -253,10 +263,11 @@ class EvaluationKeys:
                 "these CKKS evaluation keys name impossible rotations: ask for them again"
             )
         _, first, *others = _parts(frame, 2 + len(steps))
-        relinearisation = _loaded(seal().RelinKeys(), first, context)
+        if trial:
+            try_keys(parameters, [first, *others])
+        relinearisation = relinearisation_key(first, context)
         rotation = {
-            step: _loaded(seal().GaloisKeys(), part, context)
-            for step, part in zip(steps, others, strict=True)
+            step: rotation_key(part, context) for step, part in zip(steps, others, strict=True)
         }
         if not all(
             keys.has_key(pow(3, step, 2 * parameters.degree)) for step, keys in rotation.items()
@@ -275,15 +286,6 @@ class EvaluationKeys:
                 "when the secret key makes the evaluation keys"
             )
         return step
-
-
-def _loaded(
-    keys: SealKeySwitchKeys, part: bytes | memoryview, context: Context
-) -> SealKeySwitchKeys:
-    parameters = context.parameters
-    most = 2 * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
-    load(keys, context.seal, check_payload(FrameKind.EVALUATION_KEYS, part, most))
-    return keys
 
 
 def _parts(frame: CKKSFrame, count: int) -> tuple[bytes | memoryview, ...]:

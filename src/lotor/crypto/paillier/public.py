@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import prod
 from operator import index
 from typing import NoReturn, Protocol, SupportsIndex, Union
 
@@ -178,21 +179,27 @@ class PublicKey:
 
 
 def check_size(record: Record, minimum_bits: int) -> None:
-    """Refuse a serialised key that is smaller than the caller accepts."""
+    """Refuse a serialised key that is smaller than the caller accepts, or than it says."""
     if record.bits < minimum_bits:
         raise FormatError(
             f"this {record.kind.name} has {record.bits} bits and at least {minimum_bits} are "
             "required: ask for a larger key, or pass minimum_bits for tests and teaching"
         )
+    if record.bits != prod(record.numbers).bit_length():
+        raise _altered(record)
 
 
 def check_names(record: Record, key: PublicKey) -> None:
     """Refuse a serialised key whose numbers are not those that its header announces."""
     if record.bits != key.bits or record.fingerprint != key.fingerprint:
-        raise FormatError(
-            f"the numbers of this {record.kind.name} do not give its size and fingerprint "
-            f"{record.fingerprint}: it was altered; transfer it again"
-        )
+        raise _altered(record)
+
+
+def _altered(record: Record) -> FormatError:
+    return FormatError(
+        f"the numbers of this {record.kind.name} do not give its size and fingerprint "
+        f"{record.fingerprint}: it was altered; transfer it again"
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

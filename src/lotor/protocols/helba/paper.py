@@ -140,7 +140,9 @@ class HelbaPaper(Form[Helba]):
             workers = useful_workers(setting, workers)
         else:
             check_workers(setting, workers)
-        return HelbaServer(setting, store, workers=workers, snapshot=snapshot)
+        return HelbaServer(
+            setting, store, workers=workers, tries_keys=simulated is None, snapshot=snapshot
+        )
 
     def complexity(self, protocol: Helba, environment: Environment, budget: int) -> Counts:
         setting = _setting_of(protocol, environment, budget)

@@ -35,7 +35,7 @@ class HelbaServer(Party):
     """Lines 6 to 10 and 13 to 15 of Algorithm 4; its estimator sees to line 15.
 
     With more than one of `workers` the estimator takes helper processes; with the paper's index it
-    takes the user's help.
+    takes the user's help. `tries_keys` is for keys that come from elsewhere: see `EvaluationKeys`.
     """
 
     slow: ClassVar[bool] = True
@@ -46,9 +46,11 @@ class HelbaServer(Party):
         store: Store,
         *,
         workers: int = 1,
+        tries_keys: bool = False,
         snapshot: bytes | None = None,
     ) -> None:
         self._setting = setting
+        self._tries_keys = tries_keys
         self._state = ServerState(setting, store, snapshot)
         self._estimator: Estimator = estimator_of(self._state, workers)
 
@@ -106,7 +108,8 @@ class HelbaServer(Party):
             yield from download(KEY_AUTHORITY, shape, state.parts, state.written())
             yield state.written()
         memory.keys, memory.received = memory.received, ()
-        self._estimator.start(state.load_keys(memory.announced, state.parts))
+        loaded = state.load_keys(memory.announced, state.parts, trial=self._tries_keys)
+        self._estimator.start(loaded)
         sealed: SealedSecretKey = yield Receive(KEY_AUTHORITY, SealedSecretKey)
         shape = sealed_shape(sealed, KEY_AUTHORITY)
         yield Send("user", sealed)

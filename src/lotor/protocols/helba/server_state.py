@@ -174,10 +174,12 @@ class HelbaServerMemory(Memory, tag="helba/2/server"):
 class ComputingKeys:
     """The keys that the server encrypts and computes with; none of them decrypts."""
 
-    def __init__(self, setting: HelbaSetting, key: str, public: bytes, evaluation: bytes) -> None:
+    def __init__(
+        self, setting: HelbaSetting, key: str, public: bytes, evaluation: bytes, *, trial: bool
+    ) -> None:
         parameters = setting.parameters
         self.public = PublicKey.from_bytes(public, parameters, fingerprint=key)
-        loaded = EvaluationKeys.from_bytes(evaluation, parameters, key)
+        loaded = EvaluationKeys.from_bytes(evaluation, parameters, key, trial=trial)
         for step in setting.circuit.rotations:
             loaded.check_rotation(step)
         self.evaluator = Evaluator(loaded)
@@ -285,10 +287,10 @@ class ServerState:
 
         self._sums = ServerSums.restored(memory.written, memory.start, self.store, load)
 
-    def load_keys(self, announced: ServerKeys, parts: list[bytes]) -> bytes:
+    def load_keys(self, announced: ServerKeys, parts: list[bytes], *, trial: bool = False) -> bytes:
         """Loads the keys in these parts, which it empties: no long copies stay around.
 
-        Returns the evaluation keys as they came, for helpers.
+        Returns the evaluation keys as they came, for helpers. `trial`: see `EvaluationKeys`.
         """
         joined = b"".join(parts)
         parts.clear()
@@ -300,7 +302,9 @@ class ServerState:
         public, evaluation = joined[: announced.public], joined[announced.public :]
         del joined
         try:
-            self._keys = ComputingKeys(self.setting, announced.fingerprint, public, evaluation)
+            self._keys = ComputingKeys(
+                self.setting, announced.fingerprint, public, evaluation, trial=trial
+            )
         except CryptoError as error:
             raise ProtocolError(f"{KEY_AUTHORITY} sent unusable CKKS keys: {error}") from None
         return evaluation

@@ -93,14 +93,15 @@ def seated(certificates: Mapping[str, Certificate], key: PartyKey) -> tuple[str,
     raise ProtocolError("this party has no seat in the run")
 
 
+def members_of(signed: bytes) -> dict[str, Certificate]:
+    """The certificates by seat, whether or not they are trusted and this version knows the run."""
+    return {seat: Certificate.from_der(der) for seat, der in _read(signed).certificates.items()}
+
+
 def claimed(signed: bytes, run: str, key: PartyKey) -> Identity | None:
     """The identity with which to refuse this run; None where this party has no seat in it."""
     try:
-        announcement = _read(signed)
-        certificates = {
-            seat: Certificate.from_der(der) for seat, der in announcement.certificates.items()
-        }
-        return seated(certificates, key)[1] if announcement.run == run else None
+        return seated(members_of(signed), key)[1] if _read(signed).run == run else None
     except LotorError:
         return None
 

@@ -162,8 +162,7 @@ class LiveRun:
             self._postpone(seat, size, partial(self.received, seat, frame))
             return
         host = self.host
-        if host is not None and host.links[seat].joined:
-            host.received(seat, frame)
+        if host is not None and host.links[seat].joined and host.received(seat, frame):
             self.advance()
 
     def parted(self, seat: str) -> None:

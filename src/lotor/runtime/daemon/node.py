@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -19,6 +18,7 @@ from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.resources import PartyResources
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
+from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import Journal
 from lotor.transport import NetworkTransport, PartyTransportFactory
@@ -64,6 +64,8 @@ class Node:
         self.runs: Mapping[str, LiveRun] = self.registry.runs
         self.commands = CommandHandler(self.context, self.registry)
         self._keeper: asyncio.Task[None] | None = None
+        # By sender and run: what was found when connections had last changed.
+        self._seats: dict[tuple[str, str], tuple[LiveRun, str]] = {}
 
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
@@ -100,25 +102,26 @@ class Node:
 
     async def _erase(self) -> None:
         """Leave nothing of ended runs behind; a process that reads meanwhile may take a moment."""
-        with suppress(sqlite3.Error):
+        with suppress(*errors()):
             for _ in range(ERASURE_ATTEMPTS):
                 if self.journal.erasure.complete():
                     return
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _look_regularly(self) -> None:
-        """Look for commands, and every fifth time after the runs."""
+        """Look for commands, and every fifth time after the runs and who is still trusted."""
         looks = 0
         while self.error is None:
             try:
                 self.commands.carry_out()
                 if looks % 5 == 0:
                     self.journal.erasure.complete()
+                    self.connections.end_untrusted()
                     for live in list(self.runs.values()):
                         live.look_after()
             except LotorError as error:
                 self._fatal(error)
-            except sqlite3.Error as error:
+            except errors() as error:
                 self._fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
@@ -135,6 +138,7 @@ class Node:
             return
         try:
             if self.connections.session_changed(name):
+                self._seats.clear()
                 self._peer_left(name)
                 self._peer_came(name)
             while self.error is None and (frame := self.connections.receive(name)) is not None:
@@ -193,11 +197,14 @@ class Node:
         elif isinstance(frame, Ask):
             self.connections.send(name, Roster("", self.connections.roster()))
         elif isinstance(frame, Roster):
-            self.connections.learn(frame.cards)
+            self.connections.learn(name, frame.cards)
 
     def _seated(self, name: str, frame: RunFrame) -> tuple[LiveRun, str]:
         """The run that a frame is about and its sender's seat there."""
         live = self.runs.get(frame.run)
+        known = self._seats.get((name, frame.run))
+        if known is not None and known[0] is live:
+            return known
         seat = live.peers.seat_of(name) if live is not None else None
         if (
             live is None
@@ -209,4 +216,5 @@ class Node:
                 f"{self.kit.subject.name}: it is out of step, or has another key than when the "
                 "run began"
             )
+        self._seats[name, frame.run] = live, seat
         return live, seat

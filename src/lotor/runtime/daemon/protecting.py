@@ -9,7 +9,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -34,7 +34,6 @@ from lotor.runtime.daemon.credentials import (
     read_key_file,
 )
 from lotor.runtime.daemon.key_files import (
-    make_folder,
     naming,
     read_file,
     read_private,
@@ -54,9 +53,18 @@ from lotor.runtime.daemon.protection import (
     read_protection,
     write_protection,
 )
+from lotor.runtime.durable.database import (
+    check_protection,
+    errors,
+    open_cipher,
+    open_read_only,
+    unreadable,
+)
+from lotor.runtime.durable.journal import JOURNAL_VERSION
+from lotor.runtime.durable.opening import check_journal, check_whole, lock_folder
+from lotor.runtime.durable.rewriting import rewrite_state
 
-KEY, JOURNAL, LOCK = "key.pem", "journal.db", "journal.lock"
-PLAIN_HEAD = b"SQLite format 3\0"
+KEY, JOURNAL = "key.pem", "journal.db"
 _LEFTOVER = re.compile(rf"\.(?:{re.escape(KEY)}|{re.escape(PROTECTION)})\.[0-9a-f]{{16}}")
 
 
@@ -132,29 +140,30 @@ def protect(
     with _turn(folder):
         protection = _read(folder)
         if protection is None:
-            with _alone(folder):
-                _key(folder, None)  # what is not this folder's key must not be taken for it
-                _check_plain(folder)
-                credential = choice.credential(folder.path, folder.subject)
-                _encrypt(folder, FolderKeys(new_key()), FolderLock(credential, cost=cost))
+            _check_not_served(folder)
+            _key(folder, None)  # what is not this folder's key must not be taken for it
+            _check_journal(folder, None)
+            if folder.state is not None:
+                open_cipher("file::memory:", None).close()  # before anything is encrypted
+            credential = choice.credential(folder.path, folder.subject)
+            _encrypt(folder, FolderKeys(new_key()), FolderLock(credential, cost=cost))
             return "protected"
         lock = ask_lock(protection)
         keys = lock.opened(folder.path, protection)
         if protection.phase == "protected":
-            _key(folder, keys)
+            _check_whole(folder, keys)
             credential = choice.credential(folder.path, folder.subject, change=True)
             _mark(folder, keys, FolderLock(credential, cost=cost), "protected")
             return "changed"
-        with _alone(folder):
-            _encrypt(folder, keys, lock)
+        _check_not_served(folder)
+        _encrypt(folder, keys, lock)
         return "completed"
 
 
 def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
     _mark(folder, keys, lock, "protecting")
     if not _is_encrypted(folder):
-        key = _key(folder, None)
-        replace_file(folder.path / KEY, key.to_pem(keys.password), private=True)
+        _replace_and_wipe(folder.path / KEY, _key(folder, None).to_pem(keys.password))
     _key(folder, keys)
     if folder.state is not None:
         rewrite_state(folder.state, folder.subject, None, keys.journal)
@@ -164,14 +173,15 @@ def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
 
 def unprotect(folder: SecretFolder) -> None:
     """Decrypt a folder again."""
-    with _turn(folder), _alone(folder):
+    with _turn(folder):
+        _check_not_served(folder)
         protection = _read(folder)
         if protection is None:
             raise ConfigError(f"{folder.path} is not protected, so there is nothing to take back")
         lock = ask_lock(protection)
         keys = lock.opened(folder.path, protection)
         if protection.phase == "protected":
-            _key(folder, keys)  # a swapped file must not be taken for what was interrupted
+            _check_whole(folder, keys)
         _mark(folder, keys, lock, "unprotecting")
         if folder.state is not None:
             rewrite_state(folder.state, folder.subject, keys.journal, None)
@@ -211,6 +221,17 @@ def _key(folder: SecretFolder, keys: FolderKeys | None) -> PartyKey:
     return key
 
 
+def _replace_and_wipe(path: Path, data: bytes) -> None:
+    """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
+    with naming(path), path.open("r+b") as old:
+        replace_file(path, data, private=True)
+        status = os.fstat(old.fileno())
+        if status.st_nlink == 0:  # whoever has given it another name keeps a copy on purpose
+            old.write(bytes(status.st_size))
+            old.flush()
+            os.fsync(old.fileno())
+
+
 def _within(path: Path, folder: Path) -> bool:
     with naming(path):
         return path.resolve().is_relative_to(folder.resolve())
@@ -235,41 +256,35 @@ def _turn(folder: SecretFolder) -> Iterator[None]:
         os.close(descriptor)
 
 
-@contextmanager
-def _alone(folder: SecretFolder) -> Iterator[None]:
-    """Keep the party from being served meanwhile; JournalError if it is."""
-    if folder.state is None:
-        yield
+def _check_whole(folder: SecretFolder, keys: FolderKeys) -> None:
+    """All files are this folder's: a swapped one must not be taken for what was interrupted."""
+    _key(folder, keys)
+    _check_journal(folder, keys.journal)
+
+
+def _check_not_served(folder: SecretFolder) -> None:
+    """JournalError if a process drives the party now; `rewrite_state` keeps others out, too."""
+    if folder.state is None or not folder.state.is_dir():
         return
-    make_folder(folder.state)
     with naming(folder.state):
-        lock = os.open(folder.state / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise JournalError(
-                f"a process serves {folder.subject} now, and nothing was changed: stop it, and "
-                "run this command again"
-            ) from None
-        yield
-    finally:
-        os.close(lock)
+        lock = lock_folder(folder.state)
+    if lock is None:
+        raise JournalError(
+            f"a process serves {folder.subject} now, and nothing was changed: stop it, and run "
+            "this command again"
+        )
+    os.close(lock)
 
 
-def _check_plain(folder: SecretFolder) -> None:
-    """Refuse a journal that is encrypted already, under a key that this folder does not have."""
+def _check_journal(folder: SecretFolder, key: bytes | None) -> None:
+    """Refuse the journal of somebody else, and one that is not under this key."""
     if folder.state is None or not (folder.state / JOURNAL).exists():
         return
-    with naming(folder.state / JOURNAL), (folder.state / JOURNAL).open("rb") as file:
-        head = file.read(len(PLAIN_HEAD))
-    if head and head != PLAIN_HEAD:
-        raise ConfigError(
-            f"{folder.state / JOURNAL} is encrypted or damaged, and there is no {PROTECTION} in "
-            f"{folder.path}, so nothing was changed: put back both from one backup"
-        )
-
-
-def rewrite_state(folder: Path, party: str, old: bytes | None, new: bytes | None) -> None:  # noqa: ARG001
-    if (folder / JOURNAL).exists():
-        raise JournalError(f"{folder / JOURNAL} of {party} cannot be rewritten yet")
+    path = folder.state / JOURNAL
+    check_whole(path)
+    check_protection(path, key)
+    try:
+        with closing(open_read_only(path, key)) as database:
+            check_journal(database, path, folder.subject, JOURNAL_VERSION)
+    except errors() as error:
+        raise unreadable(path, key, str(error)) from None

@@ -36,7 +36,7 @@ def open_kit(path: Path) -> Iterator[OpenKit]:
     if config.code is not None:
         allow_code(config.code, kit.path)
     kit.unlock()
-    journal = Journal(kit.path / config.state, str(kit.subject))
+    journal = Journal(kit.path / config.state, str(kit.subject), kit.journal_key)
     try:
         yield OpenKit(kit, config, journal)
     finally:

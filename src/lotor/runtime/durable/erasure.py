@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 
-from lotor.runtime.durable.database import BUSY_SECONDS
+from lotor.runtime.durable.database import BUSY_SECONDS, errors
 
 _log = logging.getLogger("lotor.daemon")
 
@@ -71,7 +71,7 @@ class Erasure:
                 self._database.execute("VACUUM")
                 self._rewritten = True
             (busy, *_) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.Error as error:
+        except errors() as error:
             self._warn(str(error))
             return False
         finally:

@@ -1,23 +1,58 @@
-"""The files that a party keeps beside its journal, each named by the digest of its contents."""
+"""The files that a party keeps beside its journal, each named by the digest of its contents.
+
+Under a key they are sealed by AES-256-GCM, each bound to its run and its name, and on the disk they
+have other names: a digest of the contents would show who has them what they are.
+"""
 
 import os
 import shutil
 import threading
 from collections.abc import Collection
+from hashlib import sha256
+from hmac import digest
 from pathlib import Path
 
-from lotor.core.errors import JournalError, JournalWriteError
+from lotor.core.errors import IntegrityError, JournalError, JournalWriteError
+from lotor.crypto.aead import OVERHEAD, Aead
+from lotor.crypto.prf import derive_key
 from lotor.protocols.store import content_name
 
 # A file that was written to its end never has a name that begins so.
 _UNFINISHED = "unfinished-"
 
 
+class SealedFiles:
+    """The files of one run under a key of its own."""
+
+    def __init__(self, key: bytes, run: str) -> None:
+        self._run = run
+        self._aead = Aead(derive_key(key, f"files of {run}"))
+        self._names = derive_key(key, f"names of the files of {run}")
+
+    def place(self, name: str) -> str:
+        """The name on the disk of what is called so."""
+        return digest(self._names, name.encode(), sha256).hex()
+
+    def seal(self, data: bytes, place: str) -> bytes:
+        return self._aead.seal([data], self._bound(place))
+
+    def open(self, data: bytes, place: str) -> bytes:
+        """Raises IntegrityError for what was altered, or is another file."""
+        if len(data) < OVERHEAD:
+            raise IntegrityError("too short")
+        (opened,) = self._aead.open(data, len(data) - OVERHEAD, self._bound(place))
+        return opened
+
+    def _bound(self, place: str) -> bytes:
+        return f"{self._run}/{place}".encode()
+
+
 class FileStore:
     """One run's folder: private (0600 in 0700), and on the disk when `keep` returns."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: bytes | None = None) -> None:
         self._folder = folder
+        self._sealed = None if key is None else SealedFiles(key, folder.name)
         self._removed = False
         # A slow party's background step may still keep something when its run has ended.
         self._lock = threading.Lock()
@@ -27,18 +62,20 @@ class FileStore:
 
     def keep(self, data: bytes) -> str:
         name = content_name(data)
-        path = self._folder / name
+        place = self._place(name)
+        path = self._folder / place
         try:
             with self._lock:
                 if self._removed:
                     raise FileNotFoundError("the run is over")
-                _make(self._folder)
+                make_folder(self._folder)
                 if not path.exists():
-                    unfinished = self._folder / (_UNFINISHED + name)
-                    _write(unfinished, data)
+                    unfinished = self._folder / (_UNFINISHED + place)
+                    sealed = self._sealed.seal(data, place) if self._sealed else data
+                    write_file(unfinished, sealed)
                     unfinished.rename(path)
                 # A name that a crashed process gave may not be on the disk yet, either.
-                _sync(self._folder)
+                sync_folder(self._folder)
         except OSError as error:
             raise JournalWriteError(
                 f"no file can be written to {self._folder} ({error.strerror or error}): nothing of "
@@ -48,14 +85,23 @@ class FileStore:
         return name
 
     def fetch(self, name: str) -> bytes:
-        path = self._folder / name
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise self._unusable(path, error.strerror or "unreadable") from None
+        path = self._folder / self._place(name)
+        data = self._read(path)
         if content_name(data) != name:
             raise self._unusable(path, "damaged")
         return data
+
+    def _place(self, name: str) -> str:
+        return name if self._sealed is None else self._sealed.place(name)
+
+    def _read(self, path: Path) -> bytes:
+        try:
+            data = path.read_bytes()
+            return data if self._sealed is None else self._sealed.open(data, path.name)
+        except OSError as error:
+            raise self._unusable(path, error.strerror or "unreadable") from None
+        except IntegrityError:
+            raise self._unusable(path, "damaged, or under another key") from None
 
     def _unusable(self, path: Path, how: str) -> JournalError:
         return JournalError(
@@ -65,9 +111,16 @@ class FileStore:
 
     def retain(self, names: Collection[str]) -> None:
         if self._folder.is_dir():
+            places = {self._place(name) for name in names}
             for path in self._folder.iterdir():
-                if path.name not in names:
+                if path.name not in places:
                     path.unlink(missing_ok=True)
+
+    def names(self) -> list[str]:
+        """The names of all that is kept; raises for a file that is not whole, or not readable."""
+        paths = sorted(self._folder.iterdir())
+        whole = [path for path in paths if not path.name.startswith(_UNFINISHED)]
+        return [content_name(self._read(path)) for path in whole]
 
     def remove(self) -> None:
         """Delete all files: the run is over, and nothing of it is needed."""
@@ -79,11 +132,16 @@ class FileStore:
 class Stores:
     """The stores of all runs of a party, in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, key: bytes | None = None) -> None:
         self._folder = folder
+        self._key = key
 
     def of(self, run: str) -> FileStore:
-        return FileStore(self._folder / run)
+        return FileStore(self._folder / run, self._key)
+
+    def runs(self) -> list[str]:
+        """The runs that have files here."""
+        return sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
 
     def sweep(self, runs: Collection[str]) -> None:
         """Remove what runs other than these have left."""
@@ -93,15 +151,15 @@ class Stores:
                     FileStore(path).remove()
 
 
-def _make(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder that survives a power cut."""
     if not folder.is_dir():
-        _make(folder.parent)
+        make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
-        _sync(folder.parent)
+        sync_folder(folder.parent)
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)
@@ -109,7 +167,7 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(descriptor)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

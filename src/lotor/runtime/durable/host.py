@@ -26,12 +26,13 @@ from lotor.protocols.party import Party
 from lotor.runtime.durable.background_step import BackgroundStep
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.questions import Question, QuestionLog
+from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
 CHECKPOINT_BYTES = 1 << 20
+_QUESTIONS = (Pull, Act, Observe)
 # So many messages are acknowledged by a frame of its own; fewer wait for the next message.
 ACKNOWLEDGED_TOGETHER = 8
 
@@ -85,7 +86,7 @@ class Host:
             self._steps = self.party.steps()
             self._slow = self.party.slow
             # A party's first effect is the checkpoint that it was restored from.
-            self._effect: Effect | None = None if self._slow else next(self._steps)
+            self._effect: Effect | Answered | None = None if self._slow else next(self._steps)
             if self._slow:
                 self._step(None)
 
@@ -126,12 +127,14 @@ class Host:
         """The connection is gone."""
         self.links[peer].joined = False
 
-    def received(self, peer: str, frame: Data | Ack) -> None:
+    def received(self, peer: str, frame: Data | Ack) -> bool:
+        """Take a frame; False if `advance` would do nothing, since another peer is waited for."""
         link = self.links[peer]
         link.acknowledge(frame.ack, frame.commits)
         if type(frame) is Data and not link.accept(frame.seq, frame.payload):
             link.told = 0  # acknowledge a duplicate again
             self._owes_acks = True
+        return self._owes_acks or self.awaits is None or self.awaits == peer
 
     def advance(self) -> None:
         """Let the party run until it must wait."""
@@ -139,9 +142,9 @@ class Host:
             step = self.background_step
             if step is not None and not self._take_up(step):
                 return
-            while not self.finished and self._questions.pending is None:
-                if not self._perform():
-                    break
+            if not self.finished and self._questions.pending is None:
+                while self._perform():
+                    pass
         except LotorError as error:
             error.add_note(f"(raised at {self._name})")
             raise
@@ -152,8 +155,7 @@ class Host:
         effect = self._effect
         value: object = None
         if type(effect) is Receive:
-            link = self._link(effect.sender)
-            payload = link.take()
+            payload = self._link(effect.sender).take()
             if payload is None:
                 self.awaits = effect.sender
                 return False
@@ -162,15 +164,13 @@ class Host:
             value = decode(payload, effect, self._name)
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
-        elif isinstance(effect, Pull | Act | Observe):
-            recorded = self._questions.ask(effect)
-            if recorded is None:
+        elif type(effect) is Checkpoint:
+            if not self._boundary(effect):
                 return False
-            value = recorded.answer
-        elif type(effect) is Decided:
-            self._questions.decided(effect.decision)
-        elif type(effect) is Checkpoint and not self._boundary(effect):
-            return False
+        elif type(effect) is Answered:
+            value = effect.answer
+        elif effect is not None:
+            return self._consult(effect)
         if self._slow:
             self._step(value)
             return False
@@ -178,6 +178,19 @@ class Host:
             self._effect = self._steps.send(value)
         except StopIteration as end:
             self._finish(end.value)
+            return False
+        return True
+
+    def _consult(self, effect: Effect | Answered) -> bool:
+        """Look for an answer in the journal; False when the world must be asked."""
+        if type(effect) is Decided:
+            self._questions.decided(effect.decision)
+            self._effect = Answered(None)
+        elif isinstance(effect, _QUESTIONS):
+            recorded = self._questions.ask(effect)
+            if recorded is None:
+                return False
+            self._effect = Answered(recorded.answer)
         return True
 
     def _step(self, value: object) -> None:
@@ -217,8 +230,8 @@ class Host:
             self._send_data(link, seq, payload)
 
     def _send_data(self, link: Link, seq: int, payload: bytes) -> None:
-        link.told = link.ack
-        self._send(link.peer, Data(self._run, seq, link.ack, self._record.commits, payload))
+        ack = link.told = link.durable
+        self._send(link.peer, Data(self._run, seq, ack, self._record.commits, payload))
 
     def _acknowledge(self) -> None:
         """Acknowledge to peers what has become durable, where no message has done so."""
@@ -275,6 +288,7 @@ class Host:
     def answered(self, answer: Answer) -> None:
         """Hand in the world's answer to what was `asked`; it is written down at once."""
         self._questions.answer(answer)
+        self._effect = Answered(answer)
 
     def settle(self) -> bool:
         """Drop from the disk what more peers of a finished party have; False if none has more."""

@@ -1,23 +1,23 @@
 """A party's journal: one SQLite file with all its runs, and the commands of its operator."""
 
-import fcntl
 import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
 
-from lotor.core.errors import InputError, JournalError, VersionError
+from lotor.core.errors import InputError, JournalError
 from lotor.core.version import VERSION
 from lotor.runtime.durable import command_queue, ledger, record
 from lotor.runtime.durable.command_queue import CommandQueue
-from lotor.runtime.durable.database import connect, open_read_only
+from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.ledger import Charge, Ledger
+from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
@@ -65,53 +65,37 @@ class RunRow(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """Durable (WAL, synchronous=FULL) and private (0600 in a folder of 0700)."""
+    """Durable (WAL, synchronous=FULL), private (0600 in a folder of 0700), encrypted with a key."""
 
-    def __init__(self, folder: Path, party: str) -> None:
+    def __init__(self, folder: Path, party: str, key: bytes | None = None) -> None:
         self.path = folder / "journal.db"
-        self.stores = Stores(folder / "store")
+        self.stores = Stores(folder / "store", key)
         self._lock: int | None = None
-        self._check_version_untouched()
+        check_untouched(self.path, key, JOURNAL_VERSION)
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             # A copy that was put back may have come with wider permissions.
             os.chmod(self.path, 0o600)
             os.chmod(folder, 0o700)
-            self._database = connect(self.path)
-        except (OSError, sqlite3.Error) as error:
+            self._database = connect(self.path, key)
+        except errors(OSError) as error:
             raise JournalError(
                 f"no journal can be kept in {folder} ({error}): let `state` in party.toml name a "
                 "folder that this user may write"
             ) from None
         try:
-            self._check(party)
+            check_journal(self._database, self.path, party, JOURNAL_VERSION)
             self._prepare(party)
-        except sqlite3.DatabaseError as error:
+        except errors() as error:
             self._database.close()
-            raise self._damaged(str(error)) from None
+            raise unreadable(self.path, key, str(error)) from None
         except BaseException:
             self._database.close()
             raise
         self.commands = CommandQueue(self._database)
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
-
-    def _check_version_untouched(self) -> None:
-        """Refuse a journal of another version while it is only open for reading.
-
-        Opened for writing, SQLite would move what is in the log beside it into the journal. What
-        cannot be read here is for `_check` to judge.
-        """
-        if self.path.exists():
-            with suppress(sqlite3.Error), closing(open_read_only(self.path)) as database:
-                self._check_version(_meta(database))
-
-    def _damaged(self, how: str) -> JournalError:
-        return JournalError(
-            f"{self.path} is damaged ({how}): put back the newest copy of its folder; peers "
-            "refuse one that is too old"
-        )
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -126,32 +110,6 @@ class Journal:
             database.execute("INSERT OR IGNORE INTO meta VALUES ('party', ?)", (party,))
             database.execute(
                 "INSERT OR IGNORE INTO meta VALUES (?, ?)", (ledger.SINCE, str(time.time()))
-            )
-
-    def _check(self, party: str) -> None:
-        """Refuse a journal that is damaged or not for this party, before anything is changed."""
-        database = self._database
-        (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
-        if found != "ok":
-            raise self._damaged(found)
-        meta = _meta(database)
-        if not meta:
-            return
-        self._check_version(meta)
-        if meta["party"] != party:
-            raise JournalError(
-                f"{self.path} is the journal of {meta['party']}, not of {party}: give each party "
-                "a state folder of its own"
-            )
-
-    def _check_version(self, meta: dict[str, str]) -> None:
-        if meta and meta["journal"] != str(JOURNAL_VERSION):
-            writer = meta["version"]
-            raise VersionError(
-                f"{self.path} was written by lotor {writer} (journal version {meta['journal']}), "
-                f"and this lotor {VERSION} only reads journal version {JOURNAL_VERSION}; nothing "
-                f"was changed: install lotor {writer} to finish the runs in it, or let `state` in "
-                "party.toml name a new folder"
             )
 
     @property
@@ -170,11 +128,8 @@ class Journal:
 
     def lock(self) -> bool:
         """Become the one process that drives this party; False when another one does."""
-        handle = os.open(self.path.with_name("journal.lock"), os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
+        handle = lock_folder(self.path.parent)
+        if handle is None:
             return False
         self._lock = handle
         os.ftruncate(handle, 0)
@@ -351,10 +306,3 @@ class Journal:
         """A number that changes when another process has written."""
         (version,) = self._database.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-
-def _meta(database: sqlite3.Connection) -> dict[str, str]:
-    """The versions that a journal was written by, and its party; empty in a new journal."""
-    if not database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
-        return {}
-    return dict(database.execute("SELECT key, value FROM meta").fetchall())

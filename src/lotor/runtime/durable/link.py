@@ -79,7 +79,7 @@ class Link:
 
     def acknowledge(self, ack: int, commits: int) -> None:
         """Forget the messages that the peer has durably."""
-        if ack > max(self.sent, self._ceiling):
+        if ack > self.sent and ack > self._ceiling:
             raise ProtocolError(
                 f"{self.peer} acknowledges message {ack}, but {self.sent} were sent: it is out of "
                 "step, or runs another program"

@@ -3,7 +3,7 @@
 docs/resume.md has the rules. A pull is the most frequent question, hence the journal's names.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lotor.core.effects import HIDDEN, Act, Decision, Observe, Pull
 from lotor.core.errors import JournalError, ProtocolError
@@ -29,6 +29,13 @@ class Question:
         if type(self.effect) is Pull:
             return self.decision is not None and self.decision.arm == HIDDEN
         return type(self.effect) is Observe
+
+
+@dataclass(slots=True)
+class Answered:
+    """A question whose answer is written down and can be used."""
+
+    answer: Answer = field(repr=False)
 
 
 class QuestionLog:
@@ -78,9 +85,7 @@ class QuestionLog:
             self._record.keep(asked.number, decision, answer)
         else:
             self._record.note(asked.number, decision, answer)
-        self._recorded[asked.number] = PullRecord(
-            asked.number, decision.id if decision else None, answer, answered=True
-        )
+        self.count = asked.number
         self.pending = None
 
     def decided(self, decision: Decision) -> None:

@@ -12,6 +12,7 @@ import msgspec
 from lotor.core.effects import Decision
 from lotor.core.errors import JournalError
 from lotor.runtime.durable import outbox
+from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.transaction import transaction, unwritable
 
@@ -281,7 +282,7 @@ class RunRecord:
         """Execute one statement: a transaction of its own, cheaper than BEGIN and COMMIT."""
         try:
             self._database.execute(statement, values)
-        except sqlite3.Error as error:
+        except errors() as error:
             raise unwritable(error) from error
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lotor.core.errors import JournalWriteError
+from lotor.runtime.durable.database import errors
 
 
 @contextmanager
@@ -17,12 +18,12 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
     except BaseException as error:
         if database.in_transaction:
             database.execute("ROLLBACK")
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, errors()):
             raise unwritable(error) from error
         raise
 
 
-def unwritable(error: sqlite3.Error) -> JournalWriteError:
+def unwritable(error: BaseException) -> JournalWriteError:
     return JournalWriteError(
         f"the journal could not be written ({error}): nothing of this step was done; free the "
         "disk or correct its permissions, and start the party again"

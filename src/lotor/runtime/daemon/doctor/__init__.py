@@ -11,6 +11,7 @@ from lotor.runtime.daemon.doctor import (
     kit_checks,
     network_checks,
     run_checks,
+    trust_checks,
 )
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, Result, guarded
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
@@ -44,6 +45,7 @@ def examine(
         "state": lambda: journal_checks.check_state(kit),
         "journal": lambda: journal_checks.check_journal(kit),
         "runs": lambda: run_checks.check_runs(kit),
+        "trusted": lambda: trust_checks.check_trusted(kit),
         "served": lambda: journal_checks.check_served(kit, openers),
         "port": lambda: network_checks.check_port(kit),
         "peers": lambda: network_checks.check_peers(kit),

@@ -8,11 +8,18 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
+from lotor.core.errors import JournalError
 from lotor.core.version import VERSION
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, open_to_others, problem, warning
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
-from lotor.runtime.durable.database import open_read_only
+from lotor.runtime.durable.database import (
+    check_protection,
+    errors,
+    open_read_only,
+    unreadable,
+)
 from lotor.runtime.durable.journal import JOURNAL_VERSION
+from lotor.runtime.durable.opening import check_whole
 
 JOURNAL, LOCK = "journal.db", "journal.lock"
 ENOUGH_SPACE, LEAST_SPACE = 1 << 30, 64 << 20
@@ -79,19 +86,29 @@ def check_journal(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     if not path.exists():
         yield ok("journal", "there is none yet")
         return
+    if kit.locked:
+        return
     try:
-        with closing(open_read_only(path)) as database:
+        with closing(open_journal(kit)) as database:
             yield from _examined(kit, path, database)
-    except sqlite3.Error as error:
-        yield _damaged(path, str(error))
+    except JournalError as error:
+        yield _unusable(error)
+    except errors() as error:
+        yield _unusable(unreadable(path, kit.journal_key, str(error)))
 
 
-def _damaged(path: Path, how: str) -> DoctorFinding:
-    return problem(
-        "journal",
-        f"{path} is damaged ({how})",
-        "put back the newest copy of its folder; peers refuse one that is too old",
-    )
+def open_journal(kit: ExaminedKit) -> sqlite3.Connection:
+    """A kit's journal, to be read; it must exist."""
+    path = kit.state / JOURNAL
+    check_whole(path)
+    check_protection(path, kit.journal_key)
+    return open_read_only(path, kit.journal_key)
+
+
+def _unusable(error: JournalError) -> DoctorFinding:
+    """What is wrong stands before the first colon, and what to do behind it."""
+    what, _, todo = str(error).partition(": ")
+    return problem("journal", what, todo)
 
 
 def _examined(
@@ -99,7 +116,7 @@ def _examined(
 ) -> Iterator[DoctorFinding]:
     (word,) = database.execute("PRAGMA quick_check(1)").fetchone()
     if word != "ok":
-        yield _damaged(path, word)
+        yield _unusable(unreadable(path, None, word))
         return
     meta = dict(database.execute("SELECT key, value FROM meta").fetchall())
     if meta.get("journal") != str(JOURNAL_VERSION):

@@ -1,7 +1,7 @@
 """Checks of what lies in a kit: its keys, its certificate, its party.toml."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, rea
 from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.doctor.findings import (
     DoctorFinding,
+    hint,
     ok,
     open_to_others,
     problem,
@@ -46,6 +47,7 @@ class ExaminedKit:
     certificate: Certificate | None = None
     trust: Trust | None = None
     config: PartyConfig | None = None
+    journal_key: bytes | None = field(default=None, repr=False)
 
     @property
     def subject(self) -> Subject | None:
@@ -75,13 +77,14 @@ def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whether key and journal are encrypted, and whether they can be opened here."""
     kit.protection = read_protection(kit.path)
     if kit.protection is None:
-        yield ok(
+        yield hint(
             "protection",
-            "none: key and journal rely on file permissions and an encrypted disk; "
-            f"`lotor keys protect --kit {kit.path}` encrypts them",
+            "key and journal are not encrypted: they rely on file permissions and on the disk",
+            f"`lotor keys protect --kit {kit.path}` encrypts them: disks do get stolen",
         )
         return
     kit.keys = open_kit_keys(kit.path, kit.protection)
+    kit.journal_key = None if kit.keys is None else kit.keys.journal
     word = "a passphrase" if kit.protection.kind == "passphrase" else "a key file"
     yield ok("protection", f"key and journal are encrypted, and {word} opens them")
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
-from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served
+from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, open_journal
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
-from lotor.runtime.durable.database import open_read_only
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "runs"
@@ -17,9 +16,9 @@ CHECK = "runs"
 
 def check_runs(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path = kit.state / JOURNAL
-    if not path.exists():
+    if not path.exists() or kit.locked:
         return
-    with closing(open_read_only(path)) as database:
+    with closing(open_journal(kit)) as database:
         rows = database.execute(
             "SELECT id, seat, state, note FROM runs WHERE state IN (?, ?) ORDER BY created",
             (WAITING, RUNNING),

@@ -1,0 +1,204 @@
+"""Keys, ciphertexts and certificates that somebody has altered: refused, and nothing else."""
+
+import base64
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from crypto.ckks.small import small
+from crypto.paillier.fixed_keys import fixed_key
+from lotor.crypto import ckks, paillier
+from lotor.crypto.aead import Aead
+from lotor.crypto.certificates import (
+    Certificate,
+    CertificateAuthority,
+    PartyKey,
+    Revocations,
+    Subject,
+    Trust,
+)
+from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, read_frame
+from lotor.crypto.ckks.keys import _fingerprint
+from lotor.crypto.sealing import SealingKey, seal
+from lotor.crypto.signing import trusting_identities
+from mutations import SEED, HostileTarget, attack
+
+# A parser's words about a number that no certificate has, before it is refused.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Parsed a serial number:cryptography.utils.CryptographyDeprecationWarning"
+)
+
+BITS = 2048
+SMALL = small(2, (1,))
+FEW, MANY = 60, 2_500
+
+
+def wrapped(title: str, read: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """Reads DER as PEM: altered letters would hardly ever be more than letters."""
+
+    def as_pem(der: bytes) -> object:
+        body = base64.encodebytes(der).decode()
+        return read(f"-----BEGIN {title}-----\n{body}-----END {title}-----\n".encode())
+
+    return as_pem
+
+
+def as_text(read: Callable[[str], object]) -> Callable[[bytes], object]:
+    return lambda data: read(data.decode("utf-8", "replace"))
+
+
+def paillier_objects() -> list[HostileTarget]:
+    private = fixed_key(BITS)
+    public = private.public
+    texts = [public.to_json().encode()]
+    return [
+        HostileTarget(
+            "a Paillier public key",
+            [public.to_bytes()],
+            partial(paillier.PublicKey.from_bytes, minimum_bits=BITS),
+        ),
+        HostileTarget(
+            "a Paillier public key as JSON",
+            texts,
+            as_text(partial(paillier.PublicKey.from_json, minimum_bits=BITS)),
+        ),
+        HostileTarget(
+            "a Paillier private key",
+            [private.to_bytes()],
+            partial(paillier.PrivateKey.from_bytes, minimum_bits=BITS),
+        ),
+        HostileTarget(
+            "a Paillier ciphertext",
+            [public.encrypt(number).to_bytes() for number in (0, 7)],
+            lambda data: paillier.Ciphertext.from_bytes(data, public),
+        ),
+    ]
+
+
+def in_frame(kind: FrameKind, place: int) -> HostileTarget:
+    """What SEAL reads, in a frame whose check is right: only the inner part is altered."""
+    parameters, secret = SMALL.parameters, SMALL.secret
+    data = {
+        FrameKind.SECRET_KEY: secret.to_bytes(),
+        FrameKind.PUBLIC_KEY: secret.public.to_bytes(),
+        FrameKind.EVALUATION_KEYS: secret.evaluation_keys([1]),
+        FrameKind.CIPHERTEXT: secret.encrypt_to_bytes([1.0, 2.0]),
+    }[kind]
+    frame = read_frame(kind, data, parameters)
+
+    def read(part: bytes) -> object:
+        parts = [bytes(one) for one in frame.parts]
+        parts[place] = part
+        own = kind in (FrameKind.SECRET_KEY, FrameKind.PUBLIC_KEY)
+        key = _fingerprint(parameters, parts[0]) if own else frame.key
+        made = CKKSFrame(kind, frame.parameters, key, tuple(parts), frame.level, frame.scale)
+        return loaded(kind, made.to_bytes(), key)
+
+    return HostileTarget(f"part {place} of a {kind.title}", [bytes(frame.parts[place])], read)
+
+
+def loaded(kind: FrameKind, data: bytes, key: str) -> object:
+    parameters = SMALL.parameters
+    if kind is FrameKind.SECRET_KEY:
+        return ckks.SecretKey.from_bytes(data, parameters)
+    if kind is FrameKind.PUBLIC_KEY:
+        return ckks.PublicKey.from_bytes(data, parameters)
+    if kind is FrameKind.EVALUATION_KEYS:
+        return ckks.EvaluationKeys.from_bytes(data, parameters, key)
+    return ckks.Ciphertext.from_bytes(data, parameters, key)
+
+
+def ckks_objects() -> list[HostileTarget]:
+    secret = SMALL.secret
+    whole = HostileTarget(
+        "a CKKS ciphertext",
+        [secret.encrypt_to_bytes([1.0])],
+        lambda data: loaded(FrameKind.CIPHERTEXT, data, secret.fingerprint),
+    )
+    # Not the keys within evaluation keys: SEAL would end this process, see test_key_trial.py.
+    places = dict.fromkeys(FrameKind, 0) | {FrameKind.SECRET_KEY: 1}
+    return [whole, *(in_frame(kind, place) for kind, place in places.items())]
+
+
+def certificates() -> list[HostileTarget]:
+    authority, key = CertificateAuthority.create("federation"), PartyKey.new()
+    certificate = authority.sign(key.request(Subject("lyon", "owner")), 30)
+    request = x509.load_pem_x509_csr(key.request(Subject("lyon", "owner")))
+    revoked = Revocations.from_pem(
+        authority.revocations({certificate.serial: certificate.not_before})
+    )
+    trust = Trust(authority.certificate_pem)
+    return [
+        HostileTarget(
+            "a certificate",
+            [certificate.to_der()],
+            lambda der: trust.check(Certificate.from_der(der)),
+        ),
+        HostileTarget(
+            "an authority",
+            [authority._certificate.public_bytes(Encoding.DER)],
+            wrapped("CERTIFICATE", Trust),
+        ),
+        HostileTarget(
+            "a request",
+            [request.public_bytes(Encoding.DER)],
+            wrapped("CERTIFICATE REQUEST", lambda pem: authority.sign(pem, 30)),
+        ),
+        HostileTarget(
+            "a revocation list",
+            [revoked._crl.public_bytes(Encoding.DER)],
+            wrapped("X509 CRL", lambda pem: Trust(authority.certificate_pem, pem)),
+        ),
+        HostileTarget("a key", [key.to_pem()], PartyKey.from_pem),
+    ]
+
+
+def sealed_objects() -> list[HostileTarget]:
+    key, aead = SealingKey(), Aead(bytes(range(32)))
+    names = trusting_identities(["lyon", "comp"])
+    about = {"run": "aa", "purpose": "terms", "recipient": "comp"}
+    signature = names["lyon"].sign(b"data", **about)
+    return [
+        HostileTarget(
+            "a sealed key", [seal(bytes(32), key.public, b"")], lambda data: key.open(data, b"")
+        ),
+        HostileTarget("a key to seal to", [key.public], lambda data: seal(b"key", data, b"")),
+        HostileTarget(
+            "a sealed message",
+            [aead.seal([bytes(8)] * 3, b"")],
+            lambda data: aead.open(data, 8, b""),
+        ),
+        HostileTarget(
+            "a signature",
+            [signature],
+            lambda data: names["comp"].verify(b"data", data, sender="lyon", **about),
+        ),
+    ]
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        *paillier_objects(),
+        *ckks_objects(),
+        *certificates(),
+        *sealed_objects(),
+    )
+}
+
+# Whether two numbers are prime takes long to find out.
+LONG = {name: MANY if name != "a Paillier private key" else 200 for name in TARGETS}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_altered_objects_are_refused_in_plain_words(name: str) -> None:
+    assert attack(TARGETS[name], FEW) > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", TARGETS)
+def test_very_many_altered_objects_are_refused_in_plain_words(name: str) -> None:
+    assert attack(TARGETS[name], LONG[name], SEED + 1) > 0
