@@ -204,7 +204,7 @@ def test_orders_of_no_usable_policy_are_refused(
     ("arguments", "complaint"),
     [
         (("--budget", "2"), "no run can do"),
-        (("--owners", "lyon,lyon"), "two seats of the run are called lyon"),
+        (("--owners", "lyon,lyon"), "names a party twice"),
         (("--owners", "comp"), "comp"),
     ],
 )
