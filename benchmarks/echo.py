@@ -3,7 +3,8 @@
 One server sends a frame to each client in every round and waits until all have answered. Run as
 `echo.py KIT ADDRESS PEERS SIZE`, by a client with the server's address and name. Either prints a
 line when it is up and ends with its standard input, from which the server reads a number of rounds;
-it prints the seconds that they took.
+it prints the seconds that they took. With one more size, the server's last peer is Comp, which gets
+a frame of that size when all others have answered: these are all frames of a federation's round.
 """
 
 import asyncio
@@ -91,6 +92,32 @@ class Server(Echo):
             self.net.send(self.name, client, self.frame)
 
 
+class Relay(Server):
+    """A server that asks Comp, too, once all clients have answered."""
+
+    def __init__(
+        self, kit: Kit, address: Address, clients: list[str], size: int, onward: int
+    ) -> None:
+        *owners, self._comp = clients
+        super().__init__(kit, address, owners, size)
+        self._onward = bytes(onward)
+        self._busy = False
+
+    def changed(self, peer: str) -> None:
+        while self.net.receive(self.name, peer) is not None:
+            self._missing -= peer != self._comp
+            if peer == self._comp:
+                self._next()
+            elif not self._missing:
+                self.net.send(self.name, self._comp, self._onward)
+        if not self._busy and self.net.connected(self._comp):
+            self._begin()
+
+    def _next(self) -> None:
+        self._busy = self._left > 0
+        super()._next()
+
+
 async def serve(echo: Echo) -> None:
     """Until standard input ends."""
     over = asyncio.Event()
@@ -111,11 +138,13 @@ async def serve(echo: Echo) -> None:
     await echo.net.close()
 
 
-async def main(path: str, address: str, peers: str, size: str) -> None:
+async def main(path: str, address: str, peers: str, size: str, onward: str = "") -> None:
     kit, (host, _, port), names = Kit(Path(path)), address.partition(":"), peers.split(",")
     there = Address(host, int(port))
-    if kit.subject.role == "owner":
+    if kit.subject.role != "controller":
         await serve(Echo(kit, int(size), listen=None, dial={names[0]: there}))
+    elif onward:
+        await serve(Relay(kit, there, names, int(size), int(onward)))
     else:
         await serve(Server(kit, there, names, int(size)))
 

@@ -16,9 +16,14 @@ from select import select
 import msgspec
 
 import lotor
-from lotor.core.effects import Decision
+from lotor.core.effects import Decision, Message
 from lotor.core.errors import RunEndedError
-from lotor.protocols.samba.messages import MaskedScores, PullingBits
+from lotor.protocols.samba.messages import (
+    MaskedScores,
+    PermutedBits,
+    PermutedScores,
+    PullingBits,
+)
 from lotor.protocols.samba.paper import hospitals
 from lotor.protocols.samba.wire import SEALED_BIT, SEALED_SCORE, place_of
 from lotor.runtime.daemon.address import Address
@@ -169,13 +174,15 @@ class Runs:
                 time.sleep(0.01)
 
 
-def frame_bytes(message: MaskedScores | PullingBits) -> int:
-    """How long a message of an owner with one arm is on the wire, in the middle of a run."""
+def frame_bytes(message: Message) -> int:
+    """How long a message is on the wire, in the middle of a run."""
     return len(encode(Data("0" * 32, 1_000, 1_000, 1_000, encode(message))))
 
 
-SCORES = frame_bytes(MaskedScores(place_of(1_000, 1), bytes(SEALED_SCORE)))
-BITS = frame_bytes(PullingBits(place_of(1_000, 1), bytes(SEALED_BIT)))
+# Of an owner with one arm.
+PLACE = place_of(1_000, 1)
+SCORES = frame_bytes(MaskedScores(PLACE, bytes(SEALED_SCORE)))
+BITS = frame_bytes(PullingBits(PLACE, bytes(SEALED_BIT)))
 
 
 class Echo:
@@ -185,20 +192,29 @@ class Echo:
         self, federation: Federation, listen: Address, dial: tuple[str, int] | None = None
     ) -> None:
         """The server listens at one address; clients may find it at another."""
-        owners, there = federation.owners, Address(*(dial or listen))
-        self._server = self._start(federation.kits["controller"], listen, owners, BITS)
+        there, sizes = Address(*(dial or listen)), self._sizes(federation)
+        onward = [frame_bytes(PermutedScores(PLACE, bytes(len(federation.owners) * SEALED_SCORE)))]
+        self._server = self._start(
+            *(federation.kits["controller"], listen, sizes, BITS),
+            *(onward if "comp" in sizes else ()),
+        )
         self._line(PATIENCE)
         self._clients = [
-            self._start(federation.kits[name], there, ["controller"], SCORES) for name in owners
+            self._start(federation.kits[name], there, ["controller"], size)
+            for name, size in sizes.items()
         ]
+
+    def _sizes(self, federation: Federation) -> dict[str, int]:
+        """Who answers the server, and how many bytes."""
+        return dict.fromkeys(federation.owners, SCORES)
 
     @staticmethod
     def _start(
-        kit: Path, address: Address, peers: Iterable[str], size: int
+        kit: Path, address: Address, peers: Iterable[str], *sizes: int
     ) -> subprocess.Popen[str]:
         script = Path(__file__).with_name("echo.py")
         return subprocess.Popen(  # noqa: S603
-            [sys.executable, str(script), str(kit), str(address), ",".join(peers), str(size)],
+            [sys.executable, script, kit, str(address), ",".join(peers), *map(str, sizes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -232,6 +248,15 @@ class Echo:
     def close(self) -> None:
         for process in (*self._clients, self._server):
             process.communicate()
+
+
+class Frames(Echo):
+    """All frames of a federation's round, and nothing else: Comp is asked, too."""
+
+    def _sizes(self, federation: Federation) -> dict[str, int]:
+        k = len(federation.owners)
+        answer = frame_bytes(PermutedBits(PLACE, bytes(k * SEALED_BIT)))
+        return {**super()._sizes(federation), "comp": answer}
 
 
 def free_address() -> Address:
