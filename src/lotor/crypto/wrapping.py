@@ -1,8 +1,9 @@
-"""A key wrapped under a passphrase or a key file: scrypt (RFC 7914), then AES-256-GCM.
+"""A key wrapped under a passphrase or a key file: scrypt (RFC 7914) of its SHA-256, AES-256-GCM.
 
 scrypt and not Argon2id: every OpenSSL that `cryptography` can be built with has it.
 """
 
+import hashlib
 import os
 
 import msgspec
@@ -62,7 +63,9 @@ class StretchedSecret:
     ) -> None:
         self.cost = cost or ScryptCost()
         self.salt = os.urandom(SALT_BYTES) if salt is None else salt
-        self._cipher = Aead(stretch(secret, self.salt, self.cost))
+        # HMAC, which scrypt begins with, takes secrets that only differ by zeros at the end for one.
+        whole = hashlib.sha256(secret).digest()
+        self._cipher = Aead(stretch(whole, self.salt, self.cost))
 
     def __repr__(self) -> str:
         return "<StretchedSecret>"
