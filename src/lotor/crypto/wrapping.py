@@ -63,7 +63,7 @@ class StretchedSecret:
     ) -> None:
         self.cost = cost or ScryptCost()
         self.salt = os.urandom(SALT_BYTES) if salt is None else salt
-        # HMAC, which scrypt begins with, takes secrets that only differ by zeros at the end for one.
+        # scrypt begins with HMAC, to which secrets that differ by zeros at their end are one.
         whole = hashlib.sha256(secret).digest()
         self._cipher = Aead(stretch(whole, self.salt, self.cost))
 
