@@ -96,7 +96,8 @@ MEASURED: dict[str, Finding] = {
         sees="what Controller sees, less the permutations (selection by position shows them, too)",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing, which where pulls take time tells who was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
+            "was pulled"
         ),
         evidence="A test records all messages: no clear value, one length a kind.",
     ),
