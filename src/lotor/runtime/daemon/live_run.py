@@ -66,12 +66,14 @@ class LiveRun:
     def resume(self) -> None:
         """Go on from the journal, and tell all peers that are connected."""
         assignment = self._context.assignment(self.agreement, self._store)
+        owner = self._context.config.owner
         self.host = Host(
             self.seat,
             partial(self.agreement.form.party, assignment),
             self._journal.record(self.run),
             self.peers.names,
             self._send_to_seat,
+            alike=owner is not None and owner.tick > 0.0,
         )
         events = DriverEvents(
             finished=self._finish,

@@ -63,7 +63,10 @@ class Host:
         record: RunRecord,
         peers: Iterable[str],
         send: Callable[[str, RunFrame], None],
+        *,
+        alike: bool = True,
     ) -> None:
+        """`alike`: write as much to the disk in rounds in which this party is not asked."""
         self._name = name
         self._record = record
         self._run = record.run
@@ -76,7 +79,7 @@ class Host:
         self._unsettled = self._undelivered()
         self.output = saved.output
         self.awaits: str | None = None
-        self._questions = QuestionLog(name, record, saved)
+        self._questions = QuestionLog(name, record, saved, alike=alike)
         self._boundaries = self._consumed_bytes = 0
         self._owes_acks = False
         self.background_step: BackgroundStep | None = None

@@ -43,13 +43,16 @@ class QuestionLog:
 
     With `repeatable`, which is fixed when the run begins, the world recognises a decision that it
     has answered before. Then no intent is written down, since it could only lead to asking again,
-    and nothing waits for the disk to have the answer, unless a mask covers it.
+    and nothing waits for the disk to have the answer, unless a mask covers it. A round in which
+    nothing is asked then needs no record, either; `alike` has one written all the same, so that
+    the disk's work does not tell who was pulled.
     """
 
-    def __init__(self, party: str, record: RunRecord, saved: SavedRun) -> None:
+    def __init__(self, party: str, record: RunRecord, saved: SavedRun, *, alike: bool) -> None:
         self.count = saved.pulls
         self.repeatable = saved.repeatable
         self.pending: Question | None = None
+        self._alike = alike
         self._party = party
         self._record = record
         self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
@@ -61,6 +64,9 @@ class QuestionLog:
         if recorded is None:
             if not self.repeatable:
                 self._record.intend(number, decision)
+            elif decision is None and not self._alike:
+                self.count = number
+                return PullRecord(number, None, None, answered=True)
         else:
             self._check(recorded, decision)
             if recorded.answered:
