@@ -140,9 +140,16 @@ FAULTS = [
     Fault(
         "an answer leaves as soon as it is there",
         "timing",
-        "        self._held.append((seat, action))\n",
+        "        queue.append((seat, action))\n",
         "        action()\n",
         ("test_tick.py",),
+    ),
+    Fault(
+        "what a peer sends meanwhile is handled before the answer leaves",
+        "timing",
+        "(self._leaving or self._arrived).popleft()",
+        "(self._arrived or self._leaving).popleft()",
+        ("test_departures.py",),
     ),
     Fault(
         "a late answer leaves at once",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -105,6 +106,19 @@ def test_while_an_answer_is_late_what_else_is_due_leaves_at_whole_ticks() -> Non
     bench.clock.set(BEGAN + 60.5)
     assert [when - BEGAN for when, _ in bench.left] == [0.5, 1.0, 60.5, 60.5]
     assert bench.opened == [BEGAN + 60.5]
+
+
+def test_what_came_meanwhile_is_taken_after_all_has_left() -> None:
+    """Else a peer could send much, and see by how late the answer is who was asked."""
+    bench = Bench()
+    bench.gate.close(BEGAN)
+    for number in range(3):
+        bench.gate.take("comp", 1, partial(bench.left.append, (0.0, f"came {number}")))
+    bench.answer(0.1)
+    bench.clock.set(BEGAN + TICK)
+    due = BEGAN + TICK
+    assert bench.left[:2] == [(due, "first"), (due, "second")]
+    assert [what for _, what in bench.left[2:]] == ["came 0", "came 1", "came 2"]
 
 
 def test_what_is_for_a_seat_that_is_gone_is_dropped() -> None:

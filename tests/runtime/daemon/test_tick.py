@@ -9,6 +9,7 @@ import pytest
 from lotor.core.errors import TransportError
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.frames import Ask, Roster
+from lotor.runtime.daemon.status import IN_DOUBT
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.journal import RUNNING, STOPPED
 from runtime.daemon.clocks import ManualClock
@@ -208,6 +209,37 @@ def test_a_pull_that_is_late_shows_in_whole_ticks_only(tmp_path: Path) -> None:
         assert schedule.due("porto") == pytest.approx(due + TICK)
         schedule.leave("porto")
         assert schedule.said("porto") == [Data]
+        await schedule.to_the_end(run)
+
+    play(scene, tmp_path, *OTHERS)
+
+
+def test_a_function_that_fails_tells_nobody_before_its_time(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        schedule = Schedule(made)
+        await schedule.start()
+        made.hold("porto")
+        run = await made.order()
+        while not schedule.asked(run, "porto"):
+            await until(lambda: schedule.ready(run, *MEANS) or schedule.asked(run, "porto"))
+            if not schedule.asked(run, "porto"):
+                schedule.leave(*MEANS)
+        live, due = made.live("porto", run), schedule.due("porto")
+        driver = live._driver
+        assert driver is not None
+        assert driver._answerer is not None
+        driver._answerer._tell("it failed; asked again in 1 s")
+        live.look_after()
+        own = live.statuses.own
+        assert own is not None
+        assert (live.note, own.state) == (driver.trouble, RUNNING)
+        schedule.clocks["porto"].set(due)
+        live.look_after()
+        own = live.statuses.own
+        assert own is not None
+        assert own.state == IN_DOUBT
+        driver._answerer._tell("")
+        made.release("porto")
         await schedule.to_the_end(run)
 
     play(scene, tmp_path, *OTHERS)

@@ -21,7 +21,8 @@ class Departures:
 
     It is closed from the question on until `tick` seconds after the message that led to it. The
     party goes on as soon as it can, and all that it sends leaves when the time has come. What peers
-    send meanwhile waits, too: what becomes of it could tell how far the party is. If the answer
+    send meanwhile waits, too: what becomes of it could tell how far the party is. It is taken after
+    all has left, or a peer could send so much that an answer behind it were late. If the answer
     comes too late, everything leaves at the next whole tick.
     """
 
@@ -34,8 +35,9 @@ class Departures:
         self._began = self._due = 0.0
         self._answered = False
         self._alarm: Alarm | None = None
-        self._held: deque[tuple[str, Callable[[], None]]] = deque()
-        self._taken: Counter[str] = Counter()
+        self._leaving: deque[tuple[str, Callable[[], None]]] = deque()
+        self._arrived: deque[tuple[str, Callable[[], None]]] = deque()
+        self._arrived_bytes: Counter[str] = Counter()
 
     @property
     def closed(self) -> bool:
@@ -46,6 +48,11 @@ class Departures:
     def open(self) -> bool:
         """Whether nothing is held, so that the party may go on freely."""
         return self._gate is _Gate.OPEN
+
+    @property
+    def hiding(self) -> bool:
+        """Whether nobody can tell yet that something is the matter with the answer."""
+        return self.closed and self._clock.now() < self._began + self._tick
 
     def close(self, began: float) -> None:
         """The party has a question, because of a message that came at this moment."""
@@ -66,33 +73,43 @@ class Departures:
 
     def hold(self, seat: str, action: Callable[[], None]) -> None:
         """Do something that a seat would notice when it is time to; at once if that is now."""
+        self._put_off(self._leaving, seat, action)
+
+    def _put_off(
+        self,
+        queue: deque[tuple[str, Callable[[], None]]],
+        seat: str,
+        action: Callable[[], None],
+    ) -> None:
         if not self.closed:
             action()
             return
-        self._held.append((seat, action))
+        queue.append((seat, action))
         if self._alarm is None:
             self._wait_for_next_tick()
 
     def take(self, seat: str, size: int, action: Callable[[], None]) -> None:
         """Hold a message of a seat, which must not send any number of them meanwhile."""
-        self._taken[seat] += size + BYTES_AHEAD // MESSAGES_AHEAD
-        if self._taken[seat] > 2 * BYTES_AHEAD:
+        self._arrived_bytes[seat] += size + BYTES_AHEAD // MESSAGES_AHEAD
+        if self._arrived_bytes[seat] > 2 * BYTES_AHEAD:
             raise ProtocolError(
                 f"{seat} does not wait for this party's answers: it is out of step, or floods "
                 "this party"
             )
-        self.hold(seat, action)
+        self._put_off(self._arrived, seat, action)
 
     def forget(self, seat: str) -> None:
-        """Drop what is held for a seat whose connection is gone."""
-        self._held = deque(one for one in self._held if one[0] != seat)
-        del self._taken[seat]
+        """Drop what is held for or from a seat whose connection is gone."""
+        self._leaving = deque(one for one in self._leaving if one[0] != seat)
+        self._arrived = deque(one for one in self._arrived if one[0] != seat)
+        del self._arrived_bytes[seat]
 
     def clear(self) -> None:
         """Drop everything, and open."""
         self._gate = _Gate.OPEN
-        self._held.clear()
-        self._taken.clear()
+        self._leaving.clear()
+        self._arrived.clear()
+        self._arrived_bytes.clear()
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -105,12 +122,12 @@ class Departures:
         self._alarm = self._clock.call_at(self._due, self._leave)
 
     def _leave(self) -> None:
-        """Do all that was held, in its order."""
+        """Let all leave in its order, and then take what has come, in its order."""
         self._alarm, self._gate = None, _Gate.OPENING
-        self._taken.clear()
-        # Where an action ends the run, nothing is held any more.
-        while self._held:
-            _, action = self._held.popleft()
+        self._arrived_bytes.clear()
+        # Where an action ends the run, or a seat is gone, nothing of it is held any more.
+        while self._leaving or self._arrived:
+            _, action = (self._leaving or self._arrived).popleft()
             action()
         if self._gate is _Gate.OPEN:
             return

@@ -284,7 +284,7 @@ class LiveRun:
             self.note,
             self.peers.missing(),
             self._blocked,
-            in_doubt=self._driver is not None and bool(self._driver.trouble),
+            in_doubt=self._driver is not None and self._driver.in_doubt,
         )
 
     def look_after(self) -> None:

@@ -19,8 +19,8 @@ NOTHING_HERE = "is asked for something, but its party.toml has no [owner] table"
 
 @dataclass(frozen=True, slots=True)
 class DriverEvents:
-    """What a driver calls when the party has `finished`, has `failed`, lacks what it is asked for
-    and always will, or when its trouble has `changed`."""
+    """What a driver calls: the party has `finished` or `failed`; it was asked for something that
+    its party.toml is `lacking`; its trouble with an answer has `changed`."""
 
     finished: Callable[[Host], None]
     failed: Callable[[Host, Exception], None]
@@ -64,6 +64,11 @@ class RunDriver:
     def trouble(self) -> str:
         """Why a question of the party has no answer yet, for its operator alone."""
         return self._answerer.trouble if self._answerer is not None else ""
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether others may hear that an answer is missing, which tells who was asked."""
+        return bool(self.trouble) and not self.departures.hiding
 
     @property
     def busy(self) -> bool:
