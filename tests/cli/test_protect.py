@@ -49,7 +49,8 @@ def test_an_authority_is_protected_unless_somebody_says_otherwise(
     credential_file(tmp_path, monkeypatch)
     done = lotor("keys", "authority", "clinics", "--json")
     assert json.loads(done.stdout)["protection"] == "passphrase"
-    assert "Keep the passphrase where no copy of this folder is" in done.stderr
+    assert f"Keep the passphrase, which is the content of {tmp_path}" in done.stderr
+    assert f"({VARIABLE}), where no copy of this folder is" in done.stderr
     assert b"ENCRYPTED" in Path("authority/key.pem").read_bytes()
     plain = lotor("keys", "authority", "clinics", "--dir", "plain", "--unprotected", "--json")
     assert json.loads(plain.stdout)["protection"] == "none"
@@ -135,3 +136,21 @@ def test_commands_of_a_protected_party_never_wait_for_somebody_to_type(tmp_path:
     problems = {one["check"] for one in json.loads(found.stdout) if one["result"] == "problem"}
     assert "protection" in problems
     assert not {"key", "certificate", "journal"} & problems
+
+
+def test_doctor_gives_no_advice_about_what_it_could_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = make_kits(tmp_path, {"lyon": "owner"})["lyon"]
+    write_config(kit / "party.toml", PartyConfig())
+    lotor("runs", "list", "--kit", str(kit))
+    credential_file(tmp_path, monkeypatch)
+    assert lotor("keys", "protect", "--kit", str(kit)).returncode == 0
+    monkeypatch.delenv(VARIABLE)
+    locked = json.loads(lotor("doctor", "--kit", str(kit), "--json").stdout)
+    problems = {one["check"] for one in locked if one["result"] == "problem"}
+    assert problems & {"protection", "journal", "runs", "trusted"} == {"protection"}
+    (kit / "protection.json").unlink()
+    lost = json.loads(lotor("doctor", "--kit", str(kit), "--json").stdout)
+    assert not any(one["check"] == "protection" for one in lost)
+    assert any("no protection.json beside it" in one["found"] for one in lost)

@@ -358,8 +358,8 @@ FAULTS = [
     Fault(
         "a plain key is used in a protected folder",
         "protection at rest",
-        "if ENCRYPTED not in pem:",
-        "if ENCRYPTED not in pem:\n        return PartyKey.from_pem(pem)\n    if not pem:",
+        "if not is_encrypted(pem):",
+        "if not is_encrypted(pem):\n        return PartyKey.from_pem(pem)\n    if not pem:",
         ("test_protecting.py",),
     ),
     Fault(

@@ -7,6 +7,7 @@ import typer
 
 from lotor.cli.keys_show import describe, print_document
 from lotor.core.errors import InputError
+from lotor.runtime.daemon.credentials import credential_file
 from lotor.runtime.daemon.protecting import (
     Choice,
     SecretFolder,
@@ -48,10 +49,16 @@ def choice_of(key_file: Path | None, new_key_file: Path | None) -> Choice:
     return Choice(key_file, new_key_file)
 
 
-def note_to_keep(choice: Choice) -> None:
-    """What to do with the secret of a folder."""
-    path = choice.new_key_file or choice.key_file
-    typer.echo(KEEP.format("the passphrase" if path is None else path), err=True)
+def note_to_keep(choice: Choice, *, typed: bool = False) -> None:
+    """What to do with the secret of a folder, and which one it is if nobody has `typed` it."""
+    path, named = choice.new_key_file or choice.key_file, credential_file()
+    if path is not None:
+        secret = str(path)
+    elif named is None or typed:
+        secret = "the passphrase"  # noqa: S105
+    else:
+        secret = f"the passphrase, which is the content of {named[0]} ({named[1]}),"
+    typer.echo(KEEP.format(secret), err=True)
 
 
 def _folder(kit: Path | None, authority: Path | None) -> SecretFolder:
@@ -75,7 +82,7 @@ def protect_command(
     print_document(describe(folder.path), as_json=as_json)
     typer.echo(DONE[done], err=True)
     if done != "completed":
-        note_to_keep(choice)
+        note_to_keep(choice, typed=done == "changed")
 
 
 def unprotect_command(

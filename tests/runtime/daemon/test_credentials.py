@@ -148,9 +148,19 @@ def test_a_named_file_that_is_missing_or_no_text_is_an_error(
     with pytest.raises(ConfigError, match="too long"):
         find_credential("passphrase", "owner lyon", None)
     path.unlink()
-    with pytest.raises(ConfigError, match="is missing"):
+    with pytest.raises(ConfigError, match=f"{VARIABLE}: .* is missing"):
         find_credential("passphrase", "owner lyon", None)
     assert typed
+
+
+def test_a_variable_that_names_nothing_is_not_set(
+    monkeypatch: pytest.MonkeyPatch, typed: list[str]
+) -> None:
+    typed.append("what a person types")
+    for name in (VARIABLE, SERVICE_VARIABLE):
+        monkeypatch.setenv(name, "")
+    found = find_credential("passphrase", "owner lyon", None)
+    assert found.value == b"what a person types"
 
 
 def test_a_new_passphrase_is_typed_twice(typed: list[str]) -> None:

@@ -139,6 +139,11 @@ def test_a_damaged_list_ends_nothing_and_the_last_good_one_counts(tmp_path: Path
         assert made.controller.error is None
         assert names(made.controller.connections.roster()) >= {"graz", "porto"}
         assert "graz" in made.controller.connections.names()
+        # Others still get in, and those who were revoked do not.
+        await made.stop("graz")
+        await made.start("graz")
+        await until(lambda: "graz" in made.controller.connections.names())
+        assert "lyon" not in made.controller.connections.names()
         made.revoke(Kit(made.kit("graz")).certificate, ["controller"])
         await until(lambda: "graz" not in made.controller.connections.names())
 

@@ -46,7 +46,7 @@ class Connections:
         self._sessions: dict[str, int] = {}
         self.transport = transport(
             me=kit.subject,
-            tls=Tls(kit.certificate_path, kit.key_path, kit.fresh_trust, password=kit.password),
+            tls=Tls(kit.certificate_path, kit.key_path, self._trust, password=kit.password),
             listen=config.listen,
             dial=config.peers,
             hello=self._hello,

@@ -38,9 +38,9 @@ class Credential:
 
 def find_credential(kind: CredentialKind, owner: str, key_file: Path | None) -> Credential:
     """The secret of `owner`: from the first place that has one, else from who sits here."""
-    named = _credential_file()
+    named = _from_environment(kind)
     if named is not None:
-        return _from_file(kind, *named)
+        return named
     if kind == "key-file":
         if key_file is None:
             raise ConfigError(f"the key file of {owner} is not known here: {_where()}")
@@ -50,10 +50,8 @@ def find_credential(kind: CredentialKind, owner: str, key_file: Path | None) -> 
 
 def new_passphrase(owner: str, *, from_file: bool = True) -> Credential:
     """A passphrase for `owner`: that of the credential file, else one that is typed twice."""
-    named = _credential_file() if from_file else None
-    if named is not None:
-        found = _from_file("passphrase", *named)
-    else:
+    found = _from_environment("passphrase") if from_file else None
+    if found is None:
         typed = ask(f"New passphrase for {owner}: ", owner)
         if ask("The same again: ", owner) != typed:
             raise ConfigError("the two passphrases differ, and nothing was changed: try again")
@@ -105,17 +103,27 @@ def ask(prompt: str, owner: str) -> str:
             ) from None
 
 
-def _credential_file() -> tuple[Path, str] | None:
-    """The file that the environment names, and how errors call it."""
-    if VARIABLE in os.environ:
-        path = Path(os.environ[VARIABLE])
-        return path, f"the content of {path} ({VARIABLE})"
-    if SERVICE_VARIABLE in os.environ:
-        path = Path(os.environ[SERVICE_VARIABLE]) / SERVICE_NAME
+def credential_file() -> tuple[Path, str] | None:
+    """The file that the environment names, and by what."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named), VARIABLE
+    if folder := os.environ.get(SERVICE_VARIABLE):
+        path = Path(folder) / SERVICE_NAME
         with naming(path):
             if path.exists():
-                return path, f"the content of {path} (a credential of the service)"
+                return path, "a credential of the service"
     return None
+
+
+def _from_environment(kind: CredentialKind) -> Credential | None:
+    found = credential_file()
+    if found is None:
+        return None
+    path, named = found
+    try:
+        return _from_file(kind, path, f"the content of {path} ({named})")
+    except ConfigError as error:
+        raise ConfigError(f"{named}: {error}") from None
 
 
 def _from_file(

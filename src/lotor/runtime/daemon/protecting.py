@@ -41,7 +41,6 @@ from lotor.runtime.daemon.key_files import (
     replace_file,
 )
 from lotor.runtime.daemon.protection import (
-    ENCRYPTED,
     PROTECTION,
     FolderKeys,
     FolderLock,
@@ -49,6 +48,7 @@ from lotor.runtime.daemon.protection import (
     Phase,
     ask_lock,
     check_subject,
+    is_encrypted,
     open_key,
     read_protection,
     write_protection,
@@ -207,7 +207,7 @@ def _pem(folder: SecretFolder) -> bytes:
 
 
 def _is_encrypted(folder: SecretFolder) -> bool:
-    return ENCRYPTED in _pem(folder)
+    return is_encrypted(_pem(folder))
 
 
 def _key(folder: SecretFolder, keys: FolderKeys | None) -> PartyKey:

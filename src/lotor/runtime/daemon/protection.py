@@ -167,17 +167,22 @@ def check_complete(protection: FolderProtection, command: str) -> None:
         )
 
 
+def is_encrypted(pem: bytes) -> bool:
+    """Whether a key.pem opens only with a password."""
+    return ENCRYPTED in pem
+
+
 def open_key(path: Path, pem: bytes, keys: FolderKeys | None) -> PartyKey:
     """The key of a key.pem, encrypted exactly if its folder is protected."""
     if keys is None:
-        if ENCRYPTED in pem:
+        if is_encrypted(pem):
             raise ConfigError(
                 f"{path} is encrypted, and there is no {PROTECTION} beside it: one of them was "
                 f"swapped or lost; put both back from one backup of {path.parent}"
             )
         with naming(path):
             return PartyKey.from_pem(pem)
-    if ENCRYPTED not in pem:
+    if not is_encrypted(pem):
         raise ConfigError(
             f"{path} is not encrypted, though {path.parent} is protected: the file was swapped, "
             f"or comes from a copy that was made before; put back key.pem and {PROTECTION} from "

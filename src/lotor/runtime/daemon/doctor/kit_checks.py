@@ -28,6 +28,7 @@ from lotor.runtime.daemon.protection import (
     FolderKeys,
     FolderProtection,
     check_subject,
+    is_encrypted,
     read_protection,
 )
 
@@ -77,6 +78,9 @@ def check_protection(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     """Whether key and journal are encrypted, and whether they can be opened here."""
     kit.protection = read_protection(kit.path)
     if kit.protection is None:
+        key = kit.path / KEY
+        if key.exists() and is_encrypted(read_file(key, "")):
+            return  # the check of the key says what is lost
         yield hint(
             "protection",
             "key and journal are not encrypted: they rely on file permissions and on the disk",

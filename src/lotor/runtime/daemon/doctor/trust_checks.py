@@ -20,7 +20,7 @@ CHECK = "trusted"
 
 def check_trusted(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path, trust = kit.state / JOURNAL, kit.trust
-    if trust is None or kit.config is None or not path.exists():
+    if trust is None or kit.config is None or not path.exists() or kit.locked:
         return
     with closing(open_journal(kit)) as database:
         rows = database.execute(
