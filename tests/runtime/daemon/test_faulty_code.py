@@ -11,17 +11,20 @@ import msgspec
 import pytest
 
 from daemons import DaemonGroup, until
-from lotor.core.effects import Steps
-from lotor.core.errors import CryptoError, JournalWriteError
+from lotor.core.effects import Decision, Pull, Receive, Steps
+from lotor.core.errors import CryptoError, JournalWriteError, TransportError
 from lotor.protocols.form import AnyForm, Assignment
 from lotor.protocols.party import Party
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.commands import Approve, Refuse
 from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.durable.frames import Join
 from lotor.runtime.durable.journal import FAILED, FINISHED, REFUSED, RUNNING, WAITING
 from lotor.transport import MemoryNetwork
+from runtime.daemon.clocks import ManualClock
 from runtime.daemon.test_toy import TOYS, order, toy_group
-from toy import Toy, ToyForm, ToyParty
+from toy import Number, Toy, ToyForm, ToyParty
 
 WORDS = "what nobody may read"
 FAULTS = [
@@ -72,15 +75,25 @@ async def toys(folder: Path) -> AsyncIterator[DaemonGroup]:
         await group.down()
 
 
-async def restart(group: DaemonGroup, protocol: type[Toy], *, consents: bool = True) -> None:
+async def restart(
+    group: DaemonGroup, protocol: type[Toy], *, consents: bool = True, tick: float = 0.0
+) -> None:
     """Start carl anew with this code, and perhaps without rules of consent."""
     at_anna = group.nodes["anna"].connections.transport
     await until(lambda: at_anna.session("carl") > 0)
     before = at_anna.session("carl")
     await group.down("carl")
     path = group.kits["carl"] / "party.toml"
-    if not consents:
-        write_config(path, msgspec.structs.replace(read_config(path), consent=None))
+    config = read_config(path)
+    assert config.owner is not None
+    write_config(
+        path,
+        msgspec.structs.replace(
+            config,
+            consent=config.consent if consents else None,
+            owner=msgspec.structs.replace(config.owner, tick=tick),
+        ),
+    )
     group.protocols = {"toy": protocol}
     await group.up("carl")
     group.protocols = TOYS
@@ -188,6 +201,127 @@ def test_a_party_that_cannot_write_stops_and_blames_nobody(tmp_path: Path, conse
             await asyncio.wait_for(carl.ended.wait(), 90)
             assert str(carl.error) == "the disk is full"
             assert group.nodes["anna"].runs[run].state == RUNNING
+
+    asyncio.run(scenario())
+
+
+class FailingParty(ToyParty):
+    """Fails in round 3, before or after its pull."""
+
+    error: ClassVar[Exception]
+    pulls: ClassVar[bool]
+
+    def _add(self, t: int) -> Steps[None]:
+        if t < 3:
+            yield from super()._add(t)
+            return
+        yield Receive("doubler", Number)
+        if self.pulls:
+            yield Pull(Decision.named(self._run, t, 0))
+        raise self.error
+
+
+def failing(fault: Exception, *, after_pull: bool) -> type[Toy]:
+    class ThisParty(FailingParty):
+        error = fault
+        pulls = after_pull
+
+    class FailingForm(ToyForm):
+        def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+            return ThisParty(assignment.seat, assignment.run, 5, snapshot)
+
+    class FailingToy(Toy):
+        forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": FailingForm}
+
+    return FailingToy
+
+
+def full_disk(*_: object) -> None:
+    raise JournalWriteError("the disk is full")
+
+
+@pytest.mark.parametrize("after_pull", [False, True])
+@pytest.mark.parametrize(("error", "said"), FAULTS)
+def test_a_failed_run_is_never_taken_for_a_finished_one(
+    tmp_path: Path, error: Exception, said: str, after_pull: bool
+) -> None:
+    """Although its end cannot be written down, whether a message or an answer led to it."""
+
+    async def scenario() -> None:
+        async with toys(tmp_path / "f") as group:
+            (group.kits["carl"] / "world.py").write_text(
+                "async def pull(decision):\n    return 1.0\n"
+            )
+            faulty_toy = failing(error, after_pull=after_pull)
+            await restart(group, faulty_toy)
+            carl = group.nodes["carl"]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(carl.journal, "end", full_disk)
+                run = group.order("anna", order(5))
+                await asyncio.wait_for(carl.ended.wait(), 90)
+                assert str(carl.error) == "the disk is full"
+                carl.runs[run].advance()  # as any frame would
+                assert carl.runs[run].state == carl.journal.run(run).state == RUNNING
+            await restart(group, faulty_toy)
+            for name in ("carl", "anna"):
+                live = await group.state(name, run, FAILED)
+                assert said in live.note
+
+    asyncio.run(scenario())
+
+
+async def answered_on_schedule(group: DaemonGroup) -> tuple[LiveRun, ManualClock]:
+    """A run of which carl has an answer ready that must not leave yet."""
+    group.clock = clock = ManualClock()
+    await restart(group, Toy, tick=0.5)
+    live = await group.live("carl", group.order("anna", order(5)))
+    await until(lambda: live.round > 0 and not live.busy and clock.upcoming() is not None)
+    return live, clock
+
+
+def ring(clock: ManualClock) -> None:
+    due = clock.upcoming()
+    assert due is not None
+    clock.set(due)
+
+
+def test_a_peer_is_not_blamed_if_what_it_sent_cannot_be_written_down_later(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with toys(tmp_path / "f") as group:
+            live, clock = await answered_on_schedule(group)
+            carl = group.nodes["carl"]
+            assert live.host is not None
+            link = live.host.links["caller"]
+            live.joined("caller", Join(live.run, 1, link.known, 0, link.sent, link.acked))
+            kicked = list[str]()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(live, "tell", full_disk)
+                patch.setattr(
+                    carl.connections.transport, "kick", lambda name, _: kicked.append(name)
+                )
+                ring(clock)
+            assert str(carl.error) == "the disk is full"
+            assert kicked == []
+
+    asyncio.run(scenario())
+
+
+def test_a_daemon_stops_if_a_run_that_fails_in_an_alarm_cannot_be_ended(tmp_path: Path) -> None:
+    def too_long(*_: object) -> None:
+        raise TransportError("this message is too long")
+
+    async def scenario() -> None:
+        async with toys(tmp_path / "f") as group:
+            live, clock = await answered_on_schedule(group)
+            carl = group.nodes["carl"]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(carl.journal, "end", full_disk)
+                patch.setattr(live, "_send", too_long)
+                ring(clock)
+            assert str(carl.error) == "the disk is full"
+            assert carl.journal.run(live.run).state == RUNNING
 
     asyncio.run(scenario())
 
