@@ -281,8 +281,8 @@ FAULTS = [
     Fault(
         "a run that starts meanwhile does not count",
         "consent",
-        "against = against or self._objections(agreement)",
-        "pass",
+        "if live.state == RUNNING and (against := self._objections(agreement)):",
+        "if against := ():",
         ("test_budgets.py",),
     ),
     Fault(

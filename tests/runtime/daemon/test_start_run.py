@@ -9,16 +9,21 @@ from typing import ClassVar
 import pytest
 
 from daemons import DaemonGroup, until
-from lotor.core.errors import MissingPartyError
+from lotor.core.errors import JournalWriteError, MissingPartyError, VersionError
 from lotor.crypto.signing import Identity
 from lotor.protocols.form import AnyForm, Contribution, Member
 from lotor.protocols.party import Party
 from lotor.protocols.protocol import SecureProtocol
+from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import start_run as start_run_module
+from lotor.runtime.daemon.commands import to_bytes
 from lotor.runtime.daemon.frames import Card
+from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.node import Node
+from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.daemon.start_run import start_run
-from lotor.runtime.durable.journal import FINISHED
+from lotor.runtime.durable.host import first_snapshot
+from lotor.runtime.durable.journal import FINISHED, RUNNING
 from runtime.daemon.test_toy import PULL, ROLES, TOYS, configs, order
 from toy import Toy, ToyForm
 
@@ -81,6 +86,94 @@ def test_the_journal_says_who_is_still_to_be_found_and_since_when(
             await group.up("carl")
             await group.state("anna", run, FINISHED)
             assert queue.sought(run) == {}
+        finally:
+            await group.down()
+
+    asyncio.run(scenario())
+
+
+def test_an_order_that_was_carried_out_before_a_crash_is_not_carried_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although its run is set aside, since another version is needed for it."""
+
+    def other_version(*_: object) -> None:
+        raise VersionError("install another lotor")
+
+    async def scenario() -> None:
+        group = make_group(tmp_path / "f", wait=60.0)
+        try:
+            await group.up()
+            run = group.order("anna", order(10**6))
+            await group.live("anna", run)
+            await until(lambda: not group.nodes["anna"].journal.commands.waiting())
+            # As if the party had been killed before it took note that this was done.
+            group.nodes["anna"].journal.commands.add(run, to_bytes(order(10**6)))
+            await group.down("anna")
+            monkeypatch.setattr(announcement, "check_resumable", other_version)
+            await group.up("anna")
+            anna = group.nodes["anna"]
+            assert run in anna.registry.aside
+            await until(lambda: anna.error or not anna.journal.commands.waiting())
+            assert anna.error is None
+            assert anna.journal.commands.impossible(run) is None
+            assert anna.journal.run(run).state == RUNNING
+        finally:
+            await group.down()
+
+    asyncio.run(scenario())
+
+
+def test_an_order_is_taken_back_or_its_run_starts_but_not_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes it back while the first snapshot is made."""
+    answers = list[bool]()
+
+    async def scenario() -> None:
+        group = make_group(tmp_path / "f", wait=60.0)
+        try:
+            await group.up()
+            anna = group.nodes["anna"]
+
+            def slow_snapshot(party: Party) -> bytes:
+                with open_kit(group.kits["anna"]) as other:
+                    answers.append(other.journal.commands.withdraw(run))
+                return first_snapshot(party)
+
+            monkeypatch.setattr(start_run_module, "first_snapshot", slow_snapshot)
+            run = group.order("anna", order(3))
+            await until(lambda: anna.journal.commands.impossible(run) or run in anna.runs)
+            assert answers == [True]
+            assert "was taken back" in str(anna.journal.commands.impossible(run))
+            assert run not in anna.runs
+            assert anna.journal.find(run) is None
+        finally:
+            await group.down()
+
+    asyncio.run(scenario())
+
+
+def test_nobody_takes_an_order_back_while_its_run_is_written_down(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        group = make_group(tmp_path / "f", wait=60.0)
+        try:
+            await group.up()
+            registry = group.nodes["anna"].registry
+            add, refused = registry.add, list[str]()
+            with open_kit(group.kits["anna"]) as other, pytest.MonkeyPatch.context() as patch:
+                other.journal.database.execute("PRAGMA busy_timeout = 0")
+
+                def add_in_spite(live: LiveRun, snapshot: bytes | None) -> None:
+                    with pytest.raises(JournalWriteError, match="locked"):
+                        other.journal.commands.withdraw(live.run)
+                    refused.append(live.run)
+                    add(live, snapshot)
+
+                patch.setattr(registry, "add", add_in_spite)
+                run = group.order("anna", order(3))
+                await group.state("anna", run, FINISHED)
+                assert refused == [run]
         finally:
             await group.down()
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -52,6 +53,23 @@ class Chatty(Owner):
         yield Checkpoint(lambda: b"1")
         yield Send("stranger", Order(b""))
         return "never"
+
+
+class Failing(Owner):
+    """Raises in the middle of its first round."""
+
+    def __init__(self, error: Exception, snapshot: bytes) -> None:
+        super().__init__(snapshot)
+        self._error = error
+
+    def steps(self) -> Steps[str]:
+        yield Checkpoint(lambda: b"1", 1)
+        yield Receive("boss", Order)
+        raise self._error
+
+
+class SlowlyFailing(Failing):
+    slow = True
 
 
 @pytest.fixture
@@ -110,6 +128,28 @@ def test_a_checkpoint_every_so_many_rounds(disk: sqlite3.Connection) -> None:
     assert boss.host.finished
     assert boss.host.output == "done"
     assert not boss.host.drained  # nothing was acknowledged yet (rule 7)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), ProtocolError("no")])
+@pytest.mark.parametrize("kind", [Failing, SlowlyFailing])
+def test_a_party_that_has_failed_never_finishes(
+    disk: sqlite3.Connection, error: Exception, kind: type[Failing]
+) -> None:
+    boss = Boss(disk, partial(kind, error))
+    host, failures = boss.host, list[Exception]()
+    boss.seq += 1
+    host.received("boss", Data("aa", boss.seq, 0, 0, encode(Order(b""))))
+    for _ in range(8):  # a slow party needs some of these to come to its failure
+        try:
+            host.advance()
+            if host.background_step is not None:
+                host.background_step.run()
+        except type(error) as failure:
+            failures.append(failure)
+    assert len(failures) > 2
+    assert set(failures) == {error}
+    assert not host.finished
+    assert disk.execute("SELECT finished FROM progress").fetchone() == (0,)
 
 
 def test_a_checkpoint_after_so_many_bytes(

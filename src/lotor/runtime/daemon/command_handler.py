@@ -51,7 +51,10 @@ class CommandHandler:
                 continue
             live = self._registry.runs.get(run)
             if isinstance(command, commands.StartRun) and live is None:
-                if run not in self._starting:
+                if self._journal.find(run) is not None:
+                    # It was started before a crash, and is set aside since: it is no new run.
+                    self._done(number, live, command)
+                elif run not in self._starting:
                     self._starting[run] = asyncio.create_task(self._start(number, run, command))
             elif live is None:
                 if isinstance(command, commands.Stop):

@@ -123,6 +123,8 @@ class LiveRun:
         def take_or_refuse() -> None:
             try:
                 take()
+            except JournalWriteError as error:
+                self._context.fatal(error)
             except LotorError as error:
                 name = self.peers.names[seat]
                 self.log.warning(str(error), extra={"event": "refused", "peer": name})
@@ -203,7 +205,10 @@ class LiveRun:
 
     def _fail(self, error: LotorError) -> None:
         when = f" in round {self.round}" if self.round else ""
-        self.end(FAILED, f"{self.seat}{when}: {error}")
+        try:
+            self.end(FAILED, f"{self.seat}{when}: {error}")
+        except JournalWriteError as unwritten:
+            self._context.fatal(unwritten)
 
     def _set_aside(self, error: JournalError) -> None:
         """The party cannot be restored, but perhaps when its operator has put something right."""

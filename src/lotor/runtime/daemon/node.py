@@ -123,6 +123,15 @@ class Node:
                 self._fatal(error)
             except errors() as error:
                 self._fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
+            except Exception as error:
+                # Without this task, no command is carried out and nobody's trust is checked; the
+                # text of an error that nobody has foreseen might show what is secret.
+                self._fatal(
+                    LotorError(
+                        f"looking after commands and runs failed with {type(error).__name__}: "
+                        "report this, and start the party again"
+                    )
+                )
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lotor.core.errors import InputError, LotorError, PullError
+from lotor.core.errors import InputError, JournalWriteError, LotorError, PullError
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.departures import Departures
@@ -92,7 +92,14 @@ class RunDriver:
         try:
             self._drive(self._host, moment)
         except Exception as error:
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        """Say so, or stop the daemon: a caller such as a task or an alarm would drop an error."""
+        try:
             self._events.failed(self._host, error)
+        except JournalWriteError as unwritten:
+            self._context.fatal(unwritten)
 
     def _drive(self, host: Host, moment: float) -> None:
         host.advance()
@@ -142,7 +149,10 @@ class RunDriver:
             self._go_on(self._context.clock.now())
         late = self.departures.answered()
         if late is not None:
-            answerer.report_late(asked, self.round, late)
+            try:
+                answerer.report_late(asked, self.round, late)
+            except JournalWriteError as error:
+                self._context.fatal(error)
 
     def resolve(self, verdict: Resolve) -> bool:
         """A person says what became of a question in doubt; False when it is too early to tell."""

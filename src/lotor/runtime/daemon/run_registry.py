@@ -22,8 +22,17 @@ from lotor.runtime.daemon.frames import Open
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
+from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.host import first_snapshot
-from lotor.runtime.durable.journal import ENDED, REFUSED, RUNNING, STOPPED, WAITING, RunRow
+from lotor.runtime.durable.journal import (
+    ENDED,
+    FAILED,
+    REFUSED,
+    RUNNING,
+    STOPPED,
+    WAITING,
+    RunRow,
+)
 from lotor.runtime.durable.ledger import Charge
 
 MOST_OPEN = 100
@@ -63,14 +72,15 @@ class RunRegistry:
             live = self.runs[row.id] = LiveRun(agreement, self._context, row.state, row.note)
             if going_on:
                 live.resume()
-        except JournalWriteError:
+        except errors(JournalWriteError):
             raise
-        except LotorError as error:
+        except Exception as error:
             # Another version may be able to: leave it as it is.
             self.runs.pop(row.id, None)
             self.aside.add(row.id)
             log = RunLog(_log, row.id)
-            log.error(f"cannot go on: {error}", extra={"event": "cannot-resume"})
+            why = _foreseen(error, "going on")
+            log.error(f"cannot go on: {why}", extra={"event": "cannot-resume"})
 
     def explain(self, name: str, run: str) -> None:
         """Tell a peer why a run that is set aside does not go on here."""
@@ -100,29 +110,7 @@ class RunRegistry:
         """A peer tells of a run, perhaps not for the first time."""
         live = self.runs.get(frame.run)
         if live is None:
-            try:
-                agreement = announcement.check(
-                    frame.announcement,
-                    frame.signature,
-                    protocols=self._context.protocols,
-                    trust=self._context.kit.fresh_trust(),
-                    key=self._context.kit.key,
-                )
-            except (VersionError, CertificateError, InputError) as error:
-                self._decline(name, frame, error)
-                return
-            if agreement.run != frame.run:
-                raise ProtocolError(f"{name} announced one run under the name of another")
-            if self._open_for(agreement.opener) >= MOST_OPEN:
-                who = agreement.opener.subject.name
-                text = f"{who} has {MOST_OPEN} runs open already: let some end first"
-                self._decline(name, frame, ConsentError(text))
-                return
-            try:
-                self._consider(agreement)
-            except InputError as error:
-                self._journal.stores.of(frame.run).remove()
-                self._decline(name, frame, error)
+            self._announced_first(name, frame)
             return
         if live.agreement.signed != frame.announcement:
             raise ProtocolError(
@@ -131,6 +119,35 @@ class RunRegistry:
         if not live.open and live.peers.seat_of(name) is not None:
             live.tell()
             live.statuses.repeat(name)
+
+    def _announced_first(self, name: str, frame: Open) -> None:
+        try:
+            agreement = announcement.check(
+                frame.announcement,
+                frame.signature,
+                protocols=self._context.protocols,
+                trust=self._context.kit.fresh_trust(),
+                key=self._context.kit.key,
+            )
+        except (VersionError, CertificateError, InputError) as error:
+            self._decline(name, frame, error)
+            return
+        if agreement.run != frame.run:
+            raise ProtocolError(f"{name} announced one run under the name of another")
+        if self._open_for(agreement.opener) >= MOST_OPEN:
+            who = agreement.opener.subject.name
+            text = f"{who} has {MOST_OPEN} runs open already: let some end first"
+            self._decline(name, frame, ConsentError(text))
+            return
+        try:
+            live, snapshot = self._prepare(agreement)
+        except JournalWriteError:
+            raise
+        except LotorError as error:
+            self._journal.stores.of(frame.run).remove()
+            self._decline(name, frame, error)
+            return
+        self._consider(live, snapshot)
 
     def _open_for(self, opener: Certificate) -> int:
         """How many runs of one opener have not ended: each of them takes room here."""
@@ -151,19 +168,28 @@ class RunRegistry:
         status = statuses.make(identity, frame.run, REFUSED, f"{identity.name}: {error}", 0, 0.0)
         self._connections.send(name, status)
 
-    def _consider(self, agreement: RunAgreement) -> None:
-        """A new run: start it, or let it wait for approval."""
+    def _prepare(self, agreement: RunAgreement) -> tuple[LiveRun, bytes | None]:
+        """A new run, with its first snapshot unless it waits for approval.
+
+        Nothing is written down yet: this party may lack what its seat needs.
+        """
         against = self._objections(agreement)
-        live = LiveRun(agreement, self._context, RUNNING, "")
-        # Before anything is written down: this party may lack what its seat needs.
-        snapshot = None if against else first_snapshot(live.new_party())
+        state, note = (WAITING, "; ".join(against)) if against else (RUNNING, "")
+        try:
+            live = LiveRun(agreement, self._context, state, note)
+        except Exception as error:
+            raise _foreseen(error, "taking part") from None
+        return live, None if against else _first_snapshot(live)
+
+    def _consider(self, live: LiveRun, snapshot: bytes | None) -> None:
+        """Start a new run, or let it wait for approval."""
+        agreement = live.agreement
         with self._journal.transaction():
             # Again, now that no other run can be charged between the decision and the charge.
-            against = against or self._objections(agreement)
-            if against:
+            if live.state == RUNNING and (against := self._objections(agreement)):
                 live.state, live.note, snapshot = WAITING, "; ".join(against), None
             self.add(live, snapshot)
-        if against:
+        if live.state == WAITING:
             plan, opener = agreement.plan, agreement.opener.subject.name
             live.log.warning(
                 f"{opener} asks for a run of {agreement.announcement.protocol} in the form "
@@ -176,7 +202,7 @@ class RunRegistry:
                 live.greet(peer)
             live.tell()
         else:
-            live.resume()
+            self.begin(live)
 
     def _objections(self, agreement: RunAgreement) -> list[str]:
         """Why a run does not start unasked, after all that earlier ones have spent."""
@@ -199,15 +225,26 @@ class RunRegistry:
     def approve(self, live: LiveRun) -> None:
         """Start a run that waited for approval."""
         try:
-            snapshot = first_snapshot(live.new_party())
-        except InputError as error:
+            snapshot = _first_snapshot(live)
+        except JournalWriteError:
+            raise
+        except LotorError as error:
             live.end(REFUSED, f"{live.seat}: {error}")
             return
         repeatable = self._context.resources.repeatable
         charge = _charge(live.agreement)
         self._journal.begin(live.run, snapshot, repeatable=repeatable, charge=charge)
         live.state, live.note = RUNNING, ""
-        live.resume()
+        self.begin(live)
+
+    def begin(self, live: LiveRun) -> None:
+        """Let a run go that is written down; it ends if its party cannot even begin."""
+        try:
+            live.resume()
+        except errors(JournalWriteError):
+            raise
+        except Exception as error:
+            live.end(FAILED, f"{live.seat}: {_foreseen(error, 'the start')}")
 
     def add(self, live: LiveRun, snapshot: bytes | None) -> None:
         """Write a new run down and keep it."""
@@ -227,6 +264,21 @@ class RunRegistry:
         repeatable = self._context.resources.repeatable
         self._journal.add(row, snapshot, repeatable=repeatable, charge=_charge(agreement))
         self.runs[agreement.run] = live
+
+
+def _first_snapshot(live: LiveRun) -> bytes:
+    try:
+        return first_snapshot(live.new_party())
+    except Exception as error:
+        raise _foreseen(error, "taking part") from None
+
+
+def _foreseen(error: Exception, doing: str) -> LotorError:
+    """The error, or one in its place: a fault in somebody's protocol or policy."""
+    if isinstance(error, LotorError):
+        return error
+    # The text of an error that nobody has foreseen might show what is secret.
+    return ProtocolError(f"{doing} failed with {type(error).__name__}: report this")
 
 
 def _charge(agreement: RunAgreement) -> Charge:

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 
 from lotor.core.errors import InputError, MissingPartyError, StoppedError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.form import Member
+from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import (
     EVERYBODY,
@@ -31,18 +33,9 @@ async def start_run(
 ) -> LiveRun:
     """Find everybody, order the run, write it down, and begin."""
     kit, connections = context.kit, context.connections
-    if wanted.protocol not in context.protocols:
-        known = ", ".join(context.protocols)
-        raise InputError(f"no protocol is called {wanted.protocol!r}: choose one of {known}")
-    protocol = context.protocols[wanted.protocol].ordered(wanted.options)
-    form = protocol.in_form()
-    if kit.subject.role != form.opener:
-        raise InputError(
-            f"{kit.subject.name} is {kit.subject.role}, and {wanted.protocol} runs are "
-            f"started by the {form.opener}: use its kit"
-        )
+    protocol = _protocol(context, wanted)
+    me, form = kit.subject.name, protocol.in_form()
     connections.forget_absent()
-    me = kit.subject.name
     names = {**wanted.members, form.opener: [me]}
     await _find(context, run, {name for listed in names.values() for name in listed} - {me})
     # A peer's word about this party is not needed.
@@ -57,7 +50,48 @@ async def start_run(
     }
     _, identity = seated(certificates, kit.key)
     ordered, party = form.open(protocol, run, members, wanted.budget, identity)
-    signed = Announcement(
+    signed = _announcement(run, wanted, protocol, certificates, ordered).to_bytes()
+    agreement = announcement.check(
+        signed,
+        identity.sign(signed, run=run, purpose=PURPOSE, recipient=EVERYBODY),
+        protocols=context.protocols,
+        trust=kit.fresh_trust(),
+        key=kit.key,
+    )
+    live, snapshot = LiveRun(agreement, context, RUNNING, ""), first_snapshot(party)
+    with context.journal.transaction():
+        # Nobody can take the order back between the look and the start.
+        if not context.journal.commands.asks_for(run):
+            raise StoppedError(f"the order of run {run} was taken back")
+        registry.add(live, snapshot)
+    registry.begin(live)
+    return live
+
+
+def _protocol(context: RunContext, wanted: StartRun) -> SecureProtocol:
+    """The protocol with the options that are wanted, if this party may start it."""
+    if wanted.protocol not in context.protocols:
+        known = ", ".join(context.protocols)
+        raise InputError(f"no protocol is called {wanted.protocol!r}: choose one of {known}")
+    protocol = context.protocols[wanted.protocol].ordered(wanted.options)
+    subject, opener = context.kit.subject, protocol.in_form().opener
+    if subject.role != opener:
+        raise InputError(
+            f"{subject.name} is {subject.role}, and {wanted.protocol} runs are "
+            f"started by the {opener}: use its kit"
+        )
+    return protocol
+
+
+def _announcement(
+    run: str,
+    wanted: StartRun,
+    protocol: SecureProtocol,
+    certificates: Mapping[str, Certificate],
+    ordered: bytes,
+) -> Announcement:
+    form = protocol.in_form()
+    return Announcement(
         run=run,
         protocol=wanted.protocol,
         form=protocol.form,
@@ -67,20 +101,7 @@ async def start_run(
         created=time.time(),
         certificates={seat: one.to_der() for seat, one in certificates.items()},
         order=ordered,
-    ).to_bytes()
-    agreement = announcement.check(
-        signed,
-        identity.sign(signed, run=run, purpose=PURPOSE, recipient=EVERYBODY),
-        protocols=context.protocols,
-        trust=kit.fresh_trust(),
-        key=kit.key,
     )
-    if not context.journal.commands.asks_for(run):
-        raise StoppedError(f"the order of run {run} was taken back")
-    live = LiveRun(agreement, context, RUNNING, "")
-    registry.add(live, first_snapshot(party))
-    live.resume()
-    return live
 
 
 async def _find(context: RunContext, run: str, wanted: set[str]) -> None:

@@ -84,6 +84,7 @@ class Host:
         self._owes_acks = False
         self.background_step: BackgroundStep | None = None
         self._slow = False
+        self._failure: Exception | None = None
         if not self.finished:
             self.party = rebuild(saved.snapshot)
             self._steps = self.party.steps()
@@ -140,7 +141,10 @@ class Host:
         return self._owes_acks or self.awaits is None or self.awaits == peer
 
     def advance(self) -> None:
-        """Let the party run until it must wait."""
+        """Let the party run until it must wait; once it has failed, it fails again each time."""
+        if self._failure is not None:
+            # A generator that has raised returns when it is resumed: as if the party had finished.
+            raise self._failure
         try:
             step = self.background_step
             if step is not None and not self._take_up(step):
@@ -148,8 +152,10 @@ class Host:
             if not self.finished and self._questions.pending is None:
                 while self._perform():
                     pass
-        except LotorError as error:
-            error.add_note(f"(raised at {self._name})")
+        except Exception as error:
+            self._failure = error
+            if isinstance(error, LotorError):
+                error.add_note(f"(raised at {self._name})")
             raise
         self._acknowledge()
 
