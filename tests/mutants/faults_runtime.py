@@ -307,6 +307,14 @@ FAULTS = [
         ("test_journal.py",),
     ),
     Fault(
+        "who stops a run in the middle of a pull gets it for nothing",
+        "consent",
+        "self.ledger.settle(run, answered + self.ledger.under_way(run))",
+        "self.ledger.settle(run, answered)",
+        ("test_ledger.py",),
+        "under_way",
+    ),
+    Fault(
         "a run is accepted from others than its opener",
         "consent",
         "identity.verify(\n            signed,",

@@ -200,8 +200,8 @@ class Journal:
         if state == FINISHED:
             self.ledger.settle(run, None)
         elif state in ENDED:
-            used, _ = self.pulled(run)
-            self.ledger.settle(run, used)
+            answered, _ = self.pulled(run)
+            self.ledger.settle(run, answered + self.ledger.under_way(run))
 
     def end(self, run: str, state: str, note: str) -> None:
         """A run ends, and nobody needs its secrets, nor what it has not delivered."""
