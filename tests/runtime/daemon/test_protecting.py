@@ -29,6 +29,8 @@ from lotor.runtime.daemon.protecting import (
     protect,
     unprotect,
 )
+from lotor.runtime.durable.file_store import Stores
+from lotor.runtime.durable.journal import Journal
 from lotor.sandbox.kits import make_kits
 from runtime.daemon.protected import (
     CHEAP,
@@ -231,6 +233,43 @@ def test_a_party_that_is_served_is_not_protected(here: Path) -> None:
     finally:
         os.close(lock)
     protect(folder, Choice(), cost=CHEAP)
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("damage", ["unreadable", "altered"])
+def test_a_file_of_a_run_that_cannot_be_used_changes_nothing(
+    here: Path, back: bool, damage: str
+) -> None:
+    folder = kit_folder(here / "lyon")
+    assert folder.state is not None
+    Journal(folder.state, folder.subject).close()
+    Stores(folder.state / "store").of("ab" * 16).keep(b"0123456789abcdef" * 20)
+    if back:
+        protect(folder, Choice(), cost=CHEAP)
+
+    def change() -> None:
+        unprotect(folder) if back else protect(folder, Choice(), cost=CHEAP)
+
+    (kept,) = (folder.state / "store" / ("ab" * 16)).iterdir()
+    whole = kept.read_bytes()
+    if damage == "altered":
+        kept.write_bytes(whole[:-1])
+    else:
+        kept.unlink()
+        kept.mkdir()
+    journal = folder.state / "journal.db"
+    before = contents(folder.path), journal.read_bytes()
+    words = r"cannot be used .*run this command again; nothing was changed"
+    with pytest.raises(JournalError, match=words) as refused:
+        change()
+    assert str(kept) in str(refused.value)
+    assert (contents(folder.path), journal.read_bytes()) == before
+    assert key_of(folder.path)
+    if damage != "altered":
+        kept.rmdir()
+    kept.write_bytes(whole)
+    change()
+    assert (folder.path / "protection.json").exists() is not back
 
 
 def test_a_key_file_is_found_where_it_was_made(

@@ -15,13 +15,14 @@ import pytest
 from crashing import CrashError
 from encrypted import KEY, all_rows
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import rewriting
+from lotor.runtime.durable import file_store, rewriting
 from lotor.runtime.durable.journal import Journal
 from lotor.runtime.durable.rewriting import StateRewriter, rewrite_state
 from runtime.durable.test_protected import FILE, PARTY, RUN, SHOWN, filled, found
 
 OTHER = KEY[::-1]
 WAYS = [(None, KEY), (KEY, None), (KEY, OTHER)]
+AGAIN = "run the same command again, or go back with `lotor keys unprotect`; nothing is lost"
 IDS = ["protect", "unprotect", "other key"]
 Rows = tuple[dict[str, list[tuple[object, ...]]], bytes]
 
@@ -269,7 +270,8 @@ def test_a_damaged_file_is_named(folder: Path) -> None:
     (path,) = (one for one in (folder / "store" / RUN).iterdir() if len(one.name) == 64)
     sealed = path.read_bytes()
     path.write_bytes(b"damaged")
-    with pytest.raises(JournalError, match="cannot be used"):
+    again = r"run the same command again, or go back with `lotor keys protect`; nothing is lost"
+    with pytest.raises(JournalError, match=rf"cannot be used.*put it back.*{again}"):
         rewrite_state(folder, PARTY, KEY, None)
     path.write_bytes(sealed)
     rewrite_state(folder, PARTY, KEY, None)
@@ -284,12 +286,28 @@ def test_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch
 
     with monkeypatch.context() as patch:
         patch.setattr(rewriting.StateRewriter, "_export", full)
-        with pytest.raises(JournalError, match=r"No space left on device.*nothing is lost"):
+        with pytest.raises(JournalError, match=rf"No space left on device.*{AGAIN}"):
             rewrite_state(folder, PARTY, None, KEY)
-    with pytest.raises(JournalError, match="was interrupted: run the same `lotor keys protect`"):
+    with pytest.raises(JournalError, match=r"interrupted: .*`lotor keys protect` or .* unprotect`"):
         Journal(folder, PARTY)
     rewrite_state(folder, PARTY, None, None)  # its operator gives up
     assert state(folder, None) == before
+
+
+def test_a_disk_that_is_full_of_files_loses_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(folder, None)
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(file_store, "write_file", full)
+        with pytest.raises(JournalError, match=rf"No space left on device.*{AGAIN}"):
+            rewrite_state(folder, PARTY, None, KEY)
+    rewrite_state(folder, PARTY, None, KEY)
+    assert state(folder, KEY) == before
 
 
 def test_a_party_that_was_never_served_has_nothing_to_rewrite(folder: Path) -> None:

@@ -62,7 +62,7 @@ from lotor.runtime.durable.database import (
 )
 from lotor.runtime.durable.journal import JOURNAL_VERSION
 from lotor.runtime.durable.opening import check_journal, check_whole, lock_folder
-from lotor.runtime.durable.rewriting import rewrite_state
+from lotor.runtime.durable.rewriting import check_files, rewrite_state
 
 KEY, JOURNAL = "key.pem", "journal.db"
 _LEFTOVER = re.compile(rf"\.(?:{re.escape(KEY)}|{re.escape(PROTECTION)})\.[0-9a-f]{{16}}")
@@ -143,6 +143,7 @@ def protect(
             _check_not_served(folder)
             _key(folder, None)  # what is not this folder's key must not be taken for it
             _check_journal(folder, None)
+            _check_files(folder, None)
             if folder.state is not None:
                 open_cipher("file::memory:", None).close()  # before anything is encrypted
             credential = choice.credential(folder.path, folder.subject)
@@ -182,6 +183,7 @@ def unprotect(folder: SecretFolder) -> None:
         keys = lock.opened(folder.path, protection)
         if protection.phase == "protected":
             _check_whole(folder, keys)
+            _check_files(folder, keys.journal)
         _mark(folder, keys, lock, "unprotecting")
         if folder.state is not None:
             rewrite_state(folder.state, folder.subject, keys.journal, None)
@@ -260,6 +262,12 @@ def _check_whole(folder: SecretFolder, keys: FolderKeys) -> None:
     """All files are this folder's: a swapped one must not be taken for what was interrupted."""
     _key(folder, keys)
     _check_journal(folder, keys.journal)
+
+
+def _check_files(folder: SecretFolder, key: bytes | None) -> None:
+    """Before anything is changed: a file that cannot be read would leave it half done."""
+    if folder.state is not None:
+        check_files(folder.state, key)
 
 
 def _check_not_served(folder: SecretFolder) -> None:

@@ -42,11 +42,34 @@ def rewrite_state(folder: Path, party: str, old: bytes | None, new: bytes | None
         StateRewriter(folder, party).rewrite(old, new)
     except errors(OSError) as error:
         raise JournalError(
-            f"{folder} could not be written anew ({error}): nothing is lost; see that the disk has "
-            "room for a second copy and that no other process uses it, and try again"
+            f"{folder} could not be written anew ({error}): see that the disk has room for a "
+            f"second copy and that no other process uses it, and {_go_on(new)}"
         ) from None
     finally:
         os.close(lock)
+
+
+def _go_on(new: bytes | None) -> str:
+    """What to do when the cause of a failure is mended, or cannot be."""
+    back = "protect" if new is None else "unprotect"
+    return f"run the same command again, or go back with `lotor keys {back}`; nothing is lost"
+
+
+def check_files(folder: Path, key: bytes | None) -> None:
+    """Read all files beside the journal: refuse one that `rewrite_state` would come to grief at."""
+    remedy = (
+        "put it back from the newest copy of this folder, or start the party and stop the run, "
+        "and run this command again; nothing was changed"
+    )
+    files = Stores(folder / "store", key, remedy)
+    try:
+        for run in files.runs():
+            files.of(run).names()
+    except OSError as error:
+        raise JournalError(
+            f"{folder / 'store'} cannot be read ({error}): correct its permissions, and run this "
+            "command again; nothing was changed"
+        ) from None
 
 
 class KeyChange(msgspec.Struct, frozen=True):
@@ -133,13 +156,14 @@ class StateRewriter:
         sync_folder(self._folder)
 
     def _copy_store(self, old: bytes | None, new: bytes | None) -> None:
-        source, target = Stores(self._store, old), Stores(self._new_store, new)
+        remedy = f"put it back from the newest copy of this folder, and {_go_on(new)}"
+        source, target = Stores(self._store, old, remedy), Stores(self._new_store, new)
         if self._store.is_dir():
             make_folder(self._new_store)  # also without files, so that unfinished ones go
         for run in source.runs():
             files, copies = source.of(run), target.of(run)
             for name in files.names():
-                copies.keep(files.fetch(name))
+                copies.write(files.fetch(name))
 
     def _copy_journal(self, old: bytes | None, new: bytes | None) -> None:
         write_file(self._new_journal, b"")
