@@ -82,8 +82,8 @@ FAULTS = [
     Fault(
         "undelivered messages outlive a stopped run",
         "erasure",
-        'DELETE FROM outbox WHERE run = ?", (run,))',
-        'SELECT ?", (run,))',
+        '("DELETE FROM outbox WHERE run = ?", ',
+        '("SELECT ?", ',
         ("durable/test_erasure.py",),
         "copies",
     ),
