@@ -246,7 +246,7 @@ FAULTS = [
     Fault(
         "earlier runs do not count against the total budget",
         "consent",
-        "if spent.pulls + max(request.budget, 0) > rules.total_budget:",
+        "if earlier + max(request.budget, 0) > rules.total_budget:",
         "if max(request.budget, 0) > rules.total_budget:",
         ("test_consent.py",),
     ),
