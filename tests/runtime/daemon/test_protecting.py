@@ -203,8 +203,25 @@ def test_what_a_killed_process_left_is_removed(here: Path) -> None:
     shutil.copy(here / "lyon" / "key.pem", left)
     kept = here / "lyon" / ".key.pem.mine"
     kept.touch()
-    protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    with left.open("rb") as old:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+        assert set(old.read()) == {0}
     assert (left.exists(), kept.exists()) == (False, True)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_second_name_that_a_killed_process_left_takes_no_key_away(here: Path, back: bool) -> None:
+    key = key_of(here / "lyon")
+    if back:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    left = here / "lyon" / ".key.pem.0123456789abcdef"
+    left.hardlink_to(here / "lyon" / "key.pem")
+    if back:
+        unprotect(kit_folder(here / "lyon"))
+    else:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    assert not left.exists()
+    assert key_of(here / "lyon") == key
 
 
 def test_the_old_key_is_overwritten_unless_somebody_keeps_it(here: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from lotor.core.errors import ConfigError, JournalError
 from lotor.crypto.certificates import PartyKey, Request, Trust, read_bundle
@@ -227,11 +227,19 @@ def _replace_and_wipe(path: Path, data: bytes) -> None:
     """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
     with naming(path), path.open("r+b") as old:
         replace_file(path, data, private=True)
-        status = os.fstat(old.fileno())
-        if status.st_nlink == 0:  # whoever has given it another name keeps a copy on purpose
-            old.write(bytes(status.st_size))
-            old.flush()
-            os.fsync(old.fileno())
+        _overwrite(old, names=0)
+
+
+def _overwrite(file: BinaryIO, names: int) -> None:
+    """Overwrite a file that has so many names: one with more is also something else.
+
+    Whoever has given it another name keeps a copy on purpose, and `write_new` gives a file two.
+    """
+    status = os.fstat(file.fileno())
+    if status.st_nlink == names:
+        file.write(bytes(status.st_size))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _within(path: Path, folder: Path) -> bool:
@@ -243,6 +251,8 @@ def _clean(folder: SecretFolder) -> None:
     """Remove what a killed process has left: a key in clear, for instance."""
     for path in folder.path.iterdir():
         if _LEFTOVER.fullmatch(path.name):
+            with naming(path), path.open("r+b") as left:
+                _overwrite(left, names=1)
             remove_file(path)
 
 

@@ -16,6 +16,7 @@ import msgspec
 from lotor.core.errors import JournalError
 from lotor.crypto.prf import derive_key
 from lotor.runtime.durable.database import (
+    CIPHER_FORMAT,
     check_protection,
     errors,
     key_literal,
@@ -92,6 +93,8 @@ class StateRewriter:
         self._journal = folder / "journal.db"
         self._new_journal = folder / "journal.db.new"
         self._old_journal = folder / "journal.db.old"
+        self._log = folder / "journal.db-wal"
+        self._old_log = folder / "journal.db-wal.old"
         self._store = folder / "store"
         self._new_store = folder / "store.new"
         self._old_store = folder / "store.old"
@@ -167,6 +170,8 @@ class StateRewriter:
 
     def _copy_journal(self, old: bytes | None, new: bytes | None) -> None:
         write_file(self._new_journal, b"")
+        with suppress(OSError):  # mostly there is none; SQLite would only remove it
+            os.link(self._log, self._old_log)
         uri = f"file:{quote(str(self._journal))}"
         with closing(open_cipher(uri, old, PATIENCE_SECONDS)) as database:
             # The log goes into the journal: left beside the new one, it would be taken for its own.
@@ -187,6 +192,8 @@ class StateRewriter:
         database.execute("PRAGMA temp_store = MEMORY")
         attach = f"ATTACH DATABASE ? AS copy KEY {key_literal(new)}"
         database.execute(attach, (str(self._new_journal),))
+        if new is not None:
+            database.execute(f"PRAGMA copy.{CIPHER_FORMAT}")
         # Nothing to go back to: a copy that is not complete is thrown away.
         database.execute("PRAGMA copy.journal_mode = OFF")
         database.execute("BEGIN")
@@ -210,12 +217,14 @@ class StateRewriter:
             os.replace(self._new_store, self._store)
             sync_folder(self._folder)
         _wipe(self._old_journal)
+        _wipe(self._old_log)
         _wipe_folder(self._old_store)
         self._end()
 
     def _undo(self) -> None:
         """The old files still count: leave nothing of the new ones."""
         self._old_journal.unlink(missing_ok=True)  # another name of the journal itself
+        _wipe(self._old_log)
         _wipe(self._new_journal)
         _wipe_folder(self._new_store)
         self._end()
@@ -227,11 +236,12 @@ class StateRewriter:
 
 
 def _wipe(path: Path) -> None:
-    """Overwrite a file and remove it."""
+    """Overwrite a file and remove it; one that has another name, too, is only removed."""
     if not path.exists():
         return
     with path.open("r+b") as file:
-        left = os.fstat(file.fileno()).st_size
+        status = os.fstat(file.fileno())
+        left = status.st_size if status.st_nlink == 1 else 0
         while left > 0:
             left -= file.write(bytes(min(left, _CHUNK)))
         file.flush()
