@@ -8,7 +8,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lotor.core.errors import InputError, IntegrityError
+from lotor.core.errors import CryptoError, InputError, IntegrityError
+from lotor.crypto import wrapping
 from lotor.crypto.wrapping import ScryptCost, StretchedSecret, WrappedKey, stretch
 
 CHEAP = ScryptCost(log2_n=1, r=1)
@@ -105,7 +106,10 @@ def test_a_cut_key_is_refused(sealed: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("log2_n", "r", "p"),
-    [(0, 8, 1), (20, 8, 1), (10**18, 1, 1), (17, 0, 1), (17, 10**18, 1), (1, 1, 5), (1, 1, 0)],
+    [
+        *((0, 8, 1), (20, 8, 1), (10**18, 1, 1), (17, 0, 1), (17, 10**18, 1), (1, 1, 5), (1, 1, 0)),
+        *((16, 1, 1), (20, 1, 1)),
+    ],
 )
 def test_a_file_cannot_ask_for_more_than_a_machine_has(log2_n: int, r: int, p: int) -> None:
     with pytest.raises(InputError, match="512 MiB"):
@@ -113,6 +117,24 @@ def test_a_file_cannot_ask_for_more_than_a_machine_has(log2_n: int, r: int, p: i
     hostile = f'{{"log2_n": {log2_n}, "r": {r}, "p": {p}}}'
     with pytest.raises(msgspec.ValidationError, match="512 MiB"):
         msgspec.json.decode(hostile, type=ScryptCost)
+
+
+def test_every_cost_that_is_accepted_can_be_computed() -> None:
+    """scrypt has a bound of its own: log2_n is less than 16 * r."""
+    assert len(stretch(b"a secret", bytes(16), ScryptCost(15, 1, 1))) == 32
+
+
+def test_too_little_memory_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hungry:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def derive(self, secret: bytes) -> bytes:
+            raise MemoryError
+
+    monkeypatch.setattr(wrapping, "Scrypt", Hungry)
+    with pytest.raises(CryptoError, match="no 128 MiB of memory left"):
+        StretchedSecret(b"a secret")
 
 
 def test_only_keys_of_32_bytes_are_wrapped() -> None:

@@ -82,8 +82,8 @@ FAULTS = [
     Fault(
         "undelivered messages outlive a stopped run",
         "erasure",
-        'DELETE FROM outbox WHERE run = ?", (run,))',
-        'SELECT ?", (run,))',
+        '("DELETE FROM outbox WHERE run = ?", ',
+        '("SELECT ?", ',
         ("durable/test_erasure.py",),
         "copies",
     ),
@@ -253,7 +253,7 @@ FAULTS = [
     Fault(
         "earlier runs do not count against the total budget",
         "consent",
-        "if spent.pulls + max(request.budget, 0) > rules.total_budget:",
+        "if earlier + max(request.budget, 0) > rules.total_budget:",
         "if max(request.budget, 0) > rules.total_budget:",
         ("test_consent.py",),
     ),
@@ -312,6 +312,14 @@ FAULTS = [
         "self.ledger.settle(run, None)",
         "self.ledger.settle(run, 0)",
         ("test_journal.py",),
+    ),
+    Fault(
+        "who stops a run in the middle of a pull gets it for nothing",
+        "consent",
+        "self.ledger.settle(run, answered + self.ledger.under_way(run))",
+        "self.ledger.settle(run, answered)",
+        ("test_ledger.py",),
+        "under_way",
     ),
     Fault(
         "a run is accepted from others than its opener",

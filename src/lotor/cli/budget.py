@@ -18,8 +18,9 @@ from lotor.runtime.durable.ledger import BudgetSum, LedgerEntry
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 EXPLAINED = (
     "A run is charged when it starts: its whole budget, and all that its arms may tell. One that "
-    "ended early is charged only the pulls that it used, but still all that its arms may have "
-    "told. Epsilons and deltas of runs add up; - stands for protocols that keep no account of them."
+    "ended early is charged only the pulls that it used, one that was under way included, but "
+    "still all that its arms may have told. Epsilons and deltas of runs add up; - stands for "
+    "protocols that keep no account of them."
 )
 NO_RULES = "This party has no [consent] table in party.toml: every run waits for approval."
 

@@ -9,7 +9,7 @@ import os
 import msgspec
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-from lotor.core.errors import InputError, IntegrityError
+from lotor.core.errors import CryptoError, InputError, IntegrityError
 from lotor.crypto.aead import KEY_BYTES, OVERHEAD, Aead
 
 SALT_BYTES = 16
@@ -32,10 +32,11 @@ class ScryptCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         # log2_n is bounded first: 2 to its power is computed only if it is small.
         usable = 1 <= self.log2_n <= 30 and 1 <= self.r <= 64 and 1 <= self.p <= MOST_PASSES
-        if not usable or self.memory > MOST_MEMORY:
+        # The last one is scrypt's own: N < 2^(128 * r / 8).
+        if not usable or self.memory > MOST_MEMORY or self.log2_n >= 16 * self.r:
             raise InputError(
                 f"{self} is refused: its memory, 128 * r * 2^log2_n bytes, may be at most "
-                f"{MOST_MEMORY >> 20} MiB, and p at most {MOST_PASSES}"
+                f"{MOST_MEMORY >> 20} MiB, log2_n less than 16 * r, and p at most {MOST_PASSES}"
             )
 
     @property
@@ -90,4 +91,11 @@ class StretchedSecret:
 
 def stretch(secret: bytes, salt: bytes, cost: ScryptCost) -> bytes:
     """A key for AES from a secret that people may have thought of."""
-    return Scrypt(salt, KEY_BYTES, 1 << cost.log2_n, cost.r, cost.p).derive(secret)
+    try:
+        return Scrypt(salt, KEY_BYTES, 1 << cost.log2_n, cost.r, cost.p).derive(secret)
+    except MemoryError:
+        raise CryptoError(
+            f"this machine has no {-(-cost.memory >> 20)} MiB of memory left for scrypt, which "
+            "makes a key from a passphrase or a key file: end other programs, or allow this one "
+            "more memory, and try again"
+        ) from None

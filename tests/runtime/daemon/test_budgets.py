@@ -173,9 +173,10 @@ def test_a_run_that_goes_on_counts_with_its_whole_budget_and_ended_with_its_pull
         made.tell("carl", long, Stop("enough"))
         await made.state("carl", long, STOPPED)
         pulls, _ = made.nodes["carl"].journal.pulled(long)
-        assert 5 <= made.spent.pulls == pulls < 10**6
+        charged = made.spent.pulls
+        assert 5 <= pulls <= charged <= pulls + 1 < 10**6  # one may have been under way
         await made.finished(7)
-        assert made.spent.pulls == pulls + 7
+        assert made.spent.pulls == charged + 7
         assert (await made.live("carl", waiting)).state == WAITING
         assert made.spent.runs == 2
 

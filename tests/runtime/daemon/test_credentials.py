@@ -5,6 +5,7 @@ import io
 import sys
 import unicodedata
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -169,6 +170,21 @@ def test_a_new_passphrase_is_typed_twice(typed: list[str]) -> None:
     typed[:] = [PASSPHRASE, PASSPHRASE + " "]
     with pytest.raises(ConfigError, match="differ"):
         new_passphrase("owner lyon")
+
+
+def test_what_is_typed_in_another_encoding_is_refused_and_not_shown(typed: list[str]) -> None:
+    """Python hands on bytes that are no UTF-8 as characters that nothing can encode."""
+    bad = b"kiwi olm tapir\xe9 gnu".decode(errors="surrogateescape")
+    typed[:] = [bad, bad, bad]
+    uses: list[Callable[[], Credential]] = [
+        lambda: new_passphrase("owner lyon"),
+        lambda: find_credential("passphrase", "owner lyon", None),
+    ]
+    for use in uses:
+        with pytest.raises(ConfigError, match="no text in UTF-8") as refused:
+            use()
+        assert "dce9" not in str(refused.value)
+        assert refused.value.__suppress_context__
 
 
 @pytest.mark.parametrize("short", ["", "x", "elevenchars"])

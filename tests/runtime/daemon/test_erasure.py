@@ -4,7 +4,9 @@ import asyncio
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.node import Node
 from lotor.runtime.durable.database import open_read_only
 from lotor.runtime.durable.erasure import Erasure
+from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import FAILED, FINISHED, STOPPED, Journal
 from lotor.sandbox import Federation
 from residue import watch_journals
@@ -222,6 +225,49 @@ def test_a_peer_that_has_ended_the_run_fetches_nothing_more(
         await until(lambda: erased(made.nodes.values()))
         assert made.live("controller", run).state == FINISHED
         assert residue.found(states(made)) == {}
+
+    play(scene, tmp_path)
+
+
+@dataclass
+class Settling:
+    """A finished party whose peers acknowledge its last messages, one after the other."""
+
+    left: int
+    finished: bool = True
+    round: int = BUDGET
+
+    @property
+    def drained(self) -> bool:
+        return self.left == 0
+
+    def settle(self) -> bool:
+        self.left -= 1
+        return True
+
+
+def test_the_journal_is_written_anew_at_the_end_and_when_all_peers_have_settled(
+    tmp_path: Path,
+) -> None:
+    """And not for each of them."""
+
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
+        live, journal = made.live("lyon", run), made.nodes["lyon"].journal
+        seen: list[str] = []
+        journal.database.set_trace_callback(
+            lambda sql: seen.append(sql) if sql == "VACUUM" else None
+        )
+        peers = cast("Host", Settling(left=5))
+        for _ in range(5):
+            assert not live.over.is_set()
+            live._finish(peers)  # the node itself does nothing meanwhile
+        assert live.over.is_set()
+        assert len(seen) == 2
+        assert not journal.erasure.due
+        stop(made, run)
 
     play(scene, tmp_path)
 

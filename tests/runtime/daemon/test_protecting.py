@@ -29,6 +29,8 @@ from lotor.runtime.daemon.protecting import (
     protect,
     unprotect,
 )
+from lotor.runtime.durable.file_store import Stores
+from lotor.runtime.durable.journal import Journal
 from lotor.sandbox.kits import make_kits
 from runtime.daemon.protected import (
     CHEAP,
@@ -201,8 +203,25 @@ def test_what_a_killed_process_left_is_removed(here: Path) -> None:
     shutil.copy(here / "lyon" / "key.pem", left)
     kept = here / "lyon" / ".key.pem.mine"
     kept.touch()
-    protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    with left.open("rb") as old:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+        assert set(old.read()) == {0}
     assert (left.exists(), kept.exists()) == (False, True)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_second_name_that_a_killed_process_left_takes_no_key_away(here: Path, back: bool) -> None:
+    key = key_of(here / "lyon")
+    if back:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    left = here / "lyon" / ".key.pem.0123456789abcdef"
+    left.hardlink_to(here / "lyon" / "key.pem")
+    if back:
+        unprotect(kit_folder(here / "lyon"))
+    else:
+        protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
+    assert not left.exists()
+    assert key_of(here / "lyon") == key
 
 
 def test_the_old_key_is_overwritten_unless_somebody_keeps_it(here: Path) -> None:
@@ -231,6 +250,43 @@ def test_a_party_that_is_served_is_not_protected(here: Path) -> None:
     finally:
         os.close(lock)
     protect(folder, Choice(), cost=CHEAP)
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("damage", ["unreadable", "altered"])
+def test_a_file_of_a_run_that_cannot_be_used_changes_nothing(
+    here: Path, back: bool, damage: str
+) -> None:
+    folder = kit_folder(here / "lyon")
+    assert folder.state is not None
+    Journal(folder.state, folder.subject).close()
+    Stores(folder.state / "store").of("ab" * 16).keep(b"0123456789abcdef" * 20)
+    if back:
+        protect(folder, Choice(), cost=CHEAP)
+
+    def change() -> None:
+        unprotect(folder) if back else protect(folder, Choice(), cost=CHEAP)
+
+    (kept,) = (folder.state / "store" / ("ab" * 16)).iterdir()
+    whole = kept.read_bytes()
+    if damage == "altered":
+        kept.write_bytes(whole[:-1])
+    else:
+        kept.unlink()
+        kept.mkdir()
+    journal = folder.state / "journal.db"
+    before = contents(folder.path), journal.read_bytes()
+    words = r"cannot be used .*run this command again; nothing was changed"
+    with pytest.raises(JournalError, match=words) as refused:
+        change()
+    assert str(kept) in str(refused.value)
+    assert (contents(folder.path), journal.read_bytes()) == before
+    assert key_of(folder.path)
+    if damage != "altered":
+        kept.rmdir()
+    kept.write_bytes(whole)
+    change()
+    assert (folder.path / "protection.json").exists() is not back
 
 
 def test_a_key_file_is_found_where_it_was_made(

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from lotor.core.effects import Decision
+from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.journal import (
     FINISHED,
     RUNNING,
     STOPPED,
+    WAITING,
     Journal,
     RunRow,
 )
@@ -145,3 +148,69 @@ def test_a_sweep_removes_what_an_ended_run_has_left(
     journal.end("b", STOPPED, "enough")
     assert residue.found([tmp_path]) == {}
     assert not (tmp_path / "store" / "a").exists()
+
+
+def rewrites(journal: Journal) -> list[str]:
+    """Collects how often a journal is written anew from now on."""
+    seen: list[str] = []
+    journal.database.set_trace_callback(lambda sql: seen.append(sql) if sql == "VACUUM" else None)
+    return seen
+
+
+def test_a_start_with_nothing_to_erase_does_not_write_the_journal_anew(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path, PARTY)) as journal:
+        for run, state in (("a", STOPPED), ("b", FINISHED)):
+            lived(begun(journal, run), Link("comp"), random.Random(1), 5)
+            journal.change(run, state, "")
+        begun(journal, "c")
+        seen = rewrites(journal)
+        journal.sweep()
+        assert len(seen) == 1
+        journal.sweep()
+        assert len(seen) == 1
+    for count in (0, 0):
+        with closing(Journal(tmp_path, PARTY)) as again:
+            seen = rewrites(again)
+            again.sweep()
+            assert len(seen) == count
+            assert not again.erasure.due
+
+
+def test_what_could_not_be_erased_is_erased_by_the_next_process(
+    tmp_path: Path, residue: Residue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the log is gone by then, since a process that only read was the last to close it."""
+    with closing(Journal(tmp_path, PARTY)) as journal:
+        lived(begun(journal, "a"), Link("comp"), random.Random(1), 5)
+        with monkeypatch.context() as patch:
+            patch.setattr(Erasure, "complete", lambda _: False)
+            journal.end("a", STOPPED, "enough")
+    assert not (tmp_path / "journal.db-wal").exists()
+    with closing(Journal(tmp_path, PARTY)) as again:
+        seen = rewrites(again)
+        again.sweep()
+        assert len(seen) == 1
+        assert not again.erasure.due
+    assert residue.found([tmp_path]) == {}
+
+
+def test_the_log_of_a_killed_process_is_erased(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    with closing(Journal(here, PARTY)) as journal:
+        record = begun(journal, "a")
+        journal.end("a", STOPPED, "enough")
+        record.keep(1, decision("a", 1), None)  # after that, its process was killed
+        shutil.copytree(here, there)
+    assert (there / "journal.db-wal").stat().st_size > 0
+    with closing(Journal(there, PARTY)) as again:
+        seen = rewrites(again)
+        again.sweep()
+        assert len(seen) == 1
+
+
+def test_the_end_of_a_run_that_never_began_writes_nothing_anew(journal: Journal) -> None:
+    journal.add(RunRow("a", b"", b"", "lyon", WAITING, "", 1.0, 1.0, "1", 9), None)
+    seen = rewrites(journal)
+    journal.end("a", STOPPED, "enough")
+    assert seen == []
+    assert not journal.erasure.due

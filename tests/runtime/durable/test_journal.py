@@ -107,12 +107,12 @@ def test_whole_budgets_are_spent_until_a_run_ends_early(journal: Journal) -> Non
     stopped = journal.record("dd")
     stopped.note(1, Decision.named("dd", 1, 0), 0.5)
     stopped.note(2, None, None)  # pulled elsewhere
-    stopped.intend(3, Decision.named("dd", 3, 0))  # and not answered
+    stopped.intend(3, Decision.named("dd", 3, 0))  # perhaps carried out
     assert journal.ledger.spent().pulls == 5 + 70 + 13000
     journal.change("bb", FINISHED, "")
     journal.change("cc", REFUSED, "")
     journal.change("dd", STOPPED, "")
-    assert journal.ledger.spent().pulls == 5 + 70 + 1
+    assert journal.ledger.spent().pulls == 5 + 70 + 2
 
 
 @settings(max_examples=15)

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from lotor.core.effects import Decision
+from lotor.core.effects import Decision, Pull
 from lotor.core.errors import JournalWriteError
 from lotor.core.version import VERSION
 from lotor.runtime.durable.journal import (
@@ -25,6 +25,7 @@ from lotor.runtime.durable.journal import (
     RunRow,
 )
 from lotor.runtime.durable.ledger import BudgetSum, Charge, LedgerEntry, at_worst
+from lotor.runtime.durable.questions import QuestionLog
 
 PARTY = "lyon (owner)"
 AMOUNTS = st.floats(0.0, 100.0, allow_subnormal=False) | st.just(inf) | st.none()
@@ -53,6 +54,8 @@ class Entry:
     state: str = WAITING
     approved: bool = False
     asked: int = 0
+    under_way: int = 0
+    repeatable: bool = False
     used: int | None = None
     started: bool = field(default=False)
 
@@ -86,18 +89,19 @@ class Runs(RuleBasedStateMachine):
         entry.state, entry.approved, entry.started = RUNNING, approved, True
         self.order.append(run)
 
-    @rule(charge=CHARGES, dies=st.booleans())
-    def start(self, charge: Charge, dies: bool) -> None:
+    @rule(charge=CHARGES, repeatable=st.booleans(), dies=st.booleans())
+    def start(self, charge: Charge, repeatable: bool, dies: bool) -> None:
         run = f"{len(self.model):04x}"
+        begun = row(run, RUNNING, charge.pulls)
         try:
             with self.journal.transaction():
-                self.journal.add(row(run, RUNNING, charge.pulls), b"state", charge=charge)
+                self.journal.add(begun, b"state", repeatable=repeatable, charge=charge)
                 if dies:
                     raise Died
         except Died:
             self.restart()
             return
-        self.model[run] = Entry(charge)
+        self.model[run] = Entry(charge, repeatable=repeatable)
         self._begun(run, approved=False)
 
     @rule(charge=CHARGES)
@@ -140,6 +144,7 @@ class Runs(RuleBasedStateMachine):
             self.model[run].asked += here
         else:
             self.journal.record(run).intend(count, decision)
+            self.model[run].under_way += here
 
     @rule(data=st.data())
     def finish(self, data: st.DataObject) -> None:
@@ -160,7 +165,8 @@ class Runs(RuleBasedStateMachine):
             self.journal.change(run, state, "why")
             entry = self.model[run]
             entry.state = state
-            entry.used = entry.asked if entry.started else None
+            used = entry.asked + entry.under_way + entry.repeatable
+            entry.used = min(used, entry.charge.pulls) if entry.started else None
 
     @rule(data=st.data())
     def forget(self, data: st.DataObject) -> None:
@@ -253,4 +259,34 @@ def test_a_party_that_is_asked_twice_a_round_is_charged_once(tmp_path: Path) -> 
         record.keep(number, Decision.named("aa", number, 0), answer)  # type: ignore[arg-type]
     journal.change("aa", STOPPED, "")
     assert journal.ledger.spent().pulls == 2
+    journal.close()
+
+
+@pytest.mark.parametrize("repeatable", [False, True])
+def test_a_pull_that_was_under_way_is_charged(tmp_path: Path, repeatable: bool) -> None:
+    """Whoever stops each run while its first pull is under way gets no pulls for nothing."""
+    journal = Journal(tmp_path / "state", PARTY)
+    for run in ("aa", "bb", "cc"):
+        journal.add(row(run, RUNNING, 100), b"state", repeatable=repeatable)
+        record = journal.record(run)
+        questions = QuestionLog(PARTY, record, record.begin(), alike=False)
+        assert questions.ask(Pull(Decision.named(run, 1, 0))) is None
+        journal.end(run, STOPPED, "by its customer")
+    assert [entry.used for entry in journal.ledger.entries()] == [1, 1, 1]
+    assert journal.ledger.spent().pulls == 3
+    journal.close()
+
+
+def test_a_run_without_a_pull_under_way_is_charged_what_was_answered(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "state", PARTY)
+    for run, granted in (("aa", 9), ("bb", 9), ("cc", 1)):
+        journal.add(row(run, RUNNING, granted), b"state")
+    for run in ("bb", "cc"):
+        journal.record(run).intend(1, Decision.named(run, 1, 0))
+        journal.record(run).answer(1, 0.5)
+        journal.record(run).intend(2, None)
+    journal.record("cc").intend(3, Decision.named("cc", 3, 0))
+    for run in ("aa", "bb", "cc"):
+        journal.end(run, STOPPED, "enough")
+    assert [entry.used for entry in journal.ledger.entries()] == [0, 1, 1]
     journal.close()

@@ -2,11 +2,12 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import pytest
 from crashing import CrashError
 from encrypted import KEY, all_rows
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import rewriting
+from lotor.runtime.durable import file_store, rewriting
+from lotor.runtime.durable.database import open_cipher
 from lotor.runtime.durable.journal import Journal
 from lotor.runtime.durable.rewriting import StateRewriter, rewrite_state
 from runtime.durable.test_protected import FILE, PARTY, RUN, SHOWN, filled, found
 
 OTHER = KEY[::-1]
 WAYS = [(None, KEY), (KEY, None), (KEY, OTHER)]
+AGAIN = "run the same command again, or go back with `lotor keys unprotect`; nothing is lost"
 IDS = ["protect", "unprotect", "other key"]
 Rows = tuple[dict[str, list[tuple[object, ...]]], bytes]
 
@@ -183,9 +186,37 @@ def test_the_log_of_a_killed_daemon_is_not_lost(folder: Path, tmp_path: Path) ->
         (copy / name).write_bytes(data)
     expected = all_rows(journal.database)
     journal.close()
-    assert (copy / "journal.db-wal").stat().st_size > 0
-    rewrite_state(copy, PARTY, None, KEY)
+    with (copy / "journal.db-wal").open("rb") as log:
+        assert SHOWN["message"] in log.read()
+        log.seek(0)
+        rewrite_state(copy, PARTY, None, KEY)
+        assert set(log.read()) == {0}
     assert state(copy, KEY)[0] == expected
+    assert_nothing_beside(copy)
+
+
+def test_the_log_of_a_killed_daemon_outlives_a_change_that_is_killed(
+    folder: Path, tmp_path: Path
+) -> None:
+    with closing(Journal(folder, PARTY)) as journal:
+        filled(journal)
+        expected = all_rows(journal.database)
+        at = 0
+        while True:
+            at += 1
+            copy = tmp_path / f"copy-{at}"
+            shutil.copytree(folder, copy)
+            if not killed(copy, None, KEY, at):
+                break
+            if at % 2:
+                rewrite_state(copy, PARTY, None, KEY)
+            else:
+                for key in (KEY, None):
+                    with suppress(JournalError):
+                        rewrite_state(copy, PARTY, key, None)
+            assert state(copy, KEY if at % 2 else None)[0] == expected
+            assert_nothing_beside(copy)
+    assert at > 20
 
 
 THERE_AND_BACK = """
@@ -269,7 +300,8 @@ def test_a_damaged_file_is_named(folder: Path) -> None:
     (path,) = (one for one in (folder / "store" / RUN).iterdir() if len(one.name) == 64)
     sealed = path.read_bytes()
     path.write_bytes(b"damaged")
-    with pytest.raises(JournalError, match="cannot be used"):
+    again = r"run the same command again, or go back with `lotor keys protect`; nothing is lost"
+    with pytest.raises(JournalError, match=rf"cannot be used.*put it back.*{again}"):
         rewrite_state(folder, PARTY, KEY, None)
     path.write_bytes(sealed)
     rewrite_state(folder, PARTY, KEY, None)
@@ -284,12 +316,43 @@ def test_a_full_disk_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch
 
     with monkeypatch.context() as patch:
         patch.setattr(rewriting.StateRewriter, "_export", full)
-        with pytest.raises(JournalError, match=r"No space left on device.*nothing is lost"):
+        with pytest.raises(JournalError, match=rf"No space left on device.*{AGAIN}"):
             rewrite_state(folder, PARTY, None, KEY)
-    with pytest.raises(JournalError, match="was interrupted: run the same `lotor keys protect`"):
+    with pytest.raises(JournalError, match=r"interrupted: .*`lotor keys protect` or .* unprotect`"):
         Journal(folder, PARTY)
     rewrite_state(folder, PARTY, None, None)  # its operator gives up
     assert state(folder, None) == before
+
+
+def test_a_disk_that_is_full_of_files_loses_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = made(folder, None)
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(file_store, "write_file", full)
+        with pytest.raises(JournalError, match=rf"No space left on device.*{AGAIN}"):
+            rewrite_state(folder, PARTY, None, KEY)
+    rewrite_state(folder, PARTY, None, KEY)
+    assert state(folder, KEY) == before
+
+
+@pytest.mark.parametrize(("old", "new"), WAYS, ids=IDS)
+def test_a_build_with_other_defaults_reads_and_writes_the_same_files(
+    folder: Path, old: bytes | None, new: bytes | None
+) -> None:
+    before = made(folder, old)
+    with closing(open_cipher("file::memory:", None)) as database:
+        database.execute("PRAGMA cipher_default_compatibility = 3")
+        try:
+            assert state(folder, old) == before
+            rewrite_state(folder, PARTY, old, new)
+        finally:
+            database.execute("PRAGMA cipher_default_compatibility = 4")
+    assert state(folder, new) == before
 
 
 def test_a_party_that_was_never_served_has_nothing_to_rewrite(folder: Path) -> None:

@@ -47,36 +47,42 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     """
     if rules is None:
         return ["this party has set no rules: its party.toml has no [consent] table"]
-    found = []
+    found = [*_not_listed(rules, request), *_out_of_bounds(rules, request, spent.pulls)]
+    if request.privacy is not None:
+        found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
+    return found
+
+
+def _not_listed(rules: ConsentRules, request: RunRequest) -> Iterator[str]:
+    """The objections to who orders a run, to its policy and to its code."""
     if not _holds(rules.customers, request.opener):
-        found.append(
+        yield (
             f"{_shown(request.opener)}, which orders it, is not among customers "
             f"({_listed(rules.customers)})"
         )
     if request.policy and not any(_allows(rule, request.policy) for rule in rules.policies):
-        found.append(
+        yield (
             f"its policy {_shown(request.policy)} is not among policies ({_listed(rules.policies)})"
         )
     for package in request.code:
         if not _holds(rules.code, package.distribution):
-            found.append(
+            yield (
                 f"it runs code of {_shown(str(package))}, which is not among code "
                 f"({_listed(rules.code)})"
             )
+
+
+def _out_of_bounds(rules: ConsentRules, request: RunRequest, earlier: int) -> Iterator[str]:
+    """The objections to the size of a run, together with the pulls of earlier runs."""
     if request.owners is not None and request.owners < rules.least_owners:
-        found.append(
-            f"its {request.owners} owners are fewer than least_owners {rules.least_owners}"
-        )
+        yield f"its {request.owners} owners are fewer than least_owners {rules.least_owners}"
     if request.budget < rules.least_budget:
-        found.append(f"its budget of {request.budget} is below least_budget {rules.least_budget}")
-    if spent.pulls + max(request.budget, 0) > rules.total_budget:
-        found.append(
-            f"its budget of {request.budget} and the {spent.pulls} of earlier runs are above "
+        yield f"its budget of {request.budget} is below least_budget {rules.least_budget}"
+    if earlier + max(request.budget, 0) > rules.total_budget:
+        yield (
+            f"its budget of {request.budget} and the {earlier} of earlier runs are above "
             f"total_budget {rules.total_budget}"
         )
-    if request.privacy is not None:
-        found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
-    return found
 
 
 def _told_too_much(

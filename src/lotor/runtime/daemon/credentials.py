@@ -164,7 +164,13 @@ def _text(data: bytes, path: Path) -> str:
 
 def _encoded(text: str) -> bytes:
     # One keyboard writes é as a letter, another one as e and an accent.
-    return unicodedata.normalize("NFC", text).encode()
+    try:
+        return unicodedata.normalize("NFC", text).encode()
+    except UnicodeEncodeError:  # its own text would show a character
+        raise ConfigError(
+            "what was typed is no text in UTF-8, and nothing was changed: let the terminal send "
+            "UTF-8, or put the passphrase in a file"
+        ) from None
 
 
 def _where() -> str:

@@ -219,7 +219,8 @@ class LiveRun:
 
     def _finish(self, host: Host) -> None:
         """Take note of the end, and once more when all peers have received everything."""
-        if self.state == RUNNING:
+        ends = self.state == RUNNING
+        if ends:
             self._journal.finish(self.run)
             self._store.remove()
             self.state, self.note = FINISHED, ""
@@ -227,7 +228,10 @@ class LiveRun:
             self.tell()
         if host.settle():
             self._journal.erasure.mark()
-        self._journal.erasure.complete()
+        # This writes the whole journal anew: for several peers that settle at once it is done once,
+        # and at the latest when the node looks after its runs.
+        if ends or host.drained:
+            self._journal.erasure.complete()
         if host.drained:
             self.over.set()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from lotor.core.errors import ConfigError, JournalError
 from lotor.crypto.certificates import PartyKey, Request, Trust, read_bundle
@@ -62,7 +62,7 @@ from lotor.runtime.durable.database import (
 )
 from lotor.runtime.durable.journal import JOURNAL_VERSION
 from lotor.runtime.durable.opening import check_journal, check_whole, lock_folder
-from lotor.runtime.durable.rewriting import rewrite_state
+from lotor.runtime.durable.rewriting import check_files, rewrite_state
 
 KEY, JOURNAL = "key.pem", "journal.db"
 _LEFTOVER = re.compile(rf"\.(?:{re.escape(KEY)}|{re.escape(PROTECTION)})\.[0-9a-f]{{16}}")
@@ -143,6 +143,7 @@ def protect(
             _check_not_served(folder)
             _key(folder, None)  # what is not this folder's key must not be taken for it
             _check_journal(folder, None)
+            _check_files(folder, None)
             if folder.state is not None:
                 open_cipher("file::memory:", None).close()  # before anything is encrypted
             credential = choice.credential(folder.path, folder.subject)
@@ -182,6 +183,7 @@ def unprotect(folder: SecretFolder) -> None:
         keys = lock.opened(folder.path, protection)
         if protection.phase == "protected":
             _check_whole(folder, keys)
+            _check_files(folder, keys.journal)
         _mark(folder, keys, lock, "unprotecting")
         if folder.state is not None:
             rewrite_state(folder.state, folder.subject, keys.journal, None)
@@ -225,11 +227,19 @@ def _replace_and_wipe(path: Path, data: bytes) -> None:
     """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
     with naming(path), path.open("r+b") as old:
         replace_file(path, data, private=True)
-        status = os.fstat(old.fileno())
-        if status.st_nlink == 0:  # whoever has given it another name keeps a copy on purpose
-            old.write(bytes(status.st_size))
-            old.flush()
-            os.fsync(old.fileno())
+        _overwrite(old, names=0)
+
+
+def _overwrite(file: BinaryIO, names: int) -> None:
+    """Overwrite a file that has so many names: one with more is also something else.
+
+    Whoever has given it another name keeps a copy on purpose, and `write_new` gives a file two.
+    """
+    status = os.fstat(file.fileno())
+    if status.st_nlink == names:
+        file.write(bytes(status.st_size))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _within(path: Path, folder: Path) -> bool:
@@ -241,6 +251,8 @@ def _clean(folder: SecretFolder) -> None:
     """Remove what a killed process has left: a key in clear, for instance."""
     for path in folder.path.iterdir():
         if _LEFTOVER.fullmatch(path.name):
+            with naming(path), path.open("r+b") as left:
+                _overwrite(left, names=1)
             remove_file(path)
 
 
@@ -260,6 +272,12 @@ def _check_whole(folder: SecretFolder, keys: FolderKeys) -> None:
     """All files are this folder's: a swapped one must not be taken for what was interrupted."""
     _key(folder, keys)
     _check_journal(folder, keys.journal)
+
+
+def _check_files(folder: SecretFolder, key: bytes | None) -> None:
+    """Before anything is changed: a file that cannot be read would leave it half done."""
+    if folder.state is not None:
+        check_files(folder.state, key)
 
 
 def _check_not_served(folder: SecretFolder) -> None:

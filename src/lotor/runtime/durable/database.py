@@ -15,6 +15,8 @@ from lotor.core.errors import ConfigError, InputError, JournalError
 KEY_BYTES = 32
 BUSY_SECONDS = 30
 PAGE_BYTES = 4096
+# Every build of SQLCipher may have other defaults for its ciphers and its pages.
+CIPHER_FORMAT = "cipher_compatibility = 4"
 _PLAIN = b"SQLite format 3\0"
 # What is deleted is overwritten, however SQLite was built, and what SQLite puts aside while it
 # rewrites the file stays in memory.
@@ -67,6 +69,7 @@ def open_cipher(uri: str, key: bytes | None, timeout: float = BUSY_SECONDS) -> s
     database.execute("PRAGMA cipher_log_level = NONE")
     if key is not None:
         database.execute(f"PRAGMA key = {key_literal(key)}")
+        database.execute(f"PRAGMA {CIPHER_FORMAT}")
     return cast("sqlite3.Connection", database)
 
 

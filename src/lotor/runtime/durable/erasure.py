@@ -4,6 +4,7 @@ import logging
 import sqlite3
 
 from lotor.runtime.durable.database import BUSY_SECONDS, errors
+from lotor.runtime.durable.transaction import unwritable
 
 _log = logging.getLogger("lotor.daemon")
 
@@ -17,12 +18,14 @@ _DROP_SNAPSHOT = "UPDATE progress SET snapshot = NULL WHERE run = ? AND snapshot
 # An empty blob still says that the question was one for features.
 _DROP_ANSWERS = """
 UPDATE pulls SET reward = NULL, features = iif(features IS NULL, NULL, x'')
-WHERE run = ? AND (reward IS NOT NULL OR features IS NOT NULL)
+WHERE run = ? AND (reward IS NOT NULL OR length(features) > 0)
 """
 
 
 class Erasure:
     """Removes what ended runs have left; `due` while there may still be something.
+
+    The journal keeps `due` as SQLite's `user_version`, for the process that comes after this one.
 
     SQLite leaves copies of what it has deleted: in the log beside the journal, in free pages and,
     where it has moved rows, in the unused parts of pages, which `secure_delete` does not clear.
@@ -31,7 +34,8 @@ class Erasure:
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        self.due = False
+        (due,) = database.execute("PRAGMA user_version").fetchone()
+        self.due = bool(due)
         self._rewritten = False
         self._warned = False
 
@@ -40,21 +44,27 @@ class Erasure:
 
         Its counts, its decisions, the mean of its rewards and its output stay.
         """
-        for statement in (_KEEP_MEAN, _DROP_SNAPSHOT, _DROP_ANSWERS):
-            self._database.execute(statement, (run,))
-        self.mark()
+        self._change((_KEEP_MEAN, _DROP_SNAPSHOT, _DROP_ANSWERS), run)
 
     def forget_undelivered(self, run: str) -> None:
         """Drop a run's messages, which nobody will ask for any more, and its operator's commands.
 
         Part of the caller's transaction.
         """
-        self._database.execute("DELETE FROM outbox WHERE run = ?", (run,))
-        self._database.execute("DELETE FROM commands WHERE run = ?", (run,))
-        self.mark()
+        deletions = ("DELETE FROM outbox WHERE run = ?", "DELETE FROM commands WHERE run = ?")
+        self._change(deletions, run)
+
+    def _change(self, statements: tuple[str, ...], run: str) -> None:
+        changed = [self._database.execute(one, (run,)).rowcount for one in statements]
+        if any(changed):
+            self.mark()
 
     def mark(self) -> None:
         """Something of an ended run was deleted: its copies are to be removed."""
+        try:
+            self._database.execute("PRAGMA user_version = 1")
+        except errors() as error:
+            raise unwritable(error) from error
         self.due, self._rewritten = True, False
 
     def complete(self) -> bool:
@@ -69,6 +79,8 @@ class Erasure:
         try:
             if not self._rewritten:
                 self._database.execute("VACUUM")
+                # From here on, all copies are in the log.
+                self._database.execute("PRAGMA user_version = 0")
                 self._rewritten = True
             (busy, *_) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except errors() as error:

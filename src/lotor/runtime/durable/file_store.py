@@ -19,6 +19,10 @@ from lotor.protocols.store import content_name
 
 # A file that was written to its end never has a name that begins so.
 _UNFINISHED = "unfinished-"
+# What to do about a file that cannot be used, for the operator of a party that is served.
+_RESTART = (
+    "put it back from the newest copy of this folder and start the party again, or stop the run"
+)
 
 
 class SealedFiles:
@@ -48,10 +52,14 @@ class SealedFiles:
 
 
 class FileStore:
-    """One run's folder: private (0600 in 0700), and on the disk when `keep` returns."""
+    """One run's folder: private (0600 in 0700), and on the disk when `keep` returns.
 
-    def __init__(self, folder: Path, key: bytes | None = None) -> None:
+    `remedy` is what the error for an unusable file tells people to do.
+    """
+
+    def __init__(self, folder: Path, key: bytes | None = None, remedy: str = _RESTART) -> None:
         self._folder = folder
+        self._remedy = remedy
         self._sealed = None if key is None else SealedFiles(key, folder.name)
         self._removed = False
         # A slow party's background step may still keep something when its run has ended.
@@ -61,27 +69,31 @@ class FileStore:
         return f"<FileStore {self._folder.name}>"
 
     def keep(self, data: bytes) -> str:
-        name = content_name(data)
-        place = self._place(name)
-        path = self._folder / place
         try:
-            with self._lock:
-                if self._removed:
-                    raise FileNotFoundError("the run is over")
-                make_folder(self._folder)
-                if not path.exists():
-                    unfinished = self._folder / (_UNFINISHED + place)
-                    sealed = self._sealed.seal(data, place) if self._sealed else data
-                    write_file(unfinished, sealed)
-                    unfinished.rename(path)
-                # A name that a crashed process gave may not be on the disk yet, either.
-                sync_folder(self._folder)
+            return self.write(data)
         except OSError as error:
             raise JournalWriteError(
                 f"no file can be written to {self._folder} ({error.strerror or error}): nothing of "
                 "this step was done; free the disk or correct its permissions, and start the "
                 "party again"
             ) from None
+
+    def write(self, data: bytes) -> str:
+        """As `keep`, with the errors of the file system."""
+        name = content_name(data)
+        place = self._place(name)
+        path = self._folder / place
+        with self._lock:
+            if self._removed:
+                raise FileNotFoundError("the run is over")
+            make_folder(self._folder)
+            if not path.exists():
+                unfinished = self._folder / (_UNFINISHED + place)
+                sealed = self._sealed.seal(data, place) if self._sealed else data
+                write_file(unfinished, sealed)
+                unfinished.rename(path)
+            # A name that a crashed process gave may not be on the disk yet, either.
+            sync_folder(self._folder)
         return name
 
     def fetch(self, name: str) -> bytes:
@@ -104,10 +116,7 @@ class FileStore:
             raise self._unusable(path, "damaged, or under another key") from None
 
     def _unusable(self, path: Path, how: str) -> JournalError:
-        return JournalError(
-            f"{path} cannot be used ({how}), and the run needs it: put it back from the newest "
-            "copy of this folder and start the party again, or stop the run"
-        )
+        return JournalError(f"{path} cannot be used ({how}), and the run needs it: {self._remedy}")
 
     def retain(self, names: Collection[str]) -> None:
         if self._folder.is_dir():
@@ -120,7 +129,13 @@ class FileStore:
         """The names of all that is kept; raises for a file that is not whole, or not readable."""
         paths = sorted(self._folder.iterdir())
         whole = [path for path in paths if not path.name.startswith(_UNFINISHED)]
-        return [content_name(self._read(path)) for path in whole]
+        return [self._name(path) for path in whole]
+
+    def _name(self, path: Path) -> str:
+        name = content_name(self._read(path))
+        if self._place(name) != path.name:
+            raise self._unusable(path, "damaged")
+        return name
 
     def remove(self) -> None:
         """Delete all files: the run is over, and nothing of it is needed."""
@@ -132,12 +147,13 @@ class FileStore:
 class Stores:
     """The stores of all runs of a party, in one folder."""
 
-    def __init__(self, folder: Path, key: bytes | None = None) -> None:
+    def __init__(self, folder: Path, key: bytes | None = None, remedy: str = _RESTART) -> None:
         self._folder = folder
         self._key = key
+        self._remedy = remedy
 
     def of(self, run: str) -> FileStore:
-        return FileStore(self._folder / run, self._key)
+        return FileStore(self._folder / run, self._key, self._remedy)
 
     def runs(self) -> list[str]:
         """The runs that have files here."""

@@ -72,6 +72,8 @@ class Journal:
         self.stores = Stores(folder / "store", key)
         self._lock: int | None = None
         check_untouched(self.path, key, JOURNAL_VERSION)
+        log = self.path.with_name(f"{self.path.name}-wal")
+        self._had_log = log.exists() and log.stat().st_size > 0
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -200,8 +202,8 @@ class Journal:
         if state == FINISHED:
             self.ledger.settle(run, None)
         elif state in ENDED:
-            used, _ = self.pulled(run)
-            self.ledger.settle(run, used)
+            answered, _ = self.pulled(run)
+            self.ledger.settle(run, answered + self.ledger.under_way(run))
 
     def end(self, run: str, state: str, note: str) -> None:
         """A run ends, and nobody needs its secrets, nor what it has not delivered."""
@@ -228,6 +230,9 @@ class Journal:
                     self.erasure.forget(row.id)
                     if row.state != FINISHED:
                         self.erasure.forget_undelivered(row.id)
+            if self._had_log:  # of a process that was killed
+                self.erasure.mark()
+                self._had_log = False
             self.erasure.complete()
 
     def runs(self) -> list[RunRow]:

@@ -162,6 +162,7 @@ class Ledger:
     def settle(self, run: str, used: int | None) -> None:
         """A run has ended after so many pulls (None: after all of them); privacy stays charged.
 
+        A pull that was under way counts; more than was granted is never charged.
         What its arms have told is known only to those who saw them, and they may say that it was
         nothing.
         """
@@ -170,6 +171,22 @@ class Ledger:
             "WHERE run = ? AND ended IS NULL",
             (used, time.time(), run),
         )
+
+    def under_way(self, run: str) -> int:
+        """The pulls of a run that may have been carried out, though nobody has answered.
+
+        Where pulls can be asked again, none is written down before its answer: there is one at a
+        time, and it counts whether or not there is one now. Otherwise, whoever stops each run in
+        the middle of a pull would get all of them for nothing.
+        """
+        (asked,) = self._database.execute(
+            "SELECT count(*) FROM pulls WHERE run = ? AND NOT answered AND decision IS NOT NULL",
+            (run,),
+        ).fetchone()
+        (repeatable,) = self._database.execute(
+            "SELECT count(*) FROM progress WHERE run = ? AND repeatable", (run,)
+        ).fetchone()
+        return int(asked + repeatable)
 
     def entries(self) -> list[LedgerEntry]:
         rows = self._database.execute(

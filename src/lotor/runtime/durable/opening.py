@@ -36,7 +36,8 @@ def check_whole(path: Path) -> None:
     if path.with_name(REWRITING).exists():
         raise JournalError(
             f"protecting {path.parent}, or taking its protection away, was interrupted: run the "
-            "same `lotor keys protect` again, which completes it; nothing is lost"
+            "same command again, `lotor keys protect` or `lotor keys unprotect`, which completes "
+            "it; nothing is lost"
         )
 
 

@@ -16,6 +16,7 @@ import msgspec
 from lotor.core.errors import JournalError
 from lotor.crypto.prf import derive_key
 from lotor.runtime.durable.database import (
+    CIPHER_FORMAT,
     check_protection,
     errors,
     key_literal,
@@ -42,11 +43,34 @@ def rewrite_state(folder: Path, party: str, old: bytes | None, new: bytes | None
         StateRewriter(folder, party).rewrite(old, new)
     except errors(OSError) as error:
         raise JournalError(
-            f"{folder} could not be written anew ({error}): nothing is lost; see that the disk has "
-            "room for a second copy and that no other process uses it, and try again"
+            f"{folder} could not be written anew ({error}): see that the disk has room for a "
+            f"second copy and that no other process uses it, and {_go_on(new)}"
         ) from None
     finally:
         os.close(lock)
+
+
+def _go_on(new: bytes | None) -> str:
+    """What to do when the cause of a failure is mended, or cannot be."""
+    back = "protect" if new is None else "unprotect"
+    return f"run the same command again, or go back with `lotor keys {back}`; nothing is lost"
+
+
+def check_files(folder: Path, key: bytes | None) -> None:
+    """Read all files beside the journal: refuse one that `rewrite_state` would come to grief at."""
+    remedy = (
+        "put it back from the newest copy of this folder, or start the party and stop the run, "
+        "and run this command again; nothing was changed"
+    )
+    files = Stores(folder / "store", key, remedy)
+    try:
+        for run in files.runs():
+            files.of(run).names()
+    except OSError as error:
+        raise JournalError(
+            f"{folder / 'store'} cannot be read ({error}): correct its permissions, and run this "
+            "command again; nothing was changed"
+        ) from None
 
 
 class KeyChange(msgspec.Struct, frozen=True):
@@ -69,6 +93,8 @@ class StateRewriter:
         self._journal = folder / "journal.db"
         self._new_journal = folder / "journal.db.new"
         self._old_journal = folder / "journal.db.old"
+        self._log = folder / "journal.db-wal"
+        self._old_log = folder / "journal.db-wal.old"
         self._store = folder / "store"
         self._new_store = folder / "store.new"
         self._old_store = folder / "store.old"
@@ -133,16 +159,19 @@ class StateRewriter:
         sync_folder(self._folder)
 
     def _copy_store(self, old: bytes | None, new: bytes | None) -> None:
-        source, target = Stores(self._store, old), Stores(self._new_store, new)
+        remedy = f"put it back from the newest copy of this folder, and {_go_on(new)}"
+        source, target = Stores(self._store, old, remedy), Stores(self._new_store, new)
         if self._store.is_dir():
             make_folder(self._new_store)  # also without files, so that unfinished ones go
         for run in source.runs():
             files, copies = source.of(run), target.of(run)
             for name in files.names():
-                copies.keep(files.fetch(name))
+                copies.write(files.fetch(name))
 
     def _copy_journal(self, old: bytes | None, new: bytes | None) -> None:
         write_file(self._new_journal, b"")
+        with suppress(OSError):  # mostly there is none; SQLite would only remove it
+            os.link(self._log, self._old_log)
         uri = f"file:{quote(str(self._journal))}"
         with closing(open_cipher(uri, old, PATIENCE_SECONDS)) as database:
             # The log goes into the journal: left beside the new one, it would be taken for its own.
@@ -163,6 +192,8 @@ class StateRewriter:
         database.execute("PRAGMA temp_store = MEMORY")
         attach = f"ATTACH DATABASE ? AS copy KEY {key_literal(new)}"
         database.execute(attach, (str(self._new_journal),))
+        if new is not None:
+            database.execute(f"PRAGMA copy.{CIPHER_FORMAT}")
         # Nothing to go back to: a copy that is not complete is thrown away.
         database.execute("PRAGMA copy.journal_mode = OFF")
         database.execute("BEGIN")
@@ -186,12 +217,14 @@ class StateRewriter:
             os.replace(self._new_store, self._store)
             sync_folder(self._folder)
         _wipe(self._old_journal)
+        _wipe(self._old_log)
         _wipe_folder(self._old_store)
         self._end()
 
     def _undo(self) -> None:
         """The old files still count: leave nothing of the new ones."""
         self._old_journal.unlink(missing_ok=True)  # another name of the journal itself
+        _wipe(self._old_log)
         _wipe(self._new_journal)
         _wipe_folder(self._new_store)
         self._end()
@@ -203,11 +236,12 @@ class StateRewriter:
 
 
 def _wipe(path: Path) -> None:
-    """Overwrite a file and remove it."""
+    """Overwrite a file and remove it; one that has another name, too, is only removed."""
     if not path.exists():
         return
     with path.open("r+b") as file:
-        left = os.fstat(file.fileno()).st_size
+        status = os.fstat(file.fileno())
+        left = status.st_size if status.st_nlink == 1 else 0
         while left > 0:
             left -= file.write(bytes(min(left, _CHUNK)))
         file.flush()
