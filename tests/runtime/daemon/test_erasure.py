@@ -33,7 +33,7 @@ from runtime.daemon.stage import EVERYONE, Stage, play
 from runtime.daemon.waiting import until
 from surveys import survey_federation
 
-BUDGET = 12
+BUDGET, LONG = 12, 400
 End = Callable[[Stage, str], None]
 
 
@@ -274,9 +274,9 @@ def test_the_journal_is_written_anew_at_the_end_and_when_all_peers_have_settled(
 
 def split_features(folder: Path) -> Federation:
     draw = np.random.default_rng(1)
-    contexts = draw.normal(size=(BUDGET, 5))
+    contexts = draw.normal(size=(LONG, 5))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
-    arms = lotor.ContextualArms(contexts, (draw.random((BUDGET, 3)) < 0.5).astype(float))
+    arms = lotor.ContextualArms(contexts, (draw.random((LONG, 3)) < 0.5).astype(float))
     parties = feature_parties(arms, {"owner-1": 2, "owner-2": 3})
     return Federation(folder, PPCBDealt(), parties, 7)
 
@@ -286,16 +286,18 @@ def survey(folder: Path) -> Federation:
     return survey_federation(folder, lotor.LinUCBDS(lotor.LinUCB()), arms, seed=7)
 
 
+@pytest.mark.parametrize("end", [FINISHED, STOPPED, FAILED])
 @pytest.mark.parametrize(
     ("make", "protocol", "options"),
     [(split_features, lotor.PPCB, {}), (survey, lotor.LinUCBDS, {"key_bits": 2048})],
 )
-def test_servers_of_a_finished_run_cannot_give_back_its_data(
+def test_servers_of_a_run_that_ended_cannot_give_back_its_data(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     make: Callable[[Path], Federation],
     protocol: type[SecureProtocol],
     options: dict[str, str | int],
+    end: str,
 ) -> None:
     residue = watch_journals(monkeypatch, secure_delete=False)
     made = make(tmp_path)
@@ -308,11 +310,19 @@ def test_servers_of_a_finished_run_cannot_give_back_its_data(
             await group.up()
             listed = read_config(made.kits[made.opener] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            order = commands.StartRun(protocol.name, BUDGET, options, members)
-            run = group.order(made.opener, order)
+            budget = BUDGET if end == FINISHED else LONG
+            run = group.order(
+                made.opener, commands.StartRun(protocol.name, budget, options, members)
+            )
             lives = [await group.live(name, run) for name in made.members]
+            if end != FINISHED:
+                await until_within(lambda: max(live.round for live in lives) >= 40)
+                lives[0].end(end, "in the middle")
             await until_within(lambda: all(live.over.is_set() for live in lives))
-            assert {(live.state, live.note) for live in lives} == {(FINISHED, "")}
+            # A party that only sets a run up has finished before.
+            states = {live.state for live in lives}
+            assert end in states
+            assert states <= {end, FINISHED}
             await until_within(lambda: erased(group.nodes.values()))
             assert residue.found(folders) == {}
         finally:
