@@ -86,7 +86,7 @@ def test_no_runs_are_said_to_be_none() -> None:
 @pytest.mark.parametrize("shown", DOCUMENTS, ids=lambda one: one["state"])
 def test_what_is_pressing_comes_first_and_fits(shown: RunDocument) -> None:
     stream = StringIO()
-    print_run(Console(file=stream, width=WIDTH), shown)
+    print_run(Console(file=stream, width=WIDTH), shown, Path("kits/lyon"))
     lines = stream.getvalue().splitlines()
     assert all(len(line) <= WIDTH for line in lines)
     keys = [line.split()[0] for line in lines if not line.startswith(" ")]
@@ -109,11 +109,35 @@ def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_pat
             assert words in listed
         assert "missing  comp, since" in _lotor(made, "customer", "runs", "show", run[:8])
         own = _lotor(made, "lyon", "runs", "show", run[:8])
-        assert "lotor runs approve" in own
+        assert f"lotor runs approve {run[:8]} --kit {made.kit('lyon')}" in " ".join(own.split())
         assert "below least_budget" in own
         assert "budget 7919" not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
 
     play(scene, tmp_path, *NOBODY)
+
+
+def test_a_party_that_is_not_served_says_so_and_blames_nobody(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
+        await made.stop("customer")
+        listed = " ".join(_lotor(made, "customer", "runs", "list").split())
+        assert f"served by no process now: `lotor serve --kit {made.kit('customer')}`" in listed
+        shown = _lotor(made, "customer", "runs", "show", run[:8])
+        assert shown.splitlines()[2].startswith("served  by no process now")
+        for words in (listed, shown):
+            assert "missing" not in words
+            assert "away" not in words
+        # Also while it misses somebody: that is what it knew when it stopped.
+        await made.start("customer")
+        await made.stop("controller")
+        await until(lambda: _pending(made, "customer", run, "missing") == {"controller"})
+        await made.stop("customer")
+        assert _pending(made, "customer", run, "missing") == set()
+        assert "missing" not in _lotor(made, "customer", "runs", "list")
+
+    play(scene, tmp_path, *EVERYONE)
 
 
 def _order(*owners: str) -> commands.StartRun:

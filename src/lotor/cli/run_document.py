@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from lotor.cli.progress import held_up, looked_for
+from lotor.cli.progress import as_unserved, held_up, looked_for
 from lotor.core.errors import LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.pending import PendingParty, missing_parties, waiting_parties
+from lotor.runtime.daemon.pending import (
+    PendingParty,
+    missing_parties,
+    waiting_parties,
+)
 from lotor.runtime.daemon.serving import OpenKit
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
@@ -18,6 +23,7 @@ from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 RunDocument: TypeAlias = dict[str, Any]
 
 ORDERED = "ordered"
+SHORT_ID = 8
 
 
 def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
@@ -47,6 +53,9 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
     except LotorError as error:
         return {**document, "note": str(error), "held_up": [str(error)]}
     plan, statuses = agreement.plan, read_kept(at.journal.statuses(row.id))
+    if not served:
+        row, statuses = as_unserved(row, statuses)
+        document["note"] = row.note
     names = {seat: one.subject.name for seat, one in agreement.members.items()}
     document |= {
         **_standing(row, statuses, names),
@@ -66,6 +75,8 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         },
         "others": {seat: _status(status) for seat, status in statuses.items()},
     }
+    if not served and row.state in (RUNNING, WAITING):
+        document["held_up"].insert(0, f"served {unserved(at.kit.path, row.id)}")
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
     if row.seat == agreement.form.opener:
@@ -102,13 +113,24 @@ def ordered(at: OpenKit, run: str, *, served: bool) -> RunDocument:
         "since": _moment(min(sought.values())) if sought else "",
         "missing": _pending(PendingParty("", name, since) for name, since in sought.items()),
         "waiting": [],
-        "held_up": looked_for(sought),
+        "held_up": [
+            *([] if served else [f"served {unserved(at.kit.path, run)}"]),
+            *looked_for(sought),
+        ],
         "served": served,
         "note": "waits for its members: `lotor runs stop` takes it back",
         "round": 0,
         "seat": "",
         "changed": _moment(max(sought.values())) if sought else "",
     }
+
+
+def unserved(kit: Path, run: str) -> str:
+    """What goes on with a run of a party that nobody serves."""
+    return (
+        f"by no process now: `lotor serve --kit {kit}` or "
+        f"`lotor runs follow {run[:SHORT_ID]} --kit {kit}` goes on with it"
+    )
 
 
 def is_served(journal: Journal) -> bool:

@@ -42,7 +42,7 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
     if as_json:
         typer.echo(json.dumps(document))
     else:
-        print_run(Console(highlight=False), document)
+        print_run(Console(highlight=False), document, at.kit.path)
 
 
 def _found(at: OpenKit, run: str) -> dict[str, object]:

@@ -4,17 +4,17 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from rich.console import Console
 
 from lotor.cli.progress import shown_party
-from lotor.cli.run_document import ORDERED, RunDocument
+from lotor.cli.run_document import ORDERED, SHORT_ID, RunDocument, unserved
 from lotor.cli.show import show_account
 from lotor.runtime.daemon.status import MISSING
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
-_SHORT_ID = 8
 # With ids of that length these fit 80 columns.
 _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
 _BLOCKS = 8
@@ -37,7 +37,7 @@ def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
         for column, most in _COLUMNS.items()
     }
     # Two runs that begin alike need longer ids, which is rare.
-    widths["policy"] = max(widths["policy"] - (len(ids[0]) - _SHORT_ID), len("policy"))
+    widths["policy"] = max(widths["policy"] - (len(ids[0]) - SHORT_ID), len("policy"))
     out.print(_line(heads, widths), style="bold", markup=False, soft_wrap=True)
     for document, row in zip(documents, rows, strict=True):
         out.print(_line(row, widths), markup=False, soft_wrap=True)
@@ -47,7 +47,7 @@ def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
 
 def _short_ids(runs: Sequence[str]) -> list[str]:
     """As much of each id as tells them apart."""
-    length = _SHORT_ID
+    length = SHORT_ID
     while len({run[:length] for run in runs}) < len(set(runs)):
         length += 4
     return [run[:length] for run in runs]
@@ -119,9 +119,9 @@ def _wrapped(out: Console, text: str, indent: str, first: str | None = None) -> 
         out.print(line, markup=False, soft_wrap=True)
 
 
-def print_run(out: Console, document: RunDocument) -> None:
+def print_run(out: Console, document: RunDocument, kit: Path) -> None:
     """How a run stands and who holds it up, then what it is, then who takes part."""
-    facts = [("run", document["run"]), ("state", _state(document)), *_pressing(document)]
+    facts = [("run", document["run"]), ("state", _state(document)), *_pressing(document, kit)]
     if _state(document) != MISSING:  # which has been said
         facts.append(("note", document["note"]))
     facts.append(("round", _rounds(document, " of ")))
@@ -138,18 +138,18 @@ def print_run(out: Console, document: RunDocument) -> None:
         show_account(out, document["privacy"])
 
 
-def _pressing(document: RunDocument) -> Iterator[tuple[str, str]]:
+def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:
     """What somebody should see to, and since when."""
+    if document["state"] in (RUNNING, WAITING, ORDERED) and not document["served"]:
+        yield "served", unserved(kit, document["run"])
     for one in document["missing"]:
         yield "missing", f"{_who(one)}, since {_when(one['since'])}"
     for one in document["waiting"]:
         if one["seat"] == document["seat"]:
-            todo = f"for you: `lotor runs approve {document['run'][:_SHORT_ID]}`"
+            todo = f"for you: `lotor runs approve {document['run'][:SHORT_ID]} --kit {kit}`"
             yield "waiting", f"{todo}, since {_when(one['since'])}"
         else:
             yield "waiting", f"{_who(one)}, for its approval, since {_when(one['since'])}"
-    if document["state"] in (RUNNING, WAITING, ORDERED) and not document["served"]:
-        yield "served", "by no process now: `lotor serve` or `lotor runs follow` goes on with it"
 
 
 def _who(party: RunDocument) -> str:

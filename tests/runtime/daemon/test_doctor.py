@@ -399,9 +399,14 @@ def test_a_run_in_doubt(kits: dict[str, Path], journal: Journal) -> None:
 
 def test_a_run_without_its_peers(kits: dict[str, Path], journal: Journal) -> None:
     run = with_run(journal, RUNNING, "waits for controller")
-    found = only(kits["lyon"], "runs")
+    with served(journal):
+        found = only(kits["lyon"], "runs")
     assert "waits for controller" in found.found
     assert f"lotor runs stop {run}" in found.todo
+    # Whom it missed when it stopped says nothing about now.
+    found = only(kits["lyon"], "runs")
+    assert "this party is not served" in found.found
+    assert f"lotor serve --kit {kits['lyon']}" in found.todo
 
 
 def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> None:

@@ -53,6 +53,11 @@ def _about(
     elif decision is not None and decision in note:
         todo = f"correct the function, which is then asked again without your help; {stop}"
         yield problem(CHECK, f"run {run} waits for an answer: {note}", todo)
+    elif note and not is_served(kit) and _missed(database, run, own):
+        todo = (
+            f"`lotor serve {option}` or `lotor runs follow {run} {option}` goes on with it; {stop}"
+        )
+        yield warning(CHECK, f"run {run} is held up: this party is not served", todo)
     elif note:
         yield warning(
             CHECK,
@@ -77,6 +82,13 @@ def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
 def _repeatable(kit: ExaminedKit) -> bool:
     owner = None if kit.config is None else kit.config.owner
     return owner is not None and owner.repeatable
+
+
+def _missed(database: sqlite3.Connection, run: str, own: str) -> bool:
+    """Whether all that this party had to say when it stopped is whom it missed."""
+    rows = database.execute("SELECT seat, status FROM statuses WHERE run = ?", (run,)).fetchall()
+    status = read_kept(dict(rows)).get(own)
+    return status is None or status.state == MISSING
 
 
 def _others(database: sqlite3.Connection, run: str, own: str) -> dict[str, Status]:
