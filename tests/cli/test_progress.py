@@ -67,7 +67,7 @@ def test_a_start_names_whom_it_looks_for_and_who_holds_the_run_up(tmp_path: Path
         await made.start("lyon")
         await made.held(first.run)
         await made.stop("lyon")
-        await until(lambda: "lyon is missing since " in first.said)
+        await until(lambda: "lyon has been missing since " in first.said)
         await made.start("lyon")
         await until(lambda: first.said.rstrip().endswith("running"))
         made.release()

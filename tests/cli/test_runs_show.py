@@ -46,7 +46,9 @@ def document(run: str, state: str, **more: object) -> RunDocument:
 PENDING = [{"seat": LONG, "name": LONG, "since": "2026-11-16T21:44:50+00:00"}]
 DOCUMENTS = [
     document("aa" * 16, "finished", round=1_000_000),
-    document("ab" * 16, "running", missing=PENDING, held_up=[f"{LONG} is missing since Monday"]),
+    document(
+        "ab" * 16, "running", missing=PENDING, held_up=[f"{LONG} has been missing since Monday"]
+    ),
     document("ac" * 16, "waiting", waiting=PENDING, held_up=[SENTENCE], note=SENTENCE),
     document("ad" * 16, "refused", note=SENTENCE, held_up=[SENTENCE]),
     {**document("ae" * 16, "ordered"), "seat": "", "changed": "", "policy": ""},
@@ -105,7 +107,11 @@ def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_pat
         made.ask("customer", "ff" * 16, _order("lyon", "nobody"))
         await until(lambda: "nobody" in _pending(made, "customer", "ff" * 16, "missing"))
         listed = _lotor(made, "customer", "runs", "list")
-        for words in ("comp is missing since", "lyon waits for approval", "looking for comp, "):
+        for words in (
+            "comp has been missing since",
+            "lyon has been waiting for approval",
+            "looking for comp, ",
+        ):
             assert words in listed
         assert "missing  comp, since" in _lotor(made, "customer", "runs", "show", run[:8])
         own = _lotor(made, "lyon", "runs", "show", run[:8])

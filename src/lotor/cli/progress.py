@@ -186,11 +186,11 @@ def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str
         return [row.note] if row.note else []
     own = statuses.get(row.seat)
     found = [
-        f"{shown_party(one.seat, one.name)} is missing since {moment(one.since)}"
+        f"{shown_party(one.seat, one.name)} has been missing since {moment(one.since)}"
         for one in missing_parties(row.seat, statuses, names)
     ]
     found += [
-        f"{shown_party(one.seat, one.name)} waits for approval since {moment(one.since)}"
+        f"{shown_party(one.seat, one.name)} has been waiting for approval since {moment(one.since)}"
         for one in waiting_parties(statuses, names)
         if one.seat != row.seat
     ]

@@ -90,7 +90,7 @@ def test_a_member_whom_one_party_does_not_trust(tmp_path: Path) -> None:
         assert {state for state, _ in states.values()} == {REFUSED}
         (note,) = {note for _, note in states.values()}
         assert note.startswith("lyon: ")
-        assert "owner porto is revoked since" in note
+        assert "owner porto was revoked on" in note
         assert made.controller.connections.transport.session("lyon") == 1
 
     play(scene, tmp_path)

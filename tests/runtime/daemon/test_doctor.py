@@ -218,7 +218,7 @@ def _open_state(kit: Path) -> None:
         (_other_key, "certificate", "problem", "another key"),
         (_no_list, "revocation list", "warning", "lotor keys install"),
         (_damaged_list, "revocation list", "problem", "revoked.pem"),
-        (_revoked, "validity", "problem", "is revoked since"),
+        (_revoked, "validity", "problem", "was revoked on"),
         (_bad_toml, "party.toml", "problem", "lisen"),
         (_no_pull, "pull", "problem", "there is no module hospital"),
         (_broken_pull, "pull", "problem", "no database"),
