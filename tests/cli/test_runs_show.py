@@ -96,6 +96,37 @@ def test_what_is_pressing_comes_first_and_fits(shown: RunDocument) -> None:
     assert keys[: 2 + len(pressing)] == ["run", "state", *pressing]
 
 
+def shown_run(shown: RunDocument) -> str:
+    stream = StringIO()
+    print_run(Console(file=stream, width=WIDTH), shown, Path("kits/lyon"))
+    return re.sub(r"  +", "  ", stream.getvalue())
+
+
+def test_no_more_rounds_are_shown_than_the_budget_has() -> None:
+    past = document("aa" * 16, "running", round=9, budget=8)
+    assert "round  8 of 8" in shown_run(past)
+    assert any("8/8" in line for line in printed([past]))
+
+
+def test_a_finished_run_shows_no_old_words_of_others() -> None:
+    moment = "2001-11-16T21:44:50+00:00"
+    said = {"text": "", "since": moment, "time": moment}
+    others = {
+        "lyon": {"state": "running", "round": 0, **said},
+        "customer": {"state": "finished", "round": 0, **said},
+    }
+    members = {
+        seat: {"name": seat, "role": "owner", "fingerprint": "ab cd"}
+        for seat in ("lyon", "customer")
+    }
+    over = document("aa" * 16, "finished", round=40, budget=40, others=others, members=members)
+    assert "round  40 of 40" in shown_run(over)
+    assert "says  running" not in shown_run(over)
+    assert "says  finished\n" in shown_run(over)
+    others["lyon"]["round"] = 7
+    assert "says  running, round 7\n" in shown_run({**over, "state": "running"})
+
+
 def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_path: Path) -> None:
     async def scene(made: Stage) -> None:
         be_strict(made, "lyon")
@@ -135,8 +166,22 @@ def test_a_party_that_is_not_served_says_so_and_blames_nobody(tmp_path: Path) ->
         for words in (listed, shown):
             assert "missing" not in words
             assert "away" not in words
-        # Also while it misses somebody: that is what it knew when it stopped.
-        await made.start("customer")
+        assert "stop ordered" not in listed
+        assert (
+            "as soon as this party runs again"
+            in command(*("runs", "stop", run[:8], "--kit", str(made.kit("customer")))).stderr
+        )
+        assert "\nstop  ordered" in _lotor(made, "customer", "runs", "show", run[:8])
+        assert "stop ordered" in _lotor(made, "customer", "runs", "list")
+
+    play(scene, tmp_path, *EVERYONE)
+
+
+def test_whom_a_party_missed_when_it_stopped_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
         await made.stop("controller")
         await until(lambda: _pending(made, "customer", run, "missing") == {"controller"})
         await made.stop("customer")

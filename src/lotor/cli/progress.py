@@ -137,6 +137,7 @@ class RunProgress:
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget
+            done = done if total is None else min(done, total)
         self._bar.update(self._task, description=_short(waits), completed=done, total=total)
         said = "; ".join([*self._driven(), *waits])
         if said != self._said:

@@ -1,14 +1,15 @@
 """What a party knows of its runs, as `lotor runs list|show --json` print it."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from lotor.cli.progress import as_unserved, held_up, looked_for
-from lotor.core.errors import LotorError
+from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.pending import (
@@ -24,6 +25,7 @@ RunDocument: TypeAlias = dict[str, Any]
 
 ORDERED = "ordered"
 SHORT_ID = 8
+STOP_ORDERED = "ordered: it is carried out as soon as this party is served"
 
 
 def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
@@ -77,6 +79,9 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
     }
     if not served and row.state in (RUNNING, WAITING):
         document["held_up"].insert(0, f"served {unserved(at.kit.path, row.id)}")
+    if _stop_waits(at.journal, row.id):
+        document["stop_ordered"] = True
+        document["held_up"].append(f"stop {STOP_ORDERED}")
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
     if row.seat == agreement.form.opener:
@@ -123,6 +128,14 @@ def ordered(at: OpenKit, run: str, *, served: bool) -> RunDocument:
         "seat": "",
         "changed": _moment(max(sought.values())) if sought else "",
     }
+
+
+def _stop_waits(journal: Journal, run: str) -> bool:
+    """Whether the operator has ended a run and no process has seen to it yet."""
+    waiting = [command for _, about, command in journal.commands.waiting() if about == run]
+    with suppress(JournalError):
+        return any(isinstance(commands.from_bytes(one), commands.Stop) for one in waiting)
+    return False
 
 
 def unserved(kit: Path, run: str) -> str:

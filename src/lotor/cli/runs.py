@@ -17,7 +17,11 @@ from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.serving import OpenKit, open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 
-app = typer.Typer(no_args_is_help=True, help="Follow, approve, stop and show the runs of a party.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Follow, approve, stop and show the runs of a party.",
+)
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 

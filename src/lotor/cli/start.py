@@ -125,9 +125,10 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
             raise typer.Exit(INTERRUPTED) from None
         driver = at.journal.driver()
         how = "waits for this party" if driver is None else f"goes on in process {driver}"
+        which = f"{run[:8]} --kit {at.kit.path}"
         typer.echo(
-            f"lotor: interrupted. The run {how}: continue with `lotor "
-            f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
+            f"lotor: interrupted. The run {how}: continue with `lotor runs follow {which}`, or "
+            f"end it with `lotor runs stop {which}`",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
