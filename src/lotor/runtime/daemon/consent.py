@@ -8,6 +8,7 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.core.fingerprint import CodeFingerprint
 from lotor.policies import canonical
+from lotor.policies.registry import split_text
 from lotor.runtime.daemon.config_tables import ANY, ConsentRules
 from lotor.runtime.durable.ledger import BudgetSum, at_worst
 
@@ -70,10 +71,9 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     if request.budget < rules.least_budget:
         found.append(f"its budget of {request.budget} is below least_budget {rules.least_budget}")
     if spent.pulls + max(request.budget, 0) > rules.total_budget:
-        found.append(
-            f"its budget of {request.budget} and the {spent.pulls} of earlier runs are above "
-            f"total_budget {rules.total_budget}"
-        )
+        pulls = f"its budget of {request.budget}"
+        pulls += f" and the {spent.pulls} of earlier runs are" if spent.pulls else " is"
+        found.append(f"{pulls} above total_budget {rules.total_budget}")
     if request.privacy is not None:
         found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
     return found
@@ -109,8 +109,8 @@ def _allows(rule: str, policy: str) -> bool:
     """A rule without parameters allows all of them, one with parameters exactly these."""
     if rule == ANY:
         return True
-    if ":" not in rule:
-        return policy.partition(":")[0] == rule
+    if rule == split_text(rule)[0]:
+        return split_text(policy)[0] == rule
     return _canonical(policy) == _canonical(rule)
 
 
