@@ -186,6 +186,8 @@ def test_the_doctor_names_revoked_members_of_runs_and_of_party_toml(tmp_path: Pa
         assert about_toml[0] == "warning"
         assert "lyon is listed under [members], but the certificate of owner lyon" in about_toml[1]
         assert findings(made, "porto", "trusted")[0][0] == "ok"  # it does not have the list
+        made.revoke(Kit(made.kit("lyon")).certificate, ["lyon"])
+        assert "without lyon" not in str(findings(made, "lyon", "trusted"))
 
     play(scene, tmp_path)
 

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
+from lotor.core.errors import LotorError
+from lotor.runtime.daemon.announcement import members_of
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
 from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, open_journal
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
@@ -66,9 +68,19 @@ def _about(
         )
     for seat, status in _others(database, run, own).items():
         if status.state in (WAITING, MISSING, IN_DOUBT, BLOCKED):
-            text = f"run {run} is {status.state} at {seat}: {status.text}"
-            who = "the parties that it names" if status.state == MISSING else seat
+            name = _name(database, run, seat)
+            text = f"run {run} is {status.state} at {name}: {status.text}"
+            who = "the parties that it names" if status.state == MISSING else name
             yield warning(CHECK, text, f"ask the operator of {who}; {stop}")
+
+
+def _name(database: sqlite3.Connection, run: str, seat: str) -> str:
+    """The party in a seat of a run: its operator may not know how the protocol calls it."""
+    (signed,) = database.execute("SELECT announcement FROM runs WHERE id = ?", (run,)).fetchone()
+    try:
+        return members_of(signed)[seat].subject.name
+    except (LotorError, KeyError):  # of another version
+        return seat
 
 
 def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
