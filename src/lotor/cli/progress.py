@@ -133,7 +133,10 @@ class RunProgress:
             statuses = read_kept(self._journal.statuses(self._run))
             if time.monotonic() < self._start + _GRACE_SECONDS:
                 row, statuses = as_unserved(row, statuses)
-            waits = held_up(row, statuses, names_of(row)) or [row.state]
+            # Why it ended is said by whoever follows it, once.
+            over = row.state not in (RUNNING, WAITING)
+            waits = [] if over else held_up(row, statuses, names_of(row))
+            waits = waits or [row.state]
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import logging
 import secrets
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -38,7 +40,7 @@ from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
-from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
+from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
 
 
 def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
@@ -158,8 +160,19 @@ def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
 async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
     if not progress:  # JSON lines, and nothing between them
         return await follow(at, run, lambda _row: None)
-    with RunProgress(at.journal, run, sys.stderr) as shown:
-        return await follow(at, run, shown.show)
+    log = logging.getLogger("lotor.daemon")
+    log.addFilter(news := partial(_is_news, run))
+    try:
+        with RunProgress(at.journal, run, sys.stderr) as shown:
+            return await follow(at, run, shown.show)
+    finally:
+        log.removeFilter(news)
+
+
+def _is_news(run: str, record: logging.LogRecord) -> bool:
+    """Whether a line says more than this command does itself when the run has ended."""
+    about, event = getattr(record, "run", None), getattr(record, "event", None)
+    return about != run or event not in ENDED
 
 
 def _ended(row: RunRow) -> RunEndedError:
