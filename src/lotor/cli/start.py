@@ -39,6 +39,7 @@ from lotor.policies.registry import split_text
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
 
@@ -98,6 +99,10 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:
                 members[_owner_role(protocol)] = named
+            wanted = {one for listed in members.values() for one in listed}
+            # Between JSON lines there is nothing else.
+            for sentence in distrusted(at.kit, at.journal, wanted) if log == "text" else ():
+                typer.echo(f"lotor: {sentence}", err=True)
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
             order = commands.StartRun(name, budget, ordered, members)

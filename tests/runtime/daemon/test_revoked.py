@@ -10,6 +10,7 @@ from lotor.core.errors import CertificateError
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.form import Contribution
 from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.doctor.kit_checks import (
     ExaminedKit,
     check_certificate,
@@ -188,6 +189,22 @@ def test_the_doctor_names_revoked_members_of_runs_and_of_party_toml(tmp_path: Pa
         assert findings(made, "porto", "trusted")[0][0] == "ok"  # it does not have the list
         made.revoke(Kit(made.kit("lyon")).certificate, ["lyon"])
         assert "without lyon" not in str(findings(made, "lyon", "trusted"))
+
+    play(scene, tmp_path)
+
+
+def test_a_revoked_member_of_an_earlier_run_is_known_before_it_is_looked_for(
+    tmp_path: Path,
+) -> None:
+    async def scene(made: Stage) -> None:
+        await made.works()
+        kit, journal = Kit(made.kit("customer")), made.nodes["customer"].journal
+        assert distrusted(kit, journal, ["lyon", "porto", "nobody"]) == []
+        made.revoke(Kit(made.kit("lyon")).certificate, ["customer"])
+        (said,) = distrusted(kit, journal, ["lyon", "porto", "nobody"])
+        assert said.startswith("the certificate of owner lyon was revoked on ")
+        assert said.endswith("lyon can take part only with a new one")
+        assert distrusted(kit, journal, ["porto"]) == []
 
     play(scene, tmp_path)
 
