@@ -257,3 +257,9 @@ def test_the_demo_survives_kills_and_each_party_sees_its_own(tmp_path: Path) -> 
     kit = ["--kit", str(folder / "receiver")]
     assert "What the arms tell" in output("runs", "show", report["run"], *kit)
     assert "total reward" in output("runs", "follow", report["run"], *kit)
+
+
+def test_an_order_with_an_impossible_delta_is_refused_before_anybody_is_asked() -> None:
+    done = command("start", "ppcb", "--kit", "absent", "--budget", "8", "--delta", "0.5")
+    assert done.returncode != 0
+    assert done.stderr.startswith("lotor: --delta is the probability that the guarantee fails")

@@ -38,6 +38,11 @@ class Greedy(Policy):
 '''
 
 
+def test_no_command_offers_to_change_the_shell() -> None:
+    for arguments in ((), ("runs",), ("start",), ("keys",), ("run",), ("serve",)):
+        assert "completion" not in lotor(*arguments, "--help").stdout
+
+
 def test_a_stub_says_what_its_command_says_first() -> None:
     for name, command in below(tree()).items():
         said = " ".join(command.help.split())

@@ -108,7 +108,7 @@ def test_revocation_reaches_a_kit(lyon: Path) -> None:
     assert data("show", "lyon")["valid"] is True
     shown = data("install", "authority/revoked.pem", "--kit", "lyon")
     assert shown["valid"] is False
-    assert "owner lyon is revoked since" in str(shown["problem"])
+    assert "owner lyon was revoked on" in str(shown["problem"])
     assert "lyon  revoked  valid until" in keys("show", "authority")[0]
     again = data("refresh")
     assert (again["stale"], len(str(again["revoked"])) > 2) == (False, True)

@@ -15,6 +15,7 @@ import pytest
 from commands import lotor as command
 from lotor.cli import exit_codes
 from lotor.cli.progress import RunProgress
+from lotor.cli.start import _is_news
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config import Address, LimitsTable, PartyConfig, write_config
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
@@ -67,7 +68,7 @@ def test_a_start_names_whom_it_looks_for_and_who_holds_the_run_up(tmp_path: Path
         await made.start("lyon")
         await made.held(first.run)
         await made.stop("lyon")
-        await until(lambda: "lyon is missing since " in first.said)
+        await until(lambda: "lyon has been missing since " in first.said)
         await made.start("lyon")
         await until(lambda: first.said.rstrip().endswith("running"))
         made.release()
@@ -103,6 +104,31 @@ def test_a_second_start_says_who_drives_and_takes_over_when_that_one_ends(tmp_pa
             assert list(at.journal.commands.sought(first.run)) == ["nobody"]
 
     play(scene, tmp_path, *OTHERS)
+
+
+def test_why_a_run_ended_is_left_to_the_error_that_follows(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        first = Waiting(made, *MEANS)
+        await made.held(first.run)
+        made.ask("lyon", first.run, commands.Stop("the board said no"))
+        row = await first.task
+        assert row is not None
+        assert "the board said no" in row.note
+        assert "the board said no" not in first.said
+        assert first.said.rstrip().endswith("stopped")
+
+    play(scene, tmp_path, *OTHERS)
+
+
+def test_a_start_does_not_log_the_end_that_it_prints_itself() -> None:
+    def line(run: str, event: str) -> logging.LogRecord:
+        about = {"name": "lotor.daemon", "run": run, "event": event}
+        return logging.makeLogRecord(about)
+
+    assert not _is_news("ab", line("ab", "refused"))
+    assert _is_news("ab", line("cd", "refused"))
+    assert _is_news("ab", line("ab", "long-missing"))
 
 
 @pytest.fixture

@@ -46,7 +46,9 @@ def document(run: str, state: str, **more: object) -> RunDocument:
 PENDING = [{"seat": LONG, "name": LONG, "since": "2026-11-16T21:44:50+00:00"}]
 DOCUMENTS = [
     document("aa" * 16, "finished", round=1_000_000),
-    document("ab" * 16, "running", missing=PENDING, held_up=[f"{LONG} is missing since Monday"]),
+    document(
+        "ab" * 16, "running", missing=PENDING, held_up=[f"{LONG} has been missing since Monday"]
+    ),
     document("ac" * 16, "waiting", waiting=PENDING, held_up=[SENTENCE], note=SENTENCE),
     document("ad" * 16, "refused", note=SENTENCE, held_up=[SENTENCE]),
     {**document("ae" * 16, "ordered"), "seat": "", "changed": "", "policy": ""},
@@ -86,12 +88,43 @@ def test_no_runs_are_said_to_be_none() -> None:
 @pytest.mark.parametrize("shown", DOCUMENTS, ids=lambda one: one["state"])
 def test_what_is_pressing_comes_first_and_fits(shown: RunDocument) -> None:
     stream = StringIO()
-    print_run(Console(file=stream, width=WIDTH), shown)
+    print_run(Console(file=stream, width=WIDTH), shown, Path("kits/lyon"))
     lines = stream.getvalue().splitlines()
     assert all(len(line) <= WIDTH for line in lines)
     keys = [line.split()[0] for line in lines if not line.startswith(" ")]
     pressing = [key for key in ("missing", "waiting") if shown[key]]
     assert keys[: 2 + len(pressing)] == ["run", "state", *pressing]
+
+
+def shown_run(shown: RunDocument) -> str:
+    stream = StringIO()
+    print_run(Console(file=stream, width=WIDTH), shown, Path("kits/lyon"))
+    return re.sub(r"  +", "  ", stream.getvalue())
+
+
+def test_no_more_rounds_are_shown_than_the_budget_has() -> None:
+    past = document("aa" * 16, "running", round=9, budget=8)
+    assert "round  8 of 8" in shown_run(past)
+    assert any("8/8" in line for line in printed([past]))
+
+
+def test_a_finished_run_shows_no_old_words_of_others() -> None:
+    moment = "2001-11-16T21:44:50+00:00"
+    said = {"text": "", "since": moment, "time": moment}
+    others = {
+        "lyon": {"state": "running", "round": 0, **said},
+        "customer": {"state": "finished", "round": 0, **said},
+    }
+    members = {
+        seat: {"name": seat, "role": "owner", "fingerprint": "ab cd"}
+        for seat in ("lyon", "customer")
+    }
+    over = document("aa" * 16, "finished", round=40, budget=40, others=others, members=members)
+    assert "round  40 of 40" in shown_run(over)
+    assert "says  running" not in shown_run(over)
+    assert "says  finished\n" in shown_run(over)
+    others["lyon"]["round"] = 7
+    assert "says  running, round 7\n" in shown_run({**over, "state": "running"})
 
 
 def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_path: Path) -> None:
@@ -105,15 +138,57 @@ def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_pat
         made.ask("customer", "ff" * 16, _order("lyon", "nobody"))
         await until(lambda: "nobody" in _pending(made, "customer", "ff" * 16, "missing"))
         listed = _lotor(made, "customer", "runs", "list")
-        for words in ("comp is missing since", "lyon waits for approval", "looking for comp, "):
+        for words in (
+            "comp has been missing since",
+            "lyon has been waiting for approval",
+            "looking for comp, ",
+        ):
             assert words in listed
         assert "missing  comp, since" in _lotor(made, "customer", "runs", "show", run[:8])
         own = _lotor(made, "lyon", "runs", "show", run[:8])
-        assert "lotor runs approve" in own
+        assert f"lotor runs approve {run[:8]} --kit {made.kit('lyon')}" in " ".join(own.split())
         assert "below least_budget" in own
         assert "budget 7919" not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
 
     play(scene, tmp_path, *NOBODY)
+
+
+def test_a_party_that_is_not_served_says_so_and_blames_nobody(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
+        await made.stop("customer")
+        listed = " ".join(_lotor(made, "customer", "runs", "list").split())
+        assert f"served by no process now: `lotor serve --kit {made.kit('customer')}`" in listed
+        shown = _lotor(made, "customer", "runs", "show", run[:8])
+        assert shown.splitlines()[2].startswith("served  by no process now")
+        for words in (listed, shown):
+            assert "missing" not in words
+            assert "away" not in words
+        assert "stop ordered" not in listed
+        assert (
+            "as soon as this party runs again"
+            in command(*("runs", "stop", run[:8], "--kit", str(made.kit("customer")))).stderr
+        )
+        assert "\nstop  ordered" in _lotor(made, "customer", "runs", "show", run[:8])
+        assert "stop ordered" in _lotor(made, "customer", "runs", "list")
+
+    play(scene, tmp_path, *EVERYONE)
+
+
+def test_whom_a_party_missed_when_it_stopped_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        made.hold()
+        run = await made.order()
+        await made.held(run)
+        await made.stop("controller")
+        await until(lambda: _pending(made, "customer", run, "missing") == {"controller"})
+        await made.stop("customer")
+        assert _pending(made, "customer", run, "missing") == set()
+        assert "missing" not in _lotor(made, "customer", "runs", "list")
+
+    play(scene, tmp_path, *EVERYONE)
 
 
 def _order(*owners: str) -> commands.StartRun:

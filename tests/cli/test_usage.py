@@ -80,7 +80,7 @@ def test_whole_numbers_as_people_write_them(text: str) -> None:
         ("1e-3", "has a fraction"),
         ("1e999999999", "is too large"),
         ("inf", "is too large"),
-        ("nan", "is too large"),
+        ("nan", "is not a whole number"),
         ("many", "is not a whole number"),
         ("", "is not a whole number"),
         ("0x10", "is not a whole number"),

@@ -302,7 +302,7 @@ FAULTS = [
     Fault(
         "a rule allows policies whose names begin alike",
         "consent",
-        'return policy.partition(":")[0] == rule',
+        "return split_text(policy)[0] == rule",
         "return policy.startswith(rule)",
         ("test_consent.py",),
     ),

@@ -93,15 +93,15 @@ def test_revoked_certificates(federation: Federation) -> None:
     federation.revoke("lyon")
     error, noticed = dialled(federation, lyon, "comp", "comp", comp)
     assert isinstance(noticed, CertificateError)
-    assert "is revoked since" in str(noticed)
+    assert "was revoked on" in str(noticed)
     assert isinstance(error, CertificateError)
     assert "comp at 127.0.0.1" in str(error)
     assert "lyon" in str(error)
-    assert "is revoked since" in str(error)
+    assert "was revoked on" in str(error)
     federation.revoke("comp")
     error, _ = dialled(federation, federation.join("lyon"), "comp", "", comp)
     assert isinstance(error, CertificateError)
-    assert "is revoked since" in str(error)
+    assert "was revoked on" in str(error)
 
 
 def test_an_owner_that_poses_as_comp(federation: Federation) -> None:

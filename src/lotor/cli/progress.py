@@ -1,5 +1,6 @@
 """Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
@@ -22,7 +23,7 @@ from lotor.protocols.form import RunPlan
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.pending import missing_parties, waiting_parties
+from lotor.runtime.daemon.pending import missing_parties, waiting_parties, when_unserved
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
@@ -31,6 +32,8 @@ from lotor.runtime.run import Progress as Report
 # Rounds may take a minute each, and an estimate needs several.
 _ESTIMATE_SECONDS = 600
 _BESIDE_A_BAR = 60
+# A party that has just been started is not connected to anybody, which is nobody's fault.
+_GRACE_SECONDS = 2.0
 
 
 class TimeLeft(TimeRemainingColumn):
@@ -108,6 +111,7 @@ class RunProgress:
         )
         self._task = self._bar.add_task("looking for the members", total=None)
         self._said = ""
+        self._start = time.monotonic()
 
     def __enter__(self) -> "RunProgress":
         self._bar.start()
@@ -127,10 +131,16 @@ class RunProgress:
             waits, done, total = self._sought(), 0, None
         else:
             statuses = read_kept(self._journal.statuses(self._run))
-            waits = held_up(row, statuses, names_of(row)) or [row.state]
+            if time.monotonic() < self._start + _GRACE_SECONDS:
+                row, statuses = as_unserved(row, statuses)
+            # Why it ended is said by whoever follows it, once.
+            over = row.state not in (RUNNING, WAITING)
+            waits = [] if over else held_up(row, statuses, names_of(row))
+            waits = waits or [row.state]
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget
+            done = done if total is None else min(done, total)
         self._bar.update(self._task, description=_short(waits), completed=done, total=total)
         said = "; ".join([*self._driven(), *waits])
         if said != self._said:
@@ -164,17 +174,27 @@ def looked_for(sought: Mapping[str, float]) -> list[str]:
     return [f"looking for {', '.join(names)} since {since}" for since, names in together.items()]
 
 
+def as_unserved(row: RunRow, statuses: Mapping[str, Status]) -> tuple[RunRow, dict[str, Status]]:
+    """What a party knows of a run that is open, without whom it missed when it stopped."""
+    if row.state not in (RUNNING, WAITING):
+        return row, dict(statuses)
+    own = statuses.get(row.seat)
+    if own is not None and own.state == MISSING:
+        row = msgspec.structs.replace(row, note="")
+    return row, when_unserved(row.seat, statuses)
+
+
 def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> list[str]:
     """What a run waits for, or why it ended, a sentence each; none if all is well."""
     if row.state not in (RUNNING, WAITING):
         return [row.note] if row.note else []
     own = statuses.get(row.seat)
     found = [
-        f"{shown_party(one.seat, one.name)} is missing since {moment(one.since)}"
+        f"{shown_party(one.seat, one.name)} has been missing since {moment(one.since)}"
         for one in missing_parties(row.seat, statuses, names)
     ]
     found += [
-        f"{shown_party(one.seat, one.name)} waits for approval since {moment(one.since)}"
+        f"{shown_party(one.seat, one.name)} has been waiting for approval since {moment(one.since)}"
         for one in waiting_parties(statuses, names)
         if one.seat != row.seat
     ]

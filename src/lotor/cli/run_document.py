@@ -1,16 +1,22 @@
 """What a party knows of its runs, as `lotor runs list|show --json` print it."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from lotor.cli.progress import held_up, looked_for
-from lotor.core.errors import LotorError
+from lotor.cli.progress import as_unserved, held_up, looked_for
+from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.runtime.daemon import announcement
+from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.pending import PendingParty, missing_parties, waiting_parties
+from lotor.runtime.daemon.pending import (
+    PendingParty,
+    missing_parties,
+    waiting_parties,
+)
 from lotor.runtime.daemon.serving import OpenKit
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
@@ -18,6 +24,8 @@ from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 RunDocument: TypeAlias = dict[str, Any]
 
 ORDERED = "ordered"
+SHORT_ID = 8
+STOP_ORDERED = "ordered: it is carried out as soon as this party is served"
 
 
 def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
@@ -47,6 +55,9 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
     except LotorError as error:
         return {**document, "note": str(error), "held_up": [str(error)]}
     plan, statuses = agreement.plan, read_kept(at.journal.statuses(row.id))
+    if not served:
+        row, statuses = as_unserved(row, statuses)
+        document["note"] = row.note
     names = {seat: one.subject.name for seat, one in agreement.members.items()}
     document |= {
         **_standing(row, statuses, names),
@@ -66,6 +77,11 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         },
         "others": {seat: _status(status) for seat, status in statuses.items()},
     }
+    if not served and row.state in (RUNNING, WAITING):
+        document["held_up"].insert(0, f"served {unserved(at.kit.path, row.id)}")
+    if _stop_waits(at.journal, row.id):
+        document["stop_ordered"] = True
+        document["held_up"].append(f"stop {STOP_ORDERED}")
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
     if row.seat == agreement.form.opener:
@@ -102,13 +118,32 @@ def ordered(at: OpenKit, run: str, *, served: bool) -> RunDocument:
         "since": _moment(min(sought.values())) if sought else "",
         "missing": _pending(PendingParty("", name, since) for name, since in sought.items()),
         "waiting": [],
-        "held_up": looked_for(sought),
+        "held_up": [
+            *([] if served else [f"served {unserved(at.kit.path, run)}"]),
+            *looked_for(sought),
+        ],
         "served": served,
         "note": "waits for its members: `lotor runs stop` takes it back",
         "round": 0,
         "seat": "",
         "changed": _moment(max(sought.values())) if sought else "",
     }
+
+
+def _stop_waits(journal: Journal, run: str) -> bool:
+    """Whether the operator has ended a run and no process has seen to it yet."""
+    waiting = [command for _, about, command in journal.commands.waiting() if about == run]
+    with suppress(JournalError):
+        return any(isinstance(commands.from_bytes(one), commands.Stop) for one in waiting)
+    return False
+
+
+def unserved(kit: Path, run: str) -> str:
+    """What goes on with a run of a party that nobody serves."""
+    return (
+        f"by no process now: `lotor serve --kit {kit}` or "
+        f"`lotor runs follow {run[:SHORT_ID]} --kit {kit}` goes on with it"
+    )
 
 
 def is_served(journal: Journal) -> bool:

@@ -17,7 +17,11 @@ from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.serving import OpenKit, open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 
-app = typer.Typer(no_args_is_help=True, help="Follow, approve, stop and show the runs of a party.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Follow, approve, stop and show the runs of a party.",
+)
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 
@@ -42,7 +46,7 @@ def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) 
     if as_json:
         typer.echo(json.dumps(document))
     else:
-        print_run(Console(highlight=False), document)
+        print_run(Console(highlight=False), document, at.kit.path)
 
 
 def _found(at: OpenKit, run: str) -> dict[str, object]:

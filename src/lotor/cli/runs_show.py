@@ -4,23 +4,23 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from rich.console import Console
 
 from lotor.cli.progress import shown_party
-from lotor.cli.run_document import ORDERED, RunDocument
+from lotor.cli.run_document import ORDERED, SHORT_ID, STOP_ORDERED, RunDocument, unserved
 from lotor.cli.show import show_account
 from lotor.runtime.daemon.status import MISSING
 from lotor.runtime.daemon.told_state import moment
-from lotor.runtime.durable.journal import RUNNING, WAITING
+from lotor.runtime.durable.journal import ENDED, FINISHED, RUNNING, WAITING
 
-_SHORT_ID = 8
 # With ids of that length these fit 80 columns.
 _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
 _BLOCKS = 8
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
-    *("budget", "created", "changed", "members", "others", "privacy"),
+    *("budget", "created", "changed", "members", "others", "privacy", "stop_ordered"),
 }
 
 
@@ -37,7 +37,7 @@ def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
         for column, most in _COLUMNS.items()
     }
     # Two runs that begin alike need longer ids, which is rare.
-    widths["policy"] = max(widths["policy"] - (len(ids[0]) - _SHORT_ID), len("policy"))
+    widths["policy"] = max(widths["policy"] - (len(ids[0]) - SHORT_ID), len("policy"))
     out.print(_line(heads, widths), style="bold", markup=False, soft_wrap=True)
     for document, row in zip(documents, rows, strict=True):
         out.print(_line(row, widths), markup=False, soft_wrap=True)
@@ -47,7 +47,7 @@ def print_list(out: Console, documents: Sequence[RunDocument]) -> None:
 
 def _short_ids(runs: Sequence[str]) -> list[str]:
     """As much of each id as tells them apart."""
-    length = _SHORT_ID
+    length = SHORT_ID
     while len({run[:length] for run in runs}) < len(set(runs)):
         length += 4
     return [run[:length] for run in runs]
@@ -78,8 +78,11 @@ def _state(document: RunDocument) -> str:
 def _rounds(document: RunDocument, of: str) -> str:
     """How far the run is: some parties have no rounds of their own."""
     said = [status["round"] for status in document.get("others", {}).values()]
-    done = str(max([document["round"], *said]))
-    return f"{done}{of}{document['budget']}" if "budget" in document else done
+    done = max([document["round"], *said])
+    if "budget" not in document:
+        return str(done)
+    # The last messages of a run may follow its last round.
+    return f"{min(done, document['budget'])}{of}{document['budget']}"
 
 
 def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
@@ -119,9 +122,9 @@ def _wrapped(out: Console, text: str, indent: str, first: str | None = None) -> 
         out.print(line, markup=False, soft_wrap=True)
 
 
-def print_run(out: Console, document: RunDocument) -> None:
+def print_run(out: Console, document: RunDocument, kit: Path) -> None:
     """How a run stands and who holds it up, then what it is, then who takes part."""
-    facts = [("run", document["run"]), ("state", _state(document)), *_pressing(document)]
+    facts = [("run", document["run"]), ("state", _state(document)), *_pressing(document, kit)]
     if _state(document) != MISSING:  # which has been said
         facts.append(("note", document["note"]))
     facts.append(("round", _rounds(document, " of ")))
@@ -133,23 +136,25 @@ def print_run(out: Console, document: RunDocument) -> None:
             facts.append((key.replace("_", " "), text))
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
-        _print_member(out, seat, about, document["others"].get(seat))
+        _print_member(out, seat, about, _word(document, seat))
     if "privacy" in document:
         show_account(out, document["privacy"])
 
 
-def _pressing(document: RunDocument) -> Iterator[tuple[str, str]]:
+def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:
     """What somebody should see to, and since when."""
+    if document["state"] in (RUNNING, WAITING, ORDERED) and not document["served"]:
+        yield "served", unserved(kit, document["run"])
+    if document.get("stop_ordered"):
+        yield "stop", STOP_ORDERED
     for one in document["missing"]:
         yield "missing", f"{_who(one)}, since {_when(one['since'])}"
     for one in document["waiting"]:
         if one["seat"] == document["seat"]:
-            todo = f"for you: `lotor runs approve {document['run'][:_SHORT_ID]}`"
+            todo = f"for you: `lotor runs approve {document['run'][:SHORT_ID]} --kit {kit}`"
             yield "waiting", f"{todo}, since {_when(one['since'])}"
         else:
             yield "waiting", f"{_who(one)}, for its approval, since {_when(one['since'])}"
-    if document["state"] in (RUNNING, WAITING, ORDERED) and not document["served"]:
-        yield "served", "by no process now: `lotor serve` or `lotor runs follow` goes on with it"
 
 
 def _who(party: RunDocument) -> str:
@@ -162,6 +167,13 @@ def _print_facts(out: Console, facts: Sequence[tuple[str, str]]) -> None:
         _wrapped(out, value, " " * width, key.ljust(width))
 
 
+def _word(document: RunDocument, seat: str) -> RunDocument | None:
+    """What a party says of a run; of one that is finished here, only how it ended there."""
+    status: RunDocument | None = document["others"].get(seat)
+    over = document["state"] == FINISHED
+    return None if status is None or (over and status["state"] == RUNNING) else status
+
+
 def _print_member(out: Console, seat: str, about: RunDocument, status: RunDocument | None) -> None:
     """A party of the run: who it is, by which key, and what it says of the run."""
     blocks = about["fingerprint"].split(" ")
@@ -169,7 +181,10 @@ def _print_member(out: Console, seat: str, about: RunDocument, status: RunDocume
     facts = [("party", f"{about['role']} {about['name']}")]
     if status is not None:
         text = f": {status['text']}" if status["text"] else ""
-        facts += [("says", f"{status['state']}{text}, round {status['round']}")]
+        # A party that waits or has ended tells no round, and some have none.
+        under_way = status["state"] not in (FINISHED, *ENDED) and status["round"]
+        rounds = f", round {status['round']}" if under_way else ""
+        facts += [("says", f"{status['state']}{text}{rounds}")]
         facts += [("heard", _when(status["time"]))]
     facts += [
         ("key" if start == 0 else "", " ".join(blocks[start : start + _BLOCKS]))

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import logging
 import secrets
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -37,8 +39,9 @@ from lotor.policies.registry import split_text
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
-from lotor.runtime.durable.journal import FINISHED, REFUSED, STOPPED, RunRow
+from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
 
 
 def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
@@ -96,6 +99,10 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
             members = {role: list(names) for role, names in at.config.members.items()}
             if owners is not None:
                 members[_owner_role(protocol)] = named
+            wanted = {one for listed in members.values() for one in listed}
+            # Between JSON lines there is nothing else.
+            for sentence in distrusted(at.kit, at.journal, wanted) if log == "text" else ():
+                typer.echo(f"lotor: {sentence}", err=True)
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
             order = commands.StartRun(name, budget, ordered, members)
@@ -125,9 +132,10 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
             raise typer.Exit(INTERRUPTED) from None
         driver = at.journal.driver()
         how = "waits for this party" if driver is None else f"goes on in process {driver}"
+        which = f"{run[:8]} --kit {at.kit.path}"
         typer.echo(
-            f"lotor: interrupted. The run {how}: continue with `lotor "
-            f"runs follow {run[:8]} --kit {at.kit.path}`, or end it with `lotor runs stop`",
+            f"lotor: interrupted. The run {how}: continue with `lotor runs follow {which}`, or "
+            f"end it with `lotor runs stop {which}`",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
@@ -157,8 +165,19 @@ def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
 async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
     if not progress:  # JSON lines, and nothing between them
         return await follow(at, run, lambda _row: None)
-    with RunProgress(at.journal, run, sys.stderr) as shown:
-        return await follow(at, run, shown.show)
+    log = logging.getLogger("lotor.daemon")
+    log.addFilter(news := partial(_is_news, run))
+    try:
+        with RunProgress(at.journal, run, sys.stderr) as shown:
+            return await follow(at, run, shown.show)
+    finally:
+        log.removeFilter(news)
+
+
+def _is_news(run: str, record: logging.LogRecord) -> bool:
+    """Whether a line says more than this command does itself when the run has ended."""
+    about, event = getattr(record, "run", None), getattr(record, "event", None)
+    return about != run or event not in ENDED
 
 
 def _ended(row: RunRow) -> RunEndedError:

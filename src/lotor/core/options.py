@@ -72,6 +72,8 @@ def to_whole(value: object) -> int:
         number = Decimal(text)
     except InvalidOperation:
         raise InputError(f"{value!r} is not a whole number: give one, such as 1000") from None
+    if number.is_nan():
+        raise InputError(f"{value!r} is not a whole number: give one, such as 1000")
     if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
         raise InputError(f"{value!r} is too large: give a whole number, such as 1000")
     if number != number.to_integral_value():

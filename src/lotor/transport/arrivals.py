@@ -91,7 +91,7 @@ class Arrivals:
             self._heard(key.data, limits)
 
     def _heard(self, arrival: Arrival, limits: Limits) -> bool:
-        """See to somebody who has sent something, or left; False for who is silent."""
+        """See to somebody who has sent something, or left; False for whoever is silent."""
         try:
             first = arrival.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -133,8 +133,8 @@ class Arrivals:
         before = loop.time() - patience
         for arrival in [one for one in self._silent if one.time < before]:
             why = (
-                f"it stayed silent in its TLS handshake for {patience:g} s: it hangs, or another "
-                "program is there"
+                f"it connected and sent nothing for {patience:g} s: it is no party of a "
+                "federation, or its network lost what it sent"
             )
             self._drop(arrival, why)
         again = bool(self._silent)

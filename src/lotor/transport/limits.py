@@ -15,7 +15,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     Whoever is accepted passes three stages: silent, handshake, peer. The limits of the first two
     are all that a stranger without a certificate can use up; one source (an IPv4 address, or a
     network of IPv6) can have half of each. At the defaults these are at most 512 open files, and
-    about a tenth of a core for who only connects, a fifth for who begins handshakes.
+    about a tenth of a core for whoever only connects, a fifth for whoever begins handshakes.
 
     max_frame: bytes of one frame, sent or received.
     handshake: seconds that an accepted connection may be silent, and as many again from its first

@@ -244,7 +244,7 @@ def test_who_has_no_seat_stays_out() -> None:
     [{"protocol": "ppcb"}, {"protocol": "unheard-of"}, {"form": "unheard-of"}, {"wire": "samba/2"}],
 )
 def test_another_version_is_named(changes: dict[str, object]) -> None:
-    with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 here"):
+    with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 there"):
         cast().check(cast().announced(version="9.8.7", **changes))
 
 
@@ -253,7 +253,11 @@ def test_what_to_install_is_named() -> None:
     told = cast().announced(protocol="clinic", form="ours", wire="clinic/1", code=(plugin,))
     with pytest.raises(VersionError) as caught:
         cast().check(told)
-    for named in ("clinic in the form ours (clinic/1)", f"this lotor {VERSION}", str(plugin)):
+    for named in (
+        "clinic in the form ours (clinic/1)",
+        f"lyon cannot do with its lotor {VERSION}",
+        str(plugin),
+    ):
         assert named in str(caught.value)
 
 
@@ -263,7 +267,7 @@ def test_a_policy_that_is_not_installed_is_no_fault_of_the_order() -> None:
     code = (fingerprint_of(Samba), plugin)
     with pytest.raises(VersionError) as caught:
         cast().check(cast().announced(order=terms.to_bytes(), code=code))
-    for named in (str(plugin), "clinic-greedy", "Install the same code here"):
+    for named in (str(plugin), "clinic-greedy", "Install the same code at lyon"):
         assert named in str(caught.value)
     with pytest.raises(ProtocolError, match="a policy that is not known here"):
         cast().check(cast().announced(order=terms.to_bytes()))
@@ -274,7 +278,7 @@ def test_other_code_under_the_same_version_is_refused_over_the_wire() -> None:
     other = msgspec.structs.replace(ours, digest="ab" * 32)
     with pytest.raises(VersionError) as caught:
         cast().check(cast().announced(code=(other,)))
-    said = f"was announced with {other}, and this party has {ours}: install the same code"
+    said = f"was announced with {other}, and lyon has {ours}: install the same code"
     assert said in str(caught.value)
 
 
@@ -291,7 +295,7 @@ def test_a_run_does_not_go_on_with_other_code_of_a_plugin() -> None:
     agreement = cast().recall(cast().announced(code=(fingerprint_of(Samba), plugin)))
     with pytest.raises(VersionError) as caught:
         announcement.check_resumable(agreement, PROTOCOLS)
-    said = f"was announced with {plugin}, and this party has no code of other packages: install"
+    said = f"was announced with {plugin}, and lyon has no code of other packages: install"
     assert said in str(caught.value)
 
 

@@ -90,6 +90,29 @@ def test_parameters_count_as_numbers(tau: float, other: float) -> None:
     )
 
 
+def test_a_class_without_parameters_is_allowed_with_all_of_them() -> None:
+    def allowed(rule: str, policy: str) -> bool:
+        limits = ConsentRules(customers=("*",), policies=(rule,), least_budget=1, total_budget=10)
+        return not objections(limits, RunRequest("run", "acme", "samba", policy, 5), NOTHING)
+
+    bare, given = "mine:Tuned", "mine:Tuned:weight=2"
+    assert allowed(bare, bare)
+    assert allowed(bare, given)
+    assert allowed(given, given)
+    assert not allowed(given, bare)
+    assert not allowed(given, "mine:Tuned:weight=3")
+    assert not allowed(bare, "mine:Other:weight=2")
+    assert not allowed("mine", given)
+
+
+def test_earlier_runs_are_named_only_where_there_are_some() -> None:
+    limits = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=10)
+    request = RunRequest("run", "acme", "samba", "ucb", 11)
+    assert objections(limits, request, NOTHING) == ["its budget of 11 is above total_budget 10"]
+    (text,) = objections(limits, request, BudgetSum(pulls=3))
+    assert text == "its budget of 11 and the 3 of earlier runs are above total_budget 10"
+
+
 def test_a_rule_allows_no_policy_whose_name_is_longer() -> None:
     rules = ConsentRules(customers=("*",), policies=("rsoful",), least_budget=1, total_budget=10)
     wish = RunRequest("run", "acme", "helba", "rsoful:C=2", 10)

@@ -48,7 +48,7 @@ def test_a_run_of_another_version_waits_for_it_and_others_go_on(tmp_path: Path) 
         await made.stop("lyon")
         await made.start("lyon")
         assert made.logged("is one of other in the form paper (other/1)")
-        assert made.logged(f"install lotor {VERSION} here")
+        assert made.logged(f"install lotor {VERSION} there")
         with unchanged(made.nodes["lyon"]):
             await until(lambda: "controller" in made.nodes["lyon"].connections.names())
         made.release()
@@ -71,7 +71,7 @@ def test_who_cannot_do_a_run_says_so_and_stays_connected(tmp_path: Path) -> None
         assert {state for state, _ in states.values()} == {REFUSED}
         (note,) = {note for _, note in states.values()}
         assert note.startswith("lyon: run ")
-        assert "which this lotor" in note
+        assert f"which lyon cannot do with its lotor {VERSION}" in note
         assert run not in made.nodes["lyon"].runs
         sessions = made.controller.connections.transport.session("lyon")
         await made.works()
@@ -90,7 +90,7 @@ def test_a_member_whom_one_party_does_not_trust(tmp_path: Path) -> None:
         assert {state for state, _ in states.values()} == {REFUSED}
         (note,) = {note for _, note in states.values()}
         assert note.startswith("lyon: ")
-        assert "owner porto is revoked since" in note
+        assert "owner porto was revoked on" in note
         assert made.controller.connections.transport.session("lyon") == 1
 
     play(scene, tmp_path)

@@ -20,6 +20,7 @@ import pytest
 from lotor.core.errors import ConfigError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import CertificateAuthority
+from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.config import (
     Address,
@@ -218,7 +219,7 @@ def _open_state(kit: Path) -> None:
         (_other_key, "certificate", "problem", "another key"),
         (_no_list, "revocation list", "warning", "lotor keys install"),
         (_damaged_list, "revocation list", "problem", "revoked.pem"),
-        (_revoked, "validity", "problem", "is revoked since"),
+        (_revoked, "validity", "problem", "was revoked on"),
         (_bad_toml, "party.toml", "problem", "lisen"),
         (_no_pull, "pull", "problem", "there is no module hospital"),
         (_broken_pull, "pull", "problem", "no database"),
@@ -399,9 +400,14 @@ def test_a_run_in_doubt(kits: dict[str, Path], journal: Journal) -> None:
 
 def test_a_run_without_its_peers(kits: dict[str, Path], journal: Journal) -> None:
     run = with_run(journal, RUNNING, "waits for controller")
-    found = only(kits["lyon"], "runs")
+    with served(journal):
+        found = only(kits["lyon"], "runs")
     assert "waits for controller" in found.found
     assert f"lotor runs stop {run}" in found.todo
+    # Whom it missed when it stopped says nothing about now.
+    found = only(kits["lyon"], "runs")
+    assert "this party is not served" in found.found
+    assert f"lotor serve --kit {kits['lyon']}" in found.todo
 
 
 def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> None:
@@ -409,6 +415,17 @@ def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> N
     status = Status(run, "porto", 1.0, "in doubt", "porto waits for its operator", 3)
     journal.keep_status(run, "porto", msgspec.msgpack.encode(status))
     assert "in doubt at porto" in only(kits["lyon"], "runs").found
+
+
+def test_whom_to_ask_is_a_party_and_not_a_seat(kits: dict[str, Path], journal: Journal) -> None:
+    run, cloud = "3f2a" * 8, Kit(kits["cloud"]).certificate
+    signed = Announcement(
+        *(run, "samba", "paper", "samba/1", VERSION, (), 1.0, {"controller": cloud.to_der()}, b"")
+    ).to_bytes()
+    journal.add(RunRow(run, signed, b"", "lyon", RUNNING, "", 1.0, 1.0, VERSION), b"snapshot")
+    status = Status(run, "controller", 1.0, "waiting", "it waits for approval", 3)
+    journal.keep_status(run, "controller", msgspec.msgpack.encode(status))
+    assert "ask the operator of cloud;" in only(kits["lyon"], "runs").todo
 
 
 def test_commands_that_nobody_carries_out(kits: dict[str, Path], journal: Journal) -> None:

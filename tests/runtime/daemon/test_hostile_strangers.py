@@ -109,7 +109,7 @@ def test_members_who_cannot_be_trusted_are_declined_by_name(tmp_path: Path) -> N
         porto, revoked = told.certificates["porto"], made.certify("porto", "owner")
         made.revoke(revoked)
         cases = {
-            "owner porto is revoked since": seat(told, porto=revoked),
+            "owner porto was revoked on": seat(told, porto=revoked),
             "owner porto expired": seat(told, porto=made.certify("porto", "owner", days_ago=40)),
             "belongs to another federation": seat(told, comp=foreign("comp", "comp")),
             "in the seat comp": seat(told, comp=Certificate.from_der(porto)),

@@ -22,7 +22,7 @@ from toy import Toy
 
 OLD = CodeFingerprint("toys", "1.0", "0a" * 32)
 NEW = CodeFingerprint("toys", "1.0", "0b" * 32)
-DIFFER = f"was announced with {OLD}, and this party has {NEW}: install the same code here"
+DIFFER = f"was announced with {OLD}, and carl has {NEW}: install the same code at carl"
 
 
 class ChangedToy(Toy):

@@ -10,6 +10,7 @@ from lotor.core.errors import CertificateError
 from lotor.crypto.certificates import Certificate
 from lotor.protocols.form import Contribution
 from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.doctor.kit_checks import (
     ExaminedKit,
     check_certificate,
@@ -45,7 +46,7 @@ def test_runs_without_a_revoked_party_start_although_the_hub_does_not_know(tmp_p
         for _ in range(2):
             await made.works()
         assert "graz" in made.controller.connections.names()
-        lines = [line for line in made.log if "owner graz is revoked since" in line]
+        lines = [line for line in made.log if "owner graz was revoked on" in line]
         assert len(lines) == 1
         assert "controller passed on" in lines[0]
         assert not made.logged("controller is gone")
@@ -58,8 +59,8 @@ def test_connections_of_a_revoked_party_end_and_it_is_told_why(tmp_path: Path) -
         made.revoke(await graz_is_connected(made), ["controller"])
         await until(lambda: "graz" not in made.controller.connections.names())
         transport = made.nodes["graz"].connections.transport
-        await until(lambda: "revoked since" in str(transport.last_error("controller")))
-        assert made.logged("connection to graz ends: the certificate of owner graz is revoked")
+        await until(lambda: "revoked on" in str(transport.last_error("controller")))
+        assert made.logged("connection to graz ends: the certificate of owner graz was revoked")
         await made.works()
         assert "graz" not in made.controller.connections.names()
 
@@ -102,7 +103,7 @@ def test_a_party_that_is_revoked_in_the_middle_of_its_handshake_stays_out(tmp_pa
         connections = made.controller.connections
         connections.remove("graz")
         made.revoke(certificate, ["controller"])
-        with pytest.raises(CertificateError, match="revoked since"):
+        with pytest.raises(CertificateError, match="revoked on"):
             connections.add("graz")
         assert "graz" not in connections.names()
 
@@ -184,13 +185,31 @@ def test_the_doctor_names_revoked_members_of_runs_and_of_party_toml(tmp_path: Pa
         ((result, text),) = findings(made, "controller", "trusted")
         assert result == "problem"
         assert f"run {run} has a member who cannot connect here" in text
-        assert "the certificate of owner lyon is revoked since" in text
+        assert "the certificate of owner lyon was revoked on" in text
         assert f"lotor runs stop {run}" in text
         about_run, about_toml = findings(made, "customer", "trusted")
         assert about_run[0] == "problem"
         assert about_toml[0] == "warning"
         assert "lyon is listed under [members], but the certificate of owner lyon" in about_toml[1]
         assert findings(made, "porto", "trusted")[0][0] == "ok"  # it does not have the list
+        made.revoke(Kit(made.kit("lyon")).certificate, ["lyon"])
+        assert "without lyon" not in str(findings(made, "lyon", "trusted"))
+
+    play(scene, tmp_path)
+
+
+def test_a_revoked_member_of_an_earlier_run_is_known_before_it_is_looked_for(
+    tmp_path: Path,
+) -> None:
+    async def scene(made: Stage) -> None:
+        await made.works()
+        kit, journal = Kit(made.kit("customer")), made.nodes["customer"].journal
+        assert distrusted(kit, journal, ["lyon", "porto", "nobody"]) == []
+        made.revoke(Kit(made.kit("lyon")).certificate, ["customer"])
+        (said,) = distrusted(kit, journal, ["lyon", "porto", "nobody"])
+        assert said.startswith("the certificate of owner lyon was revoked on ")
+        assert said.endswith("lyon can take part only with a new one")
+        assert distrusted(kit, journal, ["porto"]) == []
 
     play(scene, tmp_path)
 
@@ -204,8 +223,8 @@ def test_the_doctor_names_a_revoked_peer_and_who_is_revoked_there(tmp_path: Path
         made.revoke(Kit(made.kit("lyon")).certificate, ["controller"])
         loop = asyncio.get_running_loop()
         for name, words in (
-            ("porto", "the certificate of controller controller is revoked since"),
-            ("lyon", "refused the connection: the certificate of owner lyon is revoked since"),
+            ("porto", "the certificate of controller controller was revoked on"),
+            ("lyon", "refused the connection: the certificate of owner lyon was revoked on"),
         ):
             ((result, text),) = await loop.run_in_executor(None, findings, made, name, "peers")
             assert result == "problem"

@@ -1,6 +1,7 @@
 """Small helpers around X.509: errors of parsers, fingerprints, moments in UTC."""
 
 import hashlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -8,6 +9,7 @@ from datetime import UTC, datetime
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.utils import CryptographyDeprecationWarning
 
 from lotor.core.errors import CertificateError, FormatError, InputError
 
@@ -16,7 +18,9 @@ from lotor.core.errors import CertificateError, FormatError, InputError
 def parsing(what: str) -> Iterator[None]:
     """Turn whatever a parser says about bytes from outside into one FormatError."""
     try:
-        yield
+        # What the parser only warns of, such as a serial number below 1, is refused as well.
+        with warnings.catch_warnings(action="error", category=CryptographyDeprecationWarning):
+            yield
     except CertificateError as error:
         raise CertificateError(f"the {what} is refused: {error}") from None
     except (
@@ -28,6 +32,7 @@ def parsing(what: str) -> Iterator[None]:
         x509.DuplicateExtension,
         x509.ExtensionNotFound,
         x509.UnsupportedGeneralNameType,
+        CryptographyDeprecationWarning,
     ):
         # The parser's own words are left out: they may quote what they were given.
         raise FormatError(

@@ -156,7 +156,7 @@ class Trust:
         since = self.revocations and self.revocations.revoked.get(certificate.serial)
         if since:
             raise CertificateError(
-                f"the certificate of {who} is revoked since {day(since)}: if that is a mistake, "
+                f"the certificate of {who} was revoked on {day(since)}: if that is a mistake, "
                 f"{who} makes a new key with `lotor keys request`, and the authority signs it"
             )
         return certificate.subject

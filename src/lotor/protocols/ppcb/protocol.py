@@ -14,6 +14,7 @@ from lotor.core.options import option
 from lotor.environments.sources import ArmsSource, ContextSource
 from lotor.policies import to_text
 from lotor.policies.contextual import LinearEpsilonGreedy
+from lotor.privacy import Accountant
 from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.plain.contextual import contextual_arms
@@ -97,6 +98,8 @@ class PPCB(SecureProtocol):
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise InputError(f"{name} is {value!r}: give a whole number from {least} up")
+        # Before anybody is asked to take part; how many arms there are is no matter here.
+        Accountant(2, self.policy.epsilon, self.delta)
 
     @property
     def least_budget(self) -> int | None:

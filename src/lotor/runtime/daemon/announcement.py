@@ -122,13 +122,14 @@ def check(
     """
     announcement = _read(signed)
     run = announcement.run
-    form = _form(announcement, protocols)
+    who = _own_name(signed, key)
+    form = _form(announcement, protocols, who)
     members = {
         seat: _certified(seat, der, trust, run) for seat, der in announcement.certificates.items()
     }
-    plan = _plan(announcement, form, protocols[announcement.protocol])
+    plan = _plan(announcement, form, protocols[announcement.protocol], who)
     if trust is not None:
-        _check_code(announcement, code_of(protocols[announcement.protocol], form, plan))
+        _check_code(announcement, code_of(protocols[announcement.protocol], form, plan), who)
     _check_seats(run, plan, members, form)
     seat, identity = seated(members, key)
     try:
@@ -145,7 +146,18 @@ def check(
     return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
 
 
-def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtocol]]) -> AnyForm:
+def _own_name(signed: bytes, key: PartyKey) -> str:
+    """This party by its name: others read, too, what it cannot do."""
+    try:
+        members = members_of(signed)
+        return members[seated(members, key)[0]].subject.name
+    except LotorError:
+        return "this party"
+
+
+def _form(
+    announcement: Announcement, protocols: Mapping[str, type[SecureProtocol]], who: str
+) -> AnyForm:
     """The form that was announced, if this version has it."""
     known = announcement.protocol in protocols
     if known and announcement.form in protocols[announcement.protocol].forms:
@@ -155,13 +167,15 @@ def _form(announcement: Announcement, protocols: Mapping[str, type[SecureProtoco
     packages = ", ".join(map(str, announcement.code))
     raise VersionError(
         f"run {announcement.run} is one of {announcement.protocol} in the form "
-        f"{announcement.form} ({announcement.wire}) by lotor {announcement.version}, which this "
-        f"lotor {VERSION} cannot do: install lotor {announcement.version} here, and what the run "
-        f"was announced with ({packages})"
+        f"{announcement.form} ({announcement.wire}) by lotor {announcement.version}, which "
+        f"{who} cannot do with its lotor {VERSION}: install lotor {announcement.version} there, "
+        f"and what the run was announced with ({packages})"
     )
 
 
-def _plan(announcement: Announcement, form: AnyForm, protocol: type[SecureProtocol]) -> RunPlan:
+def _plan(
+    announcement: Announcement, form: AnyForm, protocol: type[SecureProtocol], who: str
+) -> RunPlan:
     """What was ordered; where that cannot be read, other code may be the reason."""
     try:
         return form.plan(announcement.order)
@@ -169,8 +183,8 @@ def _plan(announcement: Announcement, form: AnyForm, protocol: type[SecureProtoc
         if set(announcement.code) <= {fingerprint_of(protocol)}:
             raise
         raise VersionError(
-            f"run {announcement.run} was announced with {_listed(announcement.code)}, and this "
-            f"party cannot do what was ordered: {error}. Install the same code here"
+            f"run {announcement.run} was announced with {_listed(announcement.code)}, and {who} "
+            f"cannot do what was ordered: {error}. Install the same code at {who}"
         ) from None
     except LotorError:
         raise
@@ -203,16 +217,17 @@ def check_resumable(agreement: RunAgreement, protocols: Mapping[str, type[Secure
     told = agreement.announcement
     own = code_of(protocols[told.protocol], agreement.form, agreement.plan)
     have = foreign_code(msgspec.structs.replace(told, code=own))
-    _check_code(msgspec.structs.replace(told, code=foreign_code(told)), have)
+    who = agreement.members[agreement.seat].subject.name
+    _check_code(msgspec.structs.replace(told, code=foreign_code(told)), have, who)
 
 
-def _check_code(announcement: Announcement, own: tuple[CodeFingerprint, ...]) -> None:
+def _check_code(announcement: Announcement, own: tuple[CodeFingerprint, ...], who: str) -> None:
     """Refuse to compute with other code than was announced."""
     if set(announcement.code) != set(own):
         raise VersionError(
-            f"run {announcement.run} was announced with {_listed(announcement.code)}, and this "
-            f"party has {_listed(own)}: install the same code here, or let the run be started "
-            "with this one"
+            f"run {announcement.run} was announced with {_listed(announcement.code)}, and {who} "
+            f"has {_listed(own)}: install the same code at {who}, or let the run be started with "
+            f"that of {who}"
         )
 
 

@@ -8,6 +8,7 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.core.fingerprint import CodeFingerprint
 from lotor.policies import canonical
+from lotor.policies.registry import split_text
 from lotor.runtime.daemon.config_tables import ANY, ConsentRules
 from lotor.runtime.durable.ledger import BudgetSum, at_worst
 
@@ -79,10 +80,9 @@ def _out_of_bounds(rules: ConsentRules, request: RunRequest, earlier: int) -> It
     if request.budget < rules.least_budget:
         yield f"its budget of {request.budget} is below least_budget {rules.least_budget}"
     if earlier + max(request.budget, 0) > rules.total_budget:
-        yield (
-            f"its budget of {request.budget} and the {earlier} of earlier runs are above "
-            f"total_budget {rules.total_budget}"
-        )
+        pulls = f"its budget of {request.budget}"
+        pulls += f" and the {earlier} of earlier runs are" if earlier else " is"
+        yield f"{pulls} above total_budget {rules.total_budget}"
 
 
 def _told_too_much(
@@ -115,8 +115,8 @@ def _allows(rule: str, policy: str) -> bool:
     """A rule without parameters allows all of them, one with parameters exactly these."""
     if rule == ANY:
         return True
-    if ":" not in rule:
-        return policy.partition(":")[0] == rule
+    if rule == split_text(rule)[0]:
+        return split_text(policy)[0] == rule
     return _canonical(policy) == _canonical(rule)
 
 

@@ -43,6 +43,7 @@ class LiveRun:
         self._driver: RunDriver | None = None
         self._early: dict[str, Join] = {}
         self._blocked: dict[str, str] = {}
+        self._closed = False
 
     @property
     def open(self) -> bool:
@@ -270,8 +271,15 @@ class LiveRun:
             self.host.close()
             self.host = None
 
+    def close(self) -> None:
+        """This party stops: that its own connections end says nothing about its peers."""
+        self._closed = True
+        self.drop()
+
     def tell(self) -> None:
         """Say how the run stands here, if that has changed."""
+        if self._closed:
+            return
         told = self._told()
         note = self.note if self.state in ENDED else self._own_note() or told.text
         if note != self.note:

@@ -95,7 +95,7 @@ class Node:
                 await self._keeper
         await self.commands.close()
         for live in self.runs.values():
-            live.drop()
+            live.close()
         await self.connections.transport.close()
         self.resources.close()
         await self._erase()

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.durable.journal import WAITING
+from lotor.runtime.daemon.status import MISSING
+from lotor.runtime.durable.journal import RUNNING, WAITING
 
 
 class PendingParty(msgspec.Struct, frozen=True):
@@ -14,6 +15,15 @@ class PendingParty(msgspec.Struct, frozen=True):
     seat: str
     name: str
     since: float
+
+
+def when_unserved(own: str, statuses: Mapping[str, Status]) -> dict[str, Status]:
+    """The statuses at a party that no process serves: whom it missed when it stopped is old."""
+    known = dict(statuses)
+    if own in known:
+        gone = {"state": RUNNING, "text": ""} if known[own].state == MISSING else {}
+        known[own] = msgspec.structs.replace(known[own], missing={}, **gone)
+    return known
 
 
 def missing_parties(

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
+from lotor.core.errors import LotorError
+from lotor.runtime.daemon.announcement import members_of
 from lotor.runtime.daemon.doctor.findings import DoctorFinding, ok, problem, warning
 from lotor.runtime.daemon.doctor.journal_checks import JOURNAL, is_served, open_journal
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit
@@ -53,6 +55,11 @@ def _about(
     elif decision is not None and decision in note:
         todo = f"correct the function, which is then asked again without your help; {stop}"
         yield problem(CHECK, f"run {run} waits for an answer: {note}", todo)
+    elif note and not is_served(kit) and _missed(database, run, own):
+        todo = (
+            f"`lotor serve {option}` or `lotor runs follow {run} {option}` goes on with it; {stop}"
+        )
+        yield warning(CHECK, f"run {run} is held up: this party is not served", todo)
     elif note:
         yield warning(
             CHECK,
@@ -61,9 +68,19 @@ def _about(
         )
     for seat, status in _others(database, run, own).items():
         if status.state in (WAITING, MISSING, IN_DOUBT, BLOCKED):
-            text = f"run {run} is {status.state} at {seat}: {status.text}"
-            who = "the parties that it names" if status.state == MISSING else seat
+            name = _name(database, run, seat)
+            text = f"run {run} is {status.state} at {name}: {status.text}"
+            who = "the parties that it names" if status.state == MISSING else name
             yield warning(CHECK, text, f"ask the operator of {who}; {stop}")
+
+
+def _name(database: sqlite3.Connection, run: str, seat: str) -> str:
+    """The party in a seat of a run: its operator may not know how the protocol calls it."""
+    (signed,) = database.execute("SELECT announcement FROM runs WHERE id = ?", (run,)).fetchone()
+    try:
+        return members_of(signed)[seat].subject.name
+    except (LotorError, KeyError):  # of another version
+        return seat
 
 
 def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
@@ -77,6 +94,13 @@ def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
 def _repeatable(kit: ExaminedKit) -> bool:
     owner = None if kit.config is None else kit.config.owner
     return owner is not None and owner.repeatable
+
+
+def _missed(database: sqlite3.Connection, run: str, own: str) -> bool:
+    """Whether all that this party had to say when it stopped is whom it missed."""
+    rows = database.execute("SELECT seat, status FROM statuses WHERE run = ?", (run,)).fetchall()
+    status = read_kept(dict(rows)).get(own)
+    return status is None or status.state == MISSING
 
 
 def _others(database: sqlite3.Connection, run: str, own: str) -> dict[str, Status]:
