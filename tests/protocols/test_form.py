@@ -296,7 +296,7 @@ VALUES: dict[str, Sequence[OptionValue]] = {
     "slot_bits": [64, 96],
     "bits": [16, 20, 24],
     "delay": [0, 3],
-    "delta": [1e-6, 0.1, 1 / 3],
+    "delta": [1e-6, 0.01, 1 / 300],
     "epsilon": [0.0, 0.1, 1 / 3, 1.0],
     "privacy_budget": [1 / 3, 7.0, 1e9],
     "security": [128, 192, 256],
