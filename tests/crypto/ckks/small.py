@@ -44,9 +44,11 @@ class Small:
         return np.random.default_rng(seed).uniform(low, high, (count, self.parameters.slots))
 
 
-def parameters(levels: int, scale_bits: int = 40, degree: int = 1024) -> Parameters:
+def parameters(
+    levels: int, scale_bits: int = 40, degree: int = 1024, first_bits: int = 0
+) -> Parameters:
     # One bit less, and some of these sets could not be read without loss, see `exact_below`.
-    first_bits = scale_bits + 13
+    first_bits = first_bits or scale_bits + 13
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureParametersWarning)
         return Parameters(levels, scale_bits, 128, degree, first_bits, insecure="tests")

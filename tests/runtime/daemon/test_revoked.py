@@ -30,7 +30,9 @@ WITH_GRAZ = (*EVERYONE, "graz")
 
 
 async def graz_is_connected(made: Stage) -> Certificate:
-    await until(lambda: "graz" in made.controller.connections.names())
+    """Until it and all others are connected to the controller."""
+    others = {*WITH_GRAZ} - {"controller"}
+    await until(lambda: others <= {*made.controller.connections.names()})
     return Kit(made.kit("graz")).certificate
 
 
@@ -65,6 +67,22 @@ def test_connections_of_a_revoked_party_end_and_it_is_told_why(tmp_path: Path) -
         assert "graz" not in made.controller.connections.names()
 
     play(scene, tmp_path, *WITH_GRAZ)
+
+
+def test_who_dials_a_revoked_party_ends_the_connection_too(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        names = made.controller.connections.names
+        await until(lambda: {"lyon", "porto"} <= set(names()))
+        made.revoke(made.controller.kit.certificate, ["lyon"])
+        ended = "connection to controller ends: the certificate of controller controller was revok"
+        await until(lambda: made.logged(ended))
+        await until(lambda: "lyon" not in names())
+        dials = made.nodes["lyon"].connections
+        assert "controller" not in dials.names()
+        assert "revoked on" in str(dials.transport.last_error("controller"))
+        assert "porto" in names()  # it does not have the list
+
+    play(scene, tmp_path)
 
 
 def test_a_revoked_party_is_passed_on_to_nobody(tmp_path: Path) -> None:
