@@ -36,8 +36,8 @@ FAULTS = [
     Fault(
         "restarts make a journal newer",
         "resume rules",
-        "return self._checkpoints + self._synced",
-        "return self._checkpoints + self._synced + self.incarnation",
+        "self.commits = checkpoints + synced\n",
+        "self.commits = checkpoints + synced + self.incarnation\n",
         ("test_host.py",),
     ),
     Fault(

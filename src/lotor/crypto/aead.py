@@ -65,9 +65,13 @@ class Aead:
                 f"sealed messages of {step} bytes each cannot add up to {len(sealed)} bytes: "
                 "the message was cut, or another version of lotor made it"
             )
-        parts = cutter(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
+        decrypt = self._cipher.decrypt
         try:
-            plaintexts = list(map(self._cipher.decrypt, parts[::2], parts[1::2], repeat(bound)))
+            if len(sealed) == step:
+                plaintexts = [decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], bound)]
+            else:
+                parts = cutter(len(sealed) // step, NONCE_BYTES, step - NONCE_BYTES)(sealed)
+                plaintexts = list(map(decrypt, parts[::2], parts[1::2], repeat(bound)))
         except InvalidTag:
             raise IntegrityError(
                 "a sealed message does not open: it was altered, or made under another key, "

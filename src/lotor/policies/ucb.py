@@ -21,6 +21,6 @@ class UCB(Policy):
     """
 
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
-        if len(arms) == 1:  # the same number, without what numpy costs for a vector of one
+        if arms.n.size == 1:  # the same number, without what numpy costs for a vector of one
             return np.array([arms.mean.item(0) + sqrt(2.0 * log(t) / arms.n.item(0))])
         return arms.mean + np.sqrt(2.0 * log(t) / arms.n)

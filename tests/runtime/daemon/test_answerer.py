@@ -12,13 +12,13 @@ from lotor.core.effects import Checkpoint, Decision, Pull, Steps
 from lotor.core.errors import PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party
-from lotor.runtime.daemon import party_functions
+from lotor.runtime.daemon import function_caller
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.clock import Alarm
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.function_caller import FunctionCaller
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable import record
 from lotor.runtime.durable.host import Host
@@ -153,7 +153,7 @@ def test_what_was_asked_before_a_crash_is_in_doubt_until_a_person_decides() -> N
         assert not await answering.answer(host.asked)
         assert answering.doubt is not None
         assert answering.doubt.id == "run/0/0"
-        assert "lotor runs resolve run run/0/0 --reward X" in answering.trouble
+        assert "lotor runs resolve run run/0/0 --reward -" in answering.trouble
         assert asked == []
         answering.resolved(host.asked, Resolve("run/0/0", 0.5))
         assert answering.trouble == ""
@@ -224,7 +224,7 @@ def test_a_failing_pull_is_tried_again_or_left_in_doubt() -> None:
 def test_without_a_tick_a_quick_function_is_answered_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    monkeypatch.setattr(function_caller, "QUICK", 60.0)
     asked = []
 
     def pull(decision: Decision) -> float:
@@ -255,7 +255,7 @@ def test_without_a_tick_a_quick_function_is_answered_at_once(
 def test_a_quick_function_is_not_asked_again_what_may_have_been_carried_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(party_functions, "QUICK", 60.0)
+    monkeypatch.setattr(function_caller, "QUICK", 60.0)
     asked = []
 
     def pull(decision: Decision) -> float:

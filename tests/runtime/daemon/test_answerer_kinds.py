@@ -16,8 +16,8 @@ from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.clock import SystemClock
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.function_caller import AnswerCheck, FunctionCaller
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.party_functions import AnswerCheck, FunctionCaller
 from lotor.runtime.daemon.resources import nothing, reward_in, so_many_features
 from lotor.runtime.durable import record
 from lotor.runtime.durable.host import Host
@@ -117,7 +117,7 @@ def test_features_that_are_none_leave_it_in_doubt(disk: sqlite3.Connection, bad:
     assert not answered(host, answering)
     assert "features of round 3 are" in answering.trouble
     assert "decision run/3" in answering.trouble
-    assert "--features X,Y,…` or `--again`" in answering.trouble
+    assert "--features -` or `--again`" in answering.trouble
     assert "0.8" not in answering.trouble
 
 
@@ -156,7 +156,7 @@ def test_a_person_says_what_became_of_it(
 @pytest.mark.parametrize(
     ("effect", "verdict", "way_out"),
     [
-        (PULL, Resolve("run/3", features=(0.5, 0.25)), "--reward X"),
+        (PULL, Resolve("run/3", features=(0.5, 0.25)), "--reward -"),
         (ACT, Resolve("run/3", 0.75), "--lost"),
         (OBSERVE, Resolve("run/3", lost=True), "--features"),
         (OBSERVE, Resolve("run/3", features=(0.5,)), "are not 2 numbers"),

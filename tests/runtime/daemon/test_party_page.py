@@ -14,7 +14,8 @@ from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import Outcomes
 from lotor.runtime.daemon.config import TABLES, PartyConfig, read_config
-from lotor.runtime.daemon.party_functions import FunctionCaller, load_function
+from lotor.runtime.daemon.function_caller import FunctionCaller
+from lotor.runtime.daemon.party_functions import load_function
 from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.durable.record import Answer
 

@@ -32,10 +32,10 @@ from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.paper import HOSPITAL_MODULE, SambaPaper, hospitals
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.function_caller import FunctionCaller
 from lotor.runtime.daemon.kit import unlock_key
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.daemon.resources import reward_in
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.frames import Join

@@ -3,12 +3,13 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
+from lotor.core.effects import Checkpoint, Decision, Effect, Message, Pull, Receive, Send, Steps
 from lotor.core.errors import JournalError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable import host as host_module
@@ -52,6 +53,15 @@ class Chatty(Owner):
     def steps(self) -> Steps[str]:
         yield Checkpoint(lambda: b"1")
         yield Send("stranger", Order(b""))
+        return "never"
+
+
+class Foreign(Owner):
+    """Yields what some other version may know."""
+
+    def steps(self) -> Steps[str]:
+        yield Checkpoint(lambda: b"1")
+        yield cast("Effect", Order(b""))
         return "never"
 
 
@@ -259,6 +269,11 @@ def test_a_party_must_begin_with_a_checkpoint() -> None:
 def test_a_party_that_talks_to_strangers_is_stopped(disk: sqlite3.Connection) -> None:
     with pytest.raises(ProtocolError, match="lyon talks to stranger"):
         Boss(disk, rebuild=Chatty)
+
+
+def test_a_party_that_yields_no_effect_is_named(disk: sqlite3.Connection) -> None:
+    with pytest.raises(ProtocolError, match="lyon yielded Order, which is not an effect"):
+        Boss(disk, Foreign)
 
 
 def test_a_run_that_is_not_there_cannot_begin(disk: sqlite3.Connection) -> None:

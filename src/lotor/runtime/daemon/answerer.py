@@ -8,8 +8,8 @@ from lotor.core.errors import InputError, PullError
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config import OwnerTable
+from lotor.runtime.daemon.function_caller import FunctionCaller
 from lotor.runtime.daemon.logs import RunLog
-from lotor.runtime.daemon.party_functions import FunctionCaller
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
@@ -17,10 +17,11 @@ from lotor.runtime.pulls import to_features
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 FunctionCallers: TypeAlias = Mapping[type[Pull | Act | Observe], FunctionCaller]
+# What follows - comes from stdin, and is in no list of processes.
 _WAYS_OUT = {
-    Pull: "--reward X`, `--lost` or `--again",
+    Pull: "--reward -`, `--lost` or `--again",
     Act: "--lost` (it counts as done) or `--again",
-    Observe: "--features X,Y,…` or `--again",
+    Observe: "--features -` or `--again",
 }
 _LACKS = {
     Pull: "is asked for a reward, but its party.toml has no owner.pull",

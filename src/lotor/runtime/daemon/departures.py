@@ -3,17 +3,10 @@
 import math
 from collections import Counter, deque
 from collections.abc import Callable
-from enum import Enum, auto
 
 from lotor.core.errors import ProtocolError
 from lotor.runtime.daemon.clock import Alarm, Clock
 from lotor.runtime.durable.link import BYTES_AHEAD, MESSAGES_AHEAD
-
-
-class _Gate(Enum):
-    OPEN = auto()
-    CLOSED = auto()
-    OPENING = auto()
 
 
 class Departures:
@@ -24,6 +17,9 @@ class Departures:
     send meanwhile waits, too: what becomes of it could tell how far the party is. It is taken after
     all has left, or a peer could send so much that an answer behind it were late. If the answer
     comes too late, everything leaves at the next whole tick.
+
+    While it is `closed`, frames must be held. While it is `open`, nothing is held, and the party
+    may go on freely. While what was held leaves, it is neither.
     """
 
     def __init__(self, tick: float, clock: Clock, opened: Callable[[float], None]) -> None:
@@ -31,23 +27,13 @@ class Departures:
         self._tick = tick
         self._clock = clock
         self._opened = opened
-        self._gate = _Gate.OPEN
+        self.open, self.closed = True, False
         self._began = self._due = 0.0
         self._answered = False
         self._alarm: Alarm | None = None
         self._leaving: deque[tuple[str, Callable[[], None]]] = deque()
         self._arrived: deque[tuple[str, Callable[[], None]]] = deque()
         self._arrived_bytes: Counter[str] = Counter()
-
-    @property
-    def closed(self) -> bool:
-        """Whether frames must be held."""
-        return self._gate is _Gate.CLOSED
-
-    @property
-    def open(self) -> bool:
-        """Whether nothing is held, so that the party may go on freely."""
-        return self._gate is _Gate.OPEN
 
     @property
     def hiding(self) -> bool:
@@ -57,7 +43,7 @@ class Departures:
     def close(self, began: float) -> None:
         """The party has a question, because of a message that came at this moment."""
         if self._tick:
-            self._gate, self._answered = _Gate.CLOSED, False
+            self.open, self.closed, self._answered = False, True, False
             self._began, self._due = began, began + self._tick
             self._alarm = self._clock.call_at(self._due, self._leave)
 
@@ -106,7 +92,7 @@ class Departures:
 
     def clear(self) -> None:
         """Drop everything, and open."""
-        self._gate = _Gate.OPEN
+        self.open, self.closed = True, False
         self._leaving.clear()
         self._arrived.clear()
         self._arrived_bytes.clear()
@@ -123,16 +109,16 @@ class Departures:
 
     def _leave(self) -> None:
         """Let all leave in its order, and then take what has come, in its order."""
-        self._alarm, self._gate = None, _Gate.OPENING
+        self._alarm, self.closed = None, False
         self._arrived_bytes.clear()
         # Where an action ends the run, or a seat is gone, nothing of it is held any more.
         while self._leaving or self._arrived:
             _, action = (self._leaving or self._arrived).popleft()
             action()
-        if self._gate is _Gate.OPEN:
+        if self.open:
             return
         if self._answered:
-            self._gate = _Gate.OPEN
+            self.open = True
             self._opened(self._due)
         else:
-            self._gate = _Gate.CLOSED
+            self.closed = True

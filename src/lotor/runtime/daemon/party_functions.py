@@ -1,39 +1,27 @@
-"""A party's own functions and model: found by name, asked without holding up the party."""
+"""A party's own functions and model, found by name."""
 
-import asyncio
 import importlib
 import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from importlib.machinery import PathFinder
-from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
-from queue import SimpleQueue
-from time import perf_counter
 from types import ModuleType
 from typing import TypeAlias, cast
 
 from lotor.core.effects import Decision
-from lotor.core.errors import ConfigError, LotorError, PullError
+from lotor.core.errors import ConfigError
 from lotor.core.registry import Registry
 from lotor.policies import POLICIES, AnyPolicy
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.config_tables import CodeTable
-from lotor.runtime.durable.record import Answer
-from lotor.runtime.pulls import ACT, FEATURES, PULL, failed, question
+from lotor.runtime.pulls import ACT, FEATURES, PULL
 
 OwnFunction: TypeAlias = Callable[[Decision], object]
-# What becomes of a function's answer: checked, or a PullError.
-AnswerCheck: TypeAlias = Callable[[Decision, object], Answer]
 _DOES = {
     PULL: "returns a reward",
     ACT: "carries its arm out",
     FEATURES: "returns features of its context",
 }
-
-# So many seconds a plain function may take where the party waits for it.
-QUICK = 0.002
 
 # The folders that were put first; modules of an earlier one may be replaced.
 _kits: set[str] = set()
@@ -160,126 +148,3 @@ def _make_way(top: str, loaded: str | None, ours: str, key: str) -> None:
         )
     for name in [name for name in sys.modules if f"{name}.".startswith(f"{top}.")]:
         del sys.modules[name]
-
-
-class FunctionCaller:
-    """Calls one function, which may be slow, without holding up the event loop.
-
-    A plain function is always called in one and the same thread, so it need not be thread-safe;
-    an awaitable is awaited in the loop. As long as a plain function is quick, `begin` waits for
-    it: to be woken by its thread later would cost several times as much.
-    """
-
-    def __init__(self, function: OwnFunction, check: AnswerCheck, key: str = PULL) -> None:
-        self._function = function
-        self._check = check
-        self._key = key
-        self._is_async = iscoroutinefunction(function) or iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004
-        )
-        self._worker: _Worker | None = None
-        self._begun: dict[str, Future[object]] = {}
-        self._closed = False
-        self.ready: Answer = None
-
-    def begin(self, decision: Decision) -> bool:
-        """Ask a function that was quick the last time; whether its checked answer is `ready`.
-
-        If not, `call` must follow: it goes on with this very question, also where it failed.
-        """
-        worker = self._worker
-        if worker is None or not worker.quick or self._closed:
-            return False
-        future = self._begun[decision.id] = worker.ask(decision)
-        try:
-            answer = future.result(QUICK)
-            if isinstance(answer, _Raised) or isawaitable(answer):
-                return False
-            self.ready = self._check(decision, answer)
-        except Exception:
-            return False
-        del self._begun[decision.id]
-        return True
-
-    async def call(self, decision: Decision) -> Answer:
-        """The checked answer, or a PullError that names the decision and never the answer."""
-        if self._closed:
-            raise PullError(f"decision {decision.id} was asked for after the end: ask it again")
-        try:
-            return self._check(decision, await self._answer(decision))
-        except PullError:
-            raise
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            # The function waited for something that was cancelled.
-            raise failed(decision, error, self._key) from error
-        except LotorError as error:
-            # Such a message holds no secret and says what to do; the party may ask again later.
-            raise PullError(
-                f"{question(self._key, decision)} failed (decision {decision.id}): {error}"
-            ) from error
-        except (Exception, SystemExit) as error:
-            raise failed(decision, error, self._key) from error
-
-    async def _answer(self, decision: Decision) -> object:
-        if self._is_async:
-            answer = self._function(decision)
-        else:
-            self._worker = self._worker or _Worker(self._function)
-            begun = self._begun.pop(decision.id, None) or self._worker.ask(decision)
-            answer = await asyncio.wrap_future(begun)
-            if isinstance(answer, _Raised):
-                raise failed(decision, answer.error, self._key) from answer.error
-        return await answer if isawaitable(answer) else answer
-
-    def close(self) -> None:
-        """End the thread without waiting for a call that is under way."""
-        self._closed = True
-        if self._worker is not None:
-            self._worker.close()
-
-
-class _Raised:
-    """An error as a value: StopIteration and CancelledError mean something else to a future."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-class _Worker:
-    """One thread that calls one function; `quick` while it is free, if its last call was short.
-
-    A thread of the standard executors would keep the process alive until a hanging pull answers.
-    """
-
-    def __init__(self, function: OwnFunction) -> None:
-        self.quick = False
-        self._function = function
-        self._questions: SimpleQueue[tuple[Decision, Future[object]] | None] = SimpleQueue()
-        threading.Thread(target=self._run, name="lotor-pull", daemon=True).start()
-
-    def ask(self, decision: Decision) -> Future[object]:
-        future: Future[object] = Future()
-        self._questions.put((decision, future))
-        return future
-
-    def _run(self) -> None:
-        while (question := self._questions.get()) is not None:
-            decision, future = question
-            if not future.set_running_or_notify_cancel():
-                continue
-            self.quick, began = False, perf_counter()
-            try:
-                answer = self._function(decision)
-            except LotorError as error:
-                future.set_exception(error)
-            except BaseException as error:
-                future.set_result(_Raised(error))
-            else:
-                self.quick = perf_counter() - began < QUICK
-                future.set_result(answer)
-
-    def close(self) -> None:
-        self._questions.put(None)

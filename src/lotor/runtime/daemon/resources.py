@@ -13,13 +13,9 @@ from lotor.protocols.form import Contribution
 from lotor.protocols.protocol import SecureProtocol, roles_that_bring
 from lotor.runtime.daemon.answerer import FunctionCallers
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig
+from lotor.runtime.daemon.function_caller import AnswerCheck, FunctionCaller
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.daemon.party_functions import (
-    AnswerCheck,
-    FunctionCaller,
-    load_function,
-    load_model,
-)
+from lotor.runtime.daemon.party_functions import load_function, load_model
 from lotor.runtime.pulls import ACT, FEATURES, PULL, to_features, to_reward
 
 

@@ -25,7 +25,7 @@ from lotor.core.errors import LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable.background_step import BackgroundStep
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
-from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
 from lotor.runtime.wire import decode, encode
@@ -74,7 +74,7 @@ class Host:
         saved = record.begin()
         self.round = self._saved_round = saved.round
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
-        self.links = {peer: saved.links.get(peer) or Link(peer) for peer in peers}
+        self.links = Links(name, {peer: saved.links.get(peer) or Link(peer) for peer in peers})
         self.finished = saved.finished
         self._unsettled = self._undelivered()
         self.output = saved.output
@@ -157,14 +157,15 @@ class Host:
             if isinstance(error, LotorError):
                 error.add_note(f"(raised at {self._name})")
             raise
-        self._acknowledge()
+        if self._owes_acks:
+            self._acknowledge()
 
     def _perform(self) -> bool:
         """Do what the party asked for last and let it go on; False when it must wait."""
         effect = self._effect
         value: object = None
         if type(effect) is Receive:
-            payload = self._link(effect.sender).take()
+            payload = self.links[effect.sender].take()
             if payload is None:
                 self.awaits = effect.sender
                 return False
@@ -178,7 +179,9 @@ class Host:
                 return False
         elif type(effect) is Answered:
             value = effect.answer
-        elif effect is not None:
+        elif type(effect) is Pull and self._questions.pass_over(effect):
+            pass  # most rounds of most owners
+        else:
             return self._consult(effect)
         if self._slow:
             self._step(value)
@@ -190,7 +193,7 @@ class Host:
             return False
         return True
 
-    def _consult(self, effect: Effect | Answered) -> bool:
+    def _consult(self, effect: Effect | Answered | None) -> bool:
         """Look for an answer in the journal; False when the world must be asked."""
         if type(effect) is Decided:
             self._questions.decided(effect.decision)
@@ -200,6 +203,11 @@ class Host:
             if recorded is None:
                 return False
             self._effect = Answered(recorded.answer)
+        else:
+            raise ProtocolError(
+                f"{self._name} yielded {type(effect).__name__}, which is not an effect: its "
+                "protocol was written for another version of lotor"
+            )
         return True
 
     def _step(self, value: object) -> None:
@@ -223,15 +231,9 @@ class Host:
             self._effect = cast("Effect", result)
         return True
 
-    def _link(self, peer: str) -> Link:
-        link = self.links.get(peer)
-        if link is None:
-            raise ProtocolError(f"{self._name} talks to {peer}, but has no link to it in this run")
-        return link
-
     def _post(self, to: str, message: Message) -> None:
         payload = encode(message)
-        link = self._link(to)
+        link = self.links[to]
         self.messages_sent += 1
         self.bytes_sent += len(payload)
         seq = link.post(payload)
@@ -244,8 +246,6 @@ class Host:
 
     def _acknowledge(self) -> None:
         """Acknowledge to peers what has become durable, where no message has done so."""
-        if not self._owes_acks:
-            return
         self._owes_acks = False
         for link in self.links.values():
             owed = link.ack - link.told

@@ -5,6 +5,7 @@ peer has not acknowledged as durable is kept and sent again after each reconnect
 """
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lotor.core.errors import JournalError, ProtocolError
@@ -143,3 +144,14 @@ class Link:
     def ack(self) -> int:
         """The last message that the peer may be told is durable here."""
         return self.durable
+
+
+class Links(dict[str, Link]):
+    """A party's links in one run, by peer."""
+
+    def __init__(self, party: str, links: Mapping[str, Link]) -> None:
+        super().__init__(links)
+        self._party = party
+
+    def __missing__(self, peer: str) -> Link:
+        raise ProtocolError(f"{self._party} talks to {peer}, but has no link to it in this run")

@@ -57,6 +57,16 @@ class QuestionLog:
         self._record = record
         self._recorded = {pull.number: pull for pull in record.pulls_after(saved.pulls)}
 
+    def pass_over(self, effect: Pull) -> bool:
+        """Count a question that needs neither an answer nor a record; False if it is not one."""
+        number = self.count + 1
+        if effect.decision is not None or self._alike or not self.repeatable:
+            return False
+        if number in self._recorded:  # before a restart, when rounds were still written alike
+            return False
+        self.count = number
+        return True
+
     def ask(self, effect: Pull | Act | Observe) -> PullRecord | None:
         """The recorded answer; without one, record the intent and let the question be pending."""
         decision, number = effect.decision, self.count + 1
@@ -64,9 +74,6 @@ class QuestionLog:
         if recorded is None:
             if not self.repeatable:
                 self._record.intend(number, decision)
-            elif decision is None and not self._alike:
-                self.count = number
-                return PullRecord(number, None, None, answered=True)
         else:
             self._check(recorded, decision)
             if recorded.answered:

@@ -108,18 +108,12 @@ class RunRecord:
         self._database = database
         self.run = run
         self.incarnation = 0
-        self._checkpoints = self._synced = 0
+        # How often the run was written: peers recognise a journal that has gone back by it.
+        # Only writes that are sure to survive a power cut count. Restarts do not: by restarting
+        # often enough, an old journal could catch up.
+        self.commits = 0
         # The counters of each link as they were last written; unchanged ones are not written again.
         self._written: dict[str, tuple[int, int, int, int]] = {}
-
-    @property
-    def commits(self) -> int:
-        """How often the run was written: peers recognise a journal that has gone back by it.
-
-        Only writes that are sure to survive a power cut count. Restarts do not: by restarting
-        often enough, an old journal could catch up.
-        """
-        return self._checkpoints + self._synced
 
     def create(self, snapshot: bytes, *, repeatable: bool = False) -> None:
         """Write a new run down; part of the caller's transaction.
@@ -141,11 +135,12 @@ class RunRecord:
         ).fetchone()
         if row is None:
             raise JournalError(f"the journal has no run {self.run}")
-        snapshot, finished, t, pulls, messages, size, output, self._checkpoints, *rest = row
+        snapshot, finished, t, pulls, messages, size, output, checkpoints, *rest = row
         self.incarnation, repeatable = rest
-        (self._synced,) = self._database.execute(
+        (synced,) = self._database.execute(
             "SELECT coalesce(sum(synced), 0) FROM pulls WHERE run = ?", (self.run,)
         ).fetchone()
+        self.commits = checkpoints + synced
         self.incarnation += 1
         with transaction(self._database):
             self._database.execute(
@@ -221,7 +216,7 @@ class RunRecord:
                 self._save_counters(link)
         # Only now: a transaction that failed has written nothing.
         self._written.update((link.peer, _counters(link)) for link in changed)
-        self._checkpoints += 1
+        self.commits += 1
 
     def _transaction(self) -> AbstractContextManager[None]:
         return transaction(self._database)
@@ -243,7 +238,7 @@ class RunRecord:
             "INSERT INTO pulls VALUES (?, ?, ?, 0, NULL, NULL, 1)",
             (self.run, number, decision.id if decision else None),
         )
-        self._synced += 1
+        self.commits += 1
 
     def answer(self, number: int, answer: Answer) -> None:
         """Write down the answer to a question whose intent was written down."""
@@ -252,7 +247,7 @@ class RunRecord:
             "WHERE run = ? AND number = ?",
             (*_columns(answer), self.run, number),
         )
-        self._synced += 1
+        self.commits += 1
 
     def note(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """Write down an answer that the world would give again; a power cut may lose it.
@@ -268,7 +263,7 @@ class RunRecord:
     def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """Write down, for good, an answer without an intent that must never become another one."""
         self._insert(number, decision, answer, synced=1)
-        self._synced += 1
+        self.commits += 1
 
     def _insert(
         self, number: int, decision: Decision | None, answer: Answer, *, synced: int
