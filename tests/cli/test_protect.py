@@ -43,7 +43,7 @@ def test_an_authority_is_protected_unless_somebody_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = refused("keys", "authority", "clinics")
-    assert "the passphrase of the authority clinics is needed" in words
+    assert "a new passphrase for the authority clinics is needed" in words
     assert VARIABLE in words
     assert not Path("authority").exists()
     credential_file(tmp_path, monkeypatch)
@@ -56,6 +56,7 @@ def test_an_authority_is_protected_unless_somebody_says_otherwise(
     assert json.loads(plain.stdout)["protection"] == "none"
     assert "WARNING: plain/key.pem is not encrypted" in plain.stderr
     assert "ENCRYPTED" not in Path("plain/key.pem").read_text()
+    assert "exists already" in refused("keys", "authority", "clinics", "--unprotected")
 
 
 def test_an_authority_with_a_key_file() -> None:
@@ -146,6 +147,10 @@ def test_doctor_gives_no_advice_about_what_it_could_not_open(
     lotor("runs", "list", "--kit", str(kit))
     credential_file(tmp_path, monkeypatch)
     assert lotor("keys", "protect", "--kit", str(kit)).returncode == 0
+    credential_file(tmp_path, monkeypatch, "not " + PASSPHRASE)
+    wrong = json.loads(lotor("doctor", "--kit", str(kit), "--json").stdout)
+    (todo,) = [one["todo"] for one in wrong if one["check"] == "protection"]
+    assert todo.startswith("try again with the right passphrase; if it is lost, ")
     monkeypatch.delenv(VARIABLE)
     locked = json.loads(lotor("doctor", "--kit", str(kit), "--json").stdout)
     problems = {one["check"] for one in locked if one["result"] == "problem"}

@@ -31,7 +31,7 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(kits: dict[str,
     with pytest.raises(ConfigError, match=r"no kit .*nowhere.*lotor keys request"):
         Kit(kits["lyon"] / "nowhere")
     kits["lyon"].joinpath("key.pem").unlink()
-    with pytest.raises(ConfigError, match=r"key\.pem is missing.*lotor keys request"):
+    with pytest.raises(ConfigError, match=r"key\.pem is missing: put it back from a backup of"):
         Kit(kits["lyon"])
     kits["porto"].joinpath("certificate.pem").unlink()
     with pytest.raises(ConfigError, match=r"certificate\.pem is missing.*lotor keys install"):

@@ -120,7 +120,7 @@ def contents(kit: Path) -> dict[str, bytes]:
     [
         ("lyon", "porto", "does not open with this key"),
         ("lyon", "graz", "is not protected, but its kit is"),
-        ("graz", "lyon", "is protected"),
+        ("graz", "lyon", "is protected, but its kit is not"),
     ],
     ids=["of another party", "plain", "protected"],
 )
@@ -146,6 +146,7 @@ def test_a_swapped_journal_is_named_and_nothing_is_changed(
         with pytest.raises(JournalError, match=words) as refused:
             change()
         assert str(kit / "state" / "journal.db") in str(refused.value)
+        assert "lotor keys protect" not in str(refused.value)  # it was tried, and says the same
         assert contents(kit) == before
         assert not (tmp_path / "another.key").exists()
     (found,) = [one for one in examine(kit) if one.check == "journal"]

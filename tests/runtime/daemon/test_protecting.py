@@ -418,8 +418,8 @@ def test_a_wrong_or_lost_passphrase(
     refused(
         here,
         name,
-        rf"credential \({VARIABLE}\) does not open .*protection\.json, and nothing was changed: it "
-        rf"is not the passphrase of .*{lost[name]}",
+        rf"credential \({VARIABLE}\) does not open .*protection\.json, and nothing was changed; it "
+        rf"is not the passphrase of .*: try again with the right passphrase; .*{lost[name]}",
     )
 
 
@@ -435,7 +435,7 @@ def test_an_altered_protection(here: Path, old: str, new: str) -> None:
     protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
     path = here / "lyon" / "protection.json"
     path.write_text(path.read_text().replace(old, new))
-    refused(here, "lyon", r"does not open .*protection\.json, and nothing was changed: .*altered")
+    refused(here, "lyon", r"does not open .*protection\.json, and nothing was changed; .*altered")
 
 
 @pytest.mark.parametrize("phase", ["protecting", "unprotecting"])
@@ -444,7 +444,7 @@ def test_a_whole_protection_cannot_be_passed_off_as_interrupted(here: Path, phas
     protect(kit_folder(here / "lyon"), Choice(), cost=CHEAP)
     path = here / "lyon" / "protection.json"
     path.write_text(path.read_text().replace('"protected"', f'"{phase}"'))
-    refused(here, "lyon", r"was interrupted|does not open .*nothing was changed: .*altered")
+    refused(here, "lyon", r"was interrupted|does not open .*nothing was changed; .*altered")
 
 
 @pytest.mark.parametrize(
@@ -511,14 +511,31 @@ def test_a_plain_key_in_a_protected_folder(here: Path, made: Path, name: str) ->
 def test_an_encrypted_key_without_its_protection(here: Path, name: str) -> None:
     protect(secret_folder(here, name), Choice(), cost=CHEAP)
     (here / name / "protection.json").unlink()
+    refused(here, name, r"is encrypted, and there is no protection\.json")
+
+
+@folders
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_key_that_is_lost(here: Path, name: str, protected: bool) -> None:
+    """No command makes another one in its place, so none is named as if it did."""
+    if protected:
+        protect(secret_folder(here, name), Choice(), cost=CHEAP)
+    (here / name / "key.pem").unlink()
+    command = {"lyon": "request", "authority": "authority"}[name]
+    words = rf"put it back from a backup of .*`lotor keys {command}` in a new folder"
+    refused(here, name, rf"key\.pem is missing: {words}")
+
+
+@folders
+def test_to_change_a_passphrase_takes_a_terminal(here: Path, name: str) -> None:
+    """The credential file, which holds the old one, is not named as a way out."""
+    folder = secret_folder(here, name)
+    protect(folder, Choice(), cost=CHEAP)
     before = contents(here / name)
-    for use in (
-        lambda: key_of(here / name),
-        lambda: protect(secret_folder(here, name), Choice(), cost=CHEAP),
-    ):
-        with pytest.raises(ConfigError, match=r"is encrypted, and there is no protection\.json"):
-            use()
-        assert contents(here / name) == before
+    with pytest.raises(ConfigError, match=r"a new passphrase for .*--new-key-file FILE") as found:
+        protect(folder, Choice(), cost=CHEAP)
+    assert VARIABLE not in str(found.value)
+    assert contents(here / name) == before
 
 
 @folders

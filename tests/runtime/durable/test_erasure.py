@@ -3,9 +3,11 @@
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +83,26 @@ def test_deleted_rows_leave_no_copies(
     assert len(residue.secret) > 5_000
     assert residue.found([tmp_path]) == {}
     assert not journal.erasure.due
+
+
+def test_sqlite_overwrites_what_is_deleted_and_puts_nothing_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it was built: between two ends of runs, and while the journal is written anew."""
+    connect = sqlite3.connect
+
+    def built_otherwise(path: Any, **options: Any) -> sqlite3.Connection:
+        database: sqlite3.Connection = connect(path, **options)
+        database.execute("PRAGMA secure_delete = OFF")
+        return database
+
+    monkeypatch.setattr(sqlite3, "connect", built_otherwise)
+    with closing(Journal(tmp_path, PARTY)) as journal:
+        settings = [
+            journal.database.execute(f"PRAGMA {name}").fetchone()
+            for name in ("secure_delete", "temp_store")
+        ]
+    assert settings == [(1,), (2,)]  # on, and in memory
 
 
 def test_other_runs_lose_nothing(tmp_path: Path, residue: Residue, journal: Journal) -> None:

@@ -140,13 +140,13 @@ def test_damage_in_the_middle_is_noticed(tmp_path: Path, journal: Journal) -> No
 def test_a_protected_journal_wants_a_key(tmp_path: Path, journal: Journal) -> None:
     filled(journal)
     journal.close()
-    refused(tmp_path, None, "is protected: give the passphrase or the key file")
+    refused(tmp_path, None, "is protected, but its kit is not, and nothing was changed")
 
 
 def test_a_plain_journal_where_a_key_is_given(tmp_path: Path) -> None:
     with closing(Journal(tmp_path, PARTY)) as journal:
         filled(journal)
-    refused(tmp_path, KEY, "is not protected, but its kit is.*run `lotor keys protect` again")
+    refused(tmp_path, KEY, "is not protected, but its kit is, and nothing was changed")
 
 
 def test_another_party_s_journal_under_the_same_key(tmp_path: Path, journal: Journal) -> None:

@@ -280,7 +280,7 @@ def test_it_is_refused_while_a_command_has_the_journal_open(
     ("party", "old", "new", "words"),
     [
         (PARTY, OTHER, bytes(32), "opens with neither the old key nor the new one"),
-        (PARTY, None, OTHER, "is protected: give the passphrase"),
+        (PARTY, None, OTHER, "is protected, but its kit is not"),
         ("porto (owner)", KEY, OTHER, "is the journal of lyon"),
     ],
     ids=["wrong", "none", "another party"],

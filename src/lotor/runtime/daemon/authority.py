@@ -33,6 +33,9 @@ if sys.platform != "win32":
 
 AUTHORITY, KEY, REGISTER, REVOKED = "authority.pem", "key.pem", "issued.json", "revoked.pem"
 MISSING = "make an authority with `lotor keys authority NAME --dir {}`"
+KEY_MISSING = (
+    f"put it back from a backup of {{}}; without one you have to {protection.NEW_AUTHORITY}"
+)
 
 
 class Issued(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,7 +88,7 @@ class AuthorityFolder:
     @cached_property
     def authority(self) -> CertificateAuthority:
         """The authority with its key."""
-        key = read_private(self.path / KEY, MISSING.format(self.path))
+        key = read_private(self.path / KEY, KEY_MISSING.format(self.path))
         private = protection.open_key(self.path / KEY, key, self._keys())
         with naming(self.path):
             return CertificateAuthority.with_key(self.certificate_pem, private)

@@ -22,6 +22,17 @@ SERVICE_VARIABLE, SERVICE_NAME = "CREDENTIALS_DIRECTORY", "lotor"
 LEAST_KEY_BYTES = 32
 LEAST_CHARACTERS = 12
 MOST_BYTES = 1 << 20
+MISNAMED = "put it back, for instance from the medium that it is kept on, or correct its name"
+# Its name is the one by which the folder was protected, and nobody has typed it now.
+MOVED = (
+    f"put it back, for instance from the medium that it is kept on, or let {VARIABLE} name the "
+    "file where it is now; if it is lost, nothing can open what it protects (docs/keys.md)"
+)
+# A credential file holds the old secret while a new one takes its place.
+ELSEWHERE = (
+    "run the command at a terminal, or let it make a key file instead (--new-key-file FILE); "
+    "nothing was changed"
+)
 
 CredentialKind: TypeAlias = Literal["passphrase", "key-file"]
 
@@ -44,16 +55,18 @@ def find_credential(kind: CredentialKind, owner: str, key_file: Path | None) -> 
     if kind == "key-file":
         if key_file is None:
             raise ConfigError(f"the key file of {owner} is not known here: {_where()}")
-        return read_key_file(key_file)
-    return Credential(kind, _encoded(ask(f"Passphrase of {owner}: ", owner)), "what was typed")
+        return read_key_file(key_file, MOVED)
+    typed = ask(f"Passphrase of {owner}: ", f"the passphrase of {owner}", _where())
+    return Credential(kind, _encoded(typed), "what was typed")
 
 
 def new_passphrase(owner: str, *, from_file: bool = True) -> Credential:
     """A passphrase for `owner`: that of the credential file, else one that is typed twice."""
     found = _from_environment("passphrase") if from_file else None
     if found is None:
-        typed = ask(f"New passphrase for {owner}: ", owner)
-        if ask("The same again: ", owner) != typed:
+        needed, where = f"a new passphrase for {owner}", _where() if from_file else ELSEWHERE
+        typed = ask(f"New passphrase for {owner}: ", needed, where)
+        if ask("The same again: ", needed, where) != typed:
             raise ConfigError("the two passphrases differ, and nothing was changed: try again")
         found = Credential("passphrase", _encoded(typed), "what was typed")
     if len(found.value.decode()) < LEAST_CHARACTERS:
@@ -64,10 +77,10 @@ def new_passphrase(owner: str, *, from_file: bool = True) -> Credential:
     return found
 
 
-def read_key_file(path: Path) -> Credential:
+def read_key_file(path: Path, missing: str = MISNAMED) -> Credential:
     """A key file that somebody made; nobody can check how it was drawn, only that it is long."""
     source = f"the key file {path}"
-    return _from_file("key-file", path, source, key_file=path.absolute())
+    return _from_file("key-file", path, source, key_file=path.absolute(), missing=missing)
 
 
 def make_key_file(path: Path) -> Credential:
@@ -83,19 +96,17 @@ def make_key_file(path: Path) -> Credential:
     return Credential("key-file", key, f"the key file {path}", path.absolute())
 
 
-def ask(prompt: str, owner: str) -> str:
-    """What a person types, unseen; ConfigError if nobody sits here."""
+def ask(prompt: str, needed: str, where: str) -> str:
+    """What a person types, unseen; ConfigError if nobody sits here, which says `where` to go on."""
     if not sys.stdin.isatty():
-        raise ConfigError(
-            f"the passphrase of {owner} is needed, and there is no terminal to ask at: {_where()}"
-        )
+        raise ConfigError(f"{needed} is needed, and there is no terminal to ask at: {where}")
     with warnings.catch_warnings():
         warnings.simplefilter("error", getpass.GetPassWarning)
         try:
             return getpass.getpass(prompt, stream=sys.stderr)
         except getpass.GetPassWarning:
             raise ConfigError(
-                f"this terminal would show what is typed, so nothing was asked: {_where()}"
+                f"this terminal would show what is typed, so nothing was asked: {where}"
             ) from None
         except EOFError:
             raise ConfigError(
@@ -127,9 +138,14 @@ def _from_environment(kind: CredentialKind) -> Credential | None:
 
 
 def _from_file(
-    kind: CredentialKind, path: Path, source: str, *, key_file: Path | None = None
+    kind: CredentialKind,
+    path: Path,
+    source: str,
+    *,
+    key_file: Path | None = None,
+    missing: str = MISNAMED,
 ) -> Credential:
-    data = _read(path)
+    data = _read(path, missing)
     if kind == "passphrase":
         data = _encoded(_text(data, path))
     elif len(data) < LEAST_KEY_BYTES:
@@ -140,8 +156,7 @@ def _from_file(
     return Credential(kind, data, source, key_file)
 
 
-def _read(path: Path) -> bytes:
-    missing = "put it back, for instance from the medium that it is kept on, or correct its name"
+def _read(path: Path, missing: str) -> bytes:
     # What systemd hands to a service belongs to root and is readable for a group; systemd itself
     # sees to it that nobody else comes into its folder.
     guarded = os.environ.get(SERVICE_VARIABLE) == str(path.parent)

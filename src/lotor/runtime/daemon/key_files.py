@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from lotor.core.errors import ConfigError, CryptoError
 
@@ -87,6 +88,32 @@ def remove_file(path: Path) -> None:
     with naming(path):
         path.unlink(missing_ok=True)
         _sync_folder(path.parent)
+
+
+def replace_and_wipe(path: Path, data: bytes) -> None:
+    """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
+    with naming(path), path.open("r+b") as old:
+        replace_file(path, data, private=True)
+        _overwrite(old, names=0)
+
+
+def wipe_file(path: Path) -> None:
+    """Overwrite a secret in clear, and remove it."""
+    with naming(path), path.open("r+b") as left:
+        _overwrite(left, names=1)
+    remove_file(path)
+
+
+def _overwrite(file: BinaryIO, names: int) -> None:
+    """Overwrite a file that has so many names: one with more is also something else.
+
+    Whoever has given it another name keeps a copy on purpose, and `write_new` gives a file two.
+    """
+    status = os.fstat(file.fileno())
+    if status.st_nlink == names:
+        file.write(bytes(status.st_size))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from lotor.core.errors import ConfigError
 from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
 from lotor.runtime.daemon.key_files import naming, read_file, read_private
 from lotor.runtime.daemon.protection import (
+    NEW_KIT,
+    PROTECTION,
     FolderKeys,
     FolderProtection,
     ask_lock,
@@ -136,7 +138,14 @@ def open_kit_keys(kit: Path, protection: FolderProtection | None) -> FolderKeys 
 def read_key(kit: Path, keys: FolderKeys | None) -> PartyKey:
     """The private key of a kit that may still lack its certificate."""
     path = kit / KEY
-    return open_key(path, read_private(path, NO_KEY.format(kit)), keys)
+    return open_key(path, read_private(path, missing_key(kit)), keys)
+
+
+def missing_key(kit: Path) -> str:
+    """What to do about a kit without a key: where there is anything else, it once had one."""
+    if any((kit / name).exists() for name in (CERTIFICATE, REQUEST, PROTECTION)):
+        return f"put it back from a backup of {kit}; without one you have to {NEW_KIT}"
+    return NO_KEY.format(kit)
 
 
 def unlock_key(kit: Path) -> PartyKey:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from lotor.core.errors import ConfigError, JournalError
 from lotor.crypto.certificates import PartyKey, Request, Trust, read_bundle
@@ -21,6 +21,7 @@ from lotor.crypto.wrapping import ScryptCost
 from lotor.runtime.daemon import kit
 from lotor.runtime.daemon.authority import (
     AUTHORITY,
+    KEY_MISSING,
     MISSING,
     AuthorityFolder,
     check_new_authority,
@@ -38,7 +39,9 @@ from lotor.runtime.daemon.key_files import (
     read_file,
     read_private,
     remove_file,
+    replace_and_wipe,
     replace_file,
+    wipe_file,
 )
 from lotor.runtime.daemon.protection import (
     PROTECTION,
@@ -164,7 +167,7 @@ def protect(
 def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
     _mark(folder, keys, lock, "protecting")
     if not _is_encrypted(folder):
-        _replace_and_wipe(folder.path / KEY, _key(folder, None).to_pem(keys.password))
+        replace_and_wipe(folder.path / KEY, _key(folder, None).to_pem(keys.password))
     _key(folder, keys)
     if folder.state is not None:
         rewrite_state(folder.state, folder.subject, None, keys.journal)
@@ -178,6 +181,7 @@ def unprotect(folder: SecretFolder) -> None:
         _check_not_served(folder)
         protection = _read(folder)
         if protection is None:
+            _key(folder, None)  # one that is encrypted has lost its protection.json
             raise ConfigError(f"{folder.path} is not protected, so there is nothing to take back")
         lock = ask_lock(protection)
         keys = lock.opened(folder.path, protection)
@@ -205,7 +209,9 @@ def _read(folder: SecretFolder) -> FolderProtection | None:
 
 
 def _pem(folder: SecretFolder) -> bytes:
-    return read_private(folder.path / KEY, kit.NO_KEY.format(folder.path))
+    is_kit = folder.state is not None
+    missing = kit.missing_key(folder.path) if is_kit else KEY_MISSING.format(folder.path)
+    return read_private(folder.path / KEY, missing)
 
 
 def _is_encrypted(folder: SecretFolder) -> bool:
@@ -223,25 +229,6 @@ def _key(folder: SecretFolder, keys: FolderKeys | None) -> PartyKey:
     return key
 
 
-def _replace_and_wipe(path: Path, data: bytes) -> None:
-    """Replace a secret in clear, and overwrite the old file: its blocks could be read later."""
-    with naming(path), path.open("r+b") as old:
-        replace_file(path, data, private=True)
-        _overwrite(old, names=0)
-
-
-def _overwrite(file: BinaryIO, names: int) -> None:
-    """Overwrite a file that has so many names: one with more is also something else.
-
-    Whoever has given it another name keeps a copy on purpose, and `write_new` gives a file two.
-    """
-    status = os.fstat(file.fileno())
-    if status.st_nlink == names:
-        file.write(bytes(status.st_size))
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _within(path: Path, folder: Path) -> bool:
     with naming(path):
         return path.resolve().is_relative_to(folder.resolve())
@@ -251,9 +238,7 @@ def _clean(folder: SecretFolder) -> None:
     """Remove what a killed process has left: a key in clear, for instance."""
     for path in folder.path.iterdir():
         if _LEFTOVER.fullmatch(path.name):
-            with naming(path), path.open("r+b") as left:
-                _overwrite(left, names=1)
-            remove_file(path)
+            wipe_file(path)
 
 
 @contextmanager

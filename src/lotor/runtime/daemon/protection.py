@@ -23,6 +23,14 @@ AUTHORITY = "the authority "
 # Between the first and the last, some files are encrypted and some are not.
 Phase: TypeAlias = Literal["protecting", "protected", "unprotecting"]
 ENCRYPTED = b"-----BEGIN ENCRYPTED PRIVATE KEY-----"
+NEW_KIT = (
+    "make a new key with `lotor keys request` in a new folder, and let the authority revoke the "
+    "old certificate"
+)
+NEW_AUTHORITY = (
+    "make a new one with `lotor keys authority` in a new folder, and sign every party's request "
+    "again"
+)
 
 
 class FolderKeys:
@@ -91,8 +99,8 @@ class FolderLock:
             word = "passphrase" if protection.kind == "passphrase" else "key file"
             raise ConfigError(
                 f"{self._credential.source} does not open {folder / PROTECTION}, and nothing was "
-                f"changed: it is not the {word} of {protection.subject}, or the file was altered. "
-                f"Try again with the right {word}. {_lost(protection, word)}"
+                f"changed; it is not the {word} of {protection.subject}, or the file was altered: "
+                f"try again with the right {word}; {_lost(protection)}"
             ) from None
 
 
@@ -134,16 +142,10 @@ def ask_lock(protection: FolderProtection) -> FolderLock:
     return FolderLock(credential, opens=protection)
 
 
-def _lost(protection: FolderProtection, word: str) -> str:
+def _lost(protection: FolderProtection) -> str:
     if protection.subject.startswith(AUTHORITY):
-        return (
-            f"If the {word} is lost, nothing can open this authority: make a new one with `lotor "
-            "keys authority` in a new folder, and sign every party's request again"
-        )
-    return (
-        f"If the {word} is lost, nothing can open this kit: make a new key with `lotor keys "
-        "request` in a new folder, and let the authority revoke the old certificate"
-    )
+        return f"if it is lost, nothing can open this authority, and you have to {NEW_AUTHORITY}"
+    return f"if it is lost, nothing can open this kit, and you have to {NEW_KIT}"
 
 
 def check_subject(folder: Path, protection: FolderProtection, subject: str) -> None:

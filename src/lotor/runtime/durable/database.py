@@ -91,15 +91,16 @@ def check_protection(path: Path, key: bytes | None) -> None:
         plain = file.read(len(_PLAIN)) == _PLAIN
     if plain and key is not None:
         raise JournalError(
-            f"{path} is not protected, but its kit is: another file was put in its place, or "
-            "protecting it was interrupted. Put back the right one, or run `lotor keys protect` "
-            "again; nothing was changed"
+            f"{path} is not protected, but its kit is, and nothing was changed: another file was "
+            "put in its place, or `state` in party.toml named another folder when the kit was "
+            "protected; put back the right file, or name that folder again"
         )
     # What has no whole number of pages is not SQLCipher's, but damaged.
     if not plain and key is None and size % PAGE_BYTES == 0:
         raise JournalError(
-            f"{path} is protected: give the passphrase or the key file that protects its kit. If "
-            "it never was protected, it is damaged: put back the newest copy of its folder"
+            f"{path} is protected, but its kit is not, and nothing was changed: it comes from a "
+            "protected kit, or protection.json was lost, or it is damaged; put back the newest "
+            "copy of all of them"
         )
 
 
