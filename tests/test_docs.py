@@ -1,6 +1,7 @@
-"""Every Python example of README and docs runs as it stands; every example program does, too."""
+"""Python examples of README and docs run as they stand, and their commands are understood."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,14 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
+from golden.commands import tree
+from golden.surface import walk
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -31,6 +36,23 @@ def test_python_blocks_run(page: Path) -> None:
     namespace: dict[str, object] = {"__name__": page.stem}
     for number, block in enumerate(BLOCK.findall(page.read_text()), 1):
         exec(compile(block, f"{page.name}, block {number}", "exec"), namespace)  # noqa: S102
+
+
+def test_commands_have_the_options_that_they_need() -> None:
+    """Each is parsed as it would be, and not carried out."""
+    known, found = dict(walk("lotor", tree())), 0
+    for page in PAGES:
+        for line in "".join(SHELL.findall(page.read_text())).splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["lotor"]:
+                named = [end for end in range(1, 4) if " ".join(words[:end]) in known][-1]
+                name = " ".join(words[:named])
+                try:
+                    known[name].make_context(name, words[named:])
+                except Exception as error:
+                    pytest.fail(f"{page.name}: {line.strip()}: {error}")
+                found += 1
+    assert found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -14,7 +14,7 @@ from commands import lotor
 from lotor.cli.main import app
 from lotor.core.version import VERSION
 from lotor.runtime.daemon.config import PartyConfig, write_config
-from lotor.runtime.daemon.config_tables import ConsentRules
+from lotor.runtime.daemon.config_tables import ConsentRules, OwnerTable
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, STOPPED, RunRow
 from lotor.runtime.durable.ledger import Charge
@@ -39,10 +39,12 @@ def charged(customer: str, pulls: int, epsilon: float | None, certificate: str =
     )
 
 
-def make_kit(folder: Path, rules: ConsentRules | None, *charges: Charge) -> Path:
+def make_kit(
+    folder: Path, rules: ConsentRules | None, *charges: Charge, owner: OwnerTable | None = None
+) -> Path:
     """A kit with a running run, a finished one, a stopped one, and so on."""
     kit = make_kits(folder, {"lyon": "owner"})["lyon"]
-    write_config(kit / "party.toml", PartyConfig(consent=rules))
+    write_config(kit / "party.toml", PartyConfig(consent=rules, owner=owner))
     with open_kit(kit) as at:
         for number, charge in enumerate(charges):
             run, state = f"{number:032x}", (RUNNING, FINISHED, STOPPED)[number % 3]
@@ -132,15 +134,24 @@ def test_it_is_readable_at_80_columns(tmp_path: Path, rules: ConsentRules | None
     assert not any("…" in line for line in lines)
 
 
-def test_without_rules_there_is_no_limit_and_every_run_waits(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path / "f", None)
+@pytest.mark.parametrize(
+    ("owner", "said"),
+    [
+        (OwnerTable(pull="m:f"), "no [consent] table in party.toml: every run that somebody else "),
+        (None, "neither [owner] nor [consent] in party.toml: it takes part in every run unasked."),
+    ],
+)
+def test_without_rules_there_is_no_limit_and_it_says_what_starts(
+    tmp_path: Path, owner: OwnerTable | None, said: str
+) -> None:
+    kit = make_kit(tmp_path / "f", None, owner=owner)
     found = read(kit)
     assert set(found["limits"].values()) == {None}
     assert found["left"] == {"pulls": None, "epsilon": None}
     assert found["runs"] == []
     text = " ".join(" ".join(shown(kit)).split())
     assert "since 20" in text
-    assert "This party has no [consent] table in party.toml: every run waits for approval." in text
+    assert f"This party has {said}" in text
 
 
 def test_a_kit_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_from_nothing_to_a_kit() -> None:
     request = data("request", "--role", "owner", "--name", "lyon")
     assert request["file"] == "lyon/request.pem"
     out, notes = keys("sign", "lyon/request.pem", "--days", "30", answer="yes\n")
-    assert f"fingerprint  {request['fingerprint']}" in notes
+    assert f"fingerprint {request['fingerprint']}" in " ".join(notes.split())
     assert "lotor keys install lyon.certificate.pem --kit lyon" in notes
     assert out.startswith("kind ")
     installed = data("install", "lyon.certificate.pem", "--kit", "lyon")
@@ -52,6 +53,20 @@ def test_from_nothing_to_a_kit() -> None:
     assert (installed["role"], installed["name"]) == ("owner", "lyon")
     assert (installed["valid"], installed["days_left"]) == (True, 29)
     assert Kit(Path("lyon")).subject.name == "lyon"
+
+
+def test_what_is_read_out_by_phone_fits_a_narrow_terminal(lyon: Path) -> None:
+    name = "the-university-hospital"
+    keys("request", "--role", "owner", "--name", name)
+    signed, asked = keys("sign", f"{name}/request.pem", answer="y\n")
+    # What comes after the question is for copying, not for reading out.
+    shown = [signed, asked.partition("Has the party")[0]]
+    for path in (lyon, Path("authority"), lyon / "request.pem", lyon / "revoked.pem"):
+        shown.append(keys("show", str(path))[0])
+    for text in shown:
+        assert all(len(line) <= 80 for line in text.splitlines()), text
+    for text in shown[:-1]:
+        assert re.search(r"( [0-9a-f]{4}){8}\n\s+([0-9a-f]{4} ?){8}\n", text), text
 
 
 def test_the_next_step_is_on_stderr_and_data_on_stdout() -> None:

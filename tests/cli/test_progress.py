@@ -121,12 +121,13 @@ def test_why_a_run_ended_is_left_to_the_error_that_follows(tmp_path: Path) -> No
     play(scene, tmp_path, *OTHERS)
 
 
-def test_a_start_does_not_log_the_end_that_it_prints_itself() -> None:
+def test_a_start_does_not_log_what_it_prints_itself() -> None:
     def line(run: str, event: str) -> logging.LogRecord:
         about = {"name": "lotor.daemon", "run": run, "event": event}
         return logging.makeLogRecord(about)
 
     assert not _is_news("ab", line("ab", "refused"))
+    assert not _is_news("ab", line("ab", "looking"))
     assert _is_news("ab", line("cd", "refused"))
     assert _is_news("ab", line("ab", "long-missing"))
 

@@ -9,9 +9,12 @@ import pytest
 from rich.console import Console
 
 from commands import lotor as command
+from lotor.cli.progress import held_up
 from lotor.cli.run_document import RunDocument
 from lotor.cli.runs_show import print_list, print_run
 from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.frames import Status
+from lotor.runtime.durable.journal import RunRow
 from runtime.daemon.stage import BUDGET, EVERYONE, NOBODY, Stage, play
 from runtime.daemon.test_who_waits import be_strict
 from runtime.daemon.waiting import until
@@ -125,6 +128,29 @@ def test_a_finished_run_shows_no_old_words_of_others() -> None:
     assert "says  finished\n" in shown_run(over)
     others["lyon"]["round"] = 7
     assert "says  running, round 7\n" in shown_run({**over, "state": "running"})
+
+
+def test_who_is_in_doubt_is_named_with_its_party_and_since_when() -> None:
+    since = "2001-09-09T01:46:40+00:00"
+    said = {"state": "in doubt", "text": "", "round": 3, "since": since, "time": since}
+    members = {"actor": {"name": "ward", "role": "actor", "fingerprint": "ab cd"}}
+    shown = document("aa" * 16, "running", others={"actor": said}, members=members)
+    assert "state  in doubt" in shown_run(shown)
+    assert "waiting  actor (ward), for its operator, since 2001-09-09 01:46:40 UTC" in shown_run(
+        shown
+    )
+    assert printed([shown])[1].split()[1:3] == ["in", "doubt"]
+    assert "for its operator" not in shown_run({**shown, "state": "stopped"})
+    run, own = "aa" * 16, "in doubt: nobody knows"
+    statuses = {
+        "actor": Status(run, "actor", 1e9, "in doubt", "actor waits", 3, since=1e9),
+        "lyon": Status(run, "lyon", 1e9, "in doubt", "lyon waits", 3, since=1e9),
+    }
+    row = RunRow(run, b"", b"", "lyon", "running", own, 1e9, 1e9, "1")
+    assert held_up(row, statuses, {"actor": "ward"}) == [
+        own,
+        "actor (ward) has been waiting for its operator since 2001-09-09 01:46:40 UTC",
+    ]
 
 
 def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_path: Path) -> None:

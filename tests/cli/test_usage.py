@@ -186,3 +186,7 @@ def test_help_shows_what_is_in_brackets() -> None:
             assert all(word in shown for word in words), command
             found += len(words)
     assert found
+
+
+def test_help_breaks_no_line_where_its_source_does() -> None:
+    assert "received them; this drops them" in lotor("runs", "stop", "--help").stdout

@@ -1,7 +1,9 @@
+import json
 import logging
 
 import pytest
 
+from lotor.runtime.daemon.logs import JsonLines, TextLines
 from lotor.transport.refusals import LINES, RefusalLog
 
 
@@ -18,3 +20,10 @@ def test_a_rogue_cannot_fill_the_disk(caplog: pytest.LogCaptureFixture) -> None:
     now = 1.0
     log.note("refused", "lyon", "no way")
     assert f"{1_000 - LINES} more" in caplog.records[-1].getMessage()
+
+
+def test_a_stranger_has_no_name_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    RefusalLog().note("refused", "", "refused somebody")
+    (record,) = caplog.records
+    assert TextLines("hub", "controller").format(record).endswith("somebody (event refused)")
+    assert "peer" not in json.loads(JsonLines("hub", "controller").format(record))

@@ -1,7 +1,7 @@
 """`lotor budget`: what runs have cost a party, for each customer and in all."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from lotor.cli.derive import JsonOption
 from lotor.cli.serve import KitOption
 from lotor.cli.show import small_table
-from lotor.runtime.daemon.config_tables import ConsentRules
+from lotor.runtime.daemon.config_tables import ConsentRules, PartyConfig
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.ledger import BudgetSum, LedgerEntry
 
@@ -22,22 +22,36 @@ EXPLAINED = (
     "still all that its arms may have told. Epsilons and deltas of runs add up; - stands for "
     "protocols that keep no account of them."
 )
-NO_RULES = "This party has no [consent] table in party.toml: every run waits for approval."
+NO_RULES = (
+    "This party has no [consent] table in party.toml: every run that somebody else orders waits "
+    "for approval."
+)
+UNASKED = (
+    "This party has neither [owner] nor [consent] in party.toml: it takes part in every run "
+    "unasked."
+)
 
 
 @app.command()
 def budget_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """Show what runs have cost a party so far, and what it still allows."""
     with open_kit(kit) as at:
-        party, rules = at.kit.subject, at.config.consent
+        party, config = at.kit.subject, at.config
         since, entries = at.journal.ledger.since, at.journal.ledger.entries()
     if as_json:
         about = {"party": party.name, "role": party.role, "since": _moment(since)}
-        typer.echo(json.dumps({**about, **document(rules, entries)}))
+        typer.echo(json.dumps({**about, **document(config.consent, entries)}))
         return
     out = Console(highlight=False)
     moment = f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M} UTC"
-    _show(out, f"Budget of {party.name}, counted since {moment}", rules, entries)
+    _show(out, f"Budget of {party.name}, counted since {moment}", config.consent, entries)
+    out.print(" ".join([*_without_rules(config), EXPLAINED]), markup=False)
+
+
+def _without_rules(config: PartyConfig) -> Iterator[str]:
+    """What becomes of runs at a party that has set no limits."""
+    if config.consent is None:
+        yield UNASKED if config.takes_part_unasked else NO_RULES
 
 
 def document(rules: ConsentRules | None, entries: Sequence[LedgerEntry]) -> dict[str, object]:
@@ -141,7 +155,6 @@ def _show(
             *("any" if left is None else _figure(left), ""),
         )
     out.print(table)
-    out.print(EXPLAINED if rules is not None else f"{NO_RULES} {EXPLAINED}", markup=False)
 
 
 def _cells(entries: Sequence[LedgerEntry]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import typer
 from typer.core import TyperGroup
 
-from lotor.cli.lazy import show_brackets
+from lotor.cli.lazy import show_as_written
 from lotor.core.errors import InputError
 from lotor.core.options import Option, flag, in_flags, to_number, to_whole
 from lotor.core.registry import is_class_name
@@ -174,7 +174,7 @@ class ProtocolGroup(TyperGroup):
         if cmd_name in PROTOCOLS:
             summary = PROTOCOLS[cmd_name].summary
             made.short_help = f"{summary[:1].upper()}{summary[1:]}."
-        return show_brackets(made)
+        return show_as_written(made)
 
 
 def foreign_options(

@@ -18,6 +18,7 @@ from lotor.cli.keys_show import (
     describe,
     describe_certificate,
     describe_request,
+    lines_of,
     print_document,
 )
 from lotor.core.errors import ConfigError, InputError
@@ -90,8 +91,8 @@ def authority_command(
     if unprotected:
         if choice != Choice():
             raise InputError("--unprotected goes with no key file: leave one of them out")
-        _note(f"WARNING: {folder}/key.pem is not encrypted: whoever copies it can pose as anybody.")
         AuthorityFolder.create(folder, name, days)
+        _note(f"WARNING: {folder}/key.pem is not encrypted: whoever copies it can pose as anybody.")
     else:
         create_authority(folder, name, days, choice)
         note_to_keep(choice)
@@ -185,9 +186,8 @@ def _check_target(path: Path) -> None:
 
 
 def _confirm(asked: Request) -> None:
-    _note(f"role         {asked.subject.role}")
-    _note(f"name         {asked.subject.name}")
-    _note(f"fingerprint  {asked.fingerprint}")
+    for line in lines_of({**describe_request(asked), "kind": None}):
+        _note(line)
     _note("Has the party read out this fingerprint by phone, and may it have this role? [y/N]")
     # Not typer.confirm: it writes to stdout, which is for data.
     answer = typer.get_text_stream("stdin").readline()

@@ -1,5 +1,6 @@
 """What `lotor keys show` says of a kit, an authority or a file."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from lotor.crypto.certificates import (
     Revocations,
     Subject,
     Trust,
+    fingerprint_lines,
     party_fingerprint,
     read_bundle,
 )
@@ -25,32 +27,54 @@ from lotor.runtime.daemon.protection import FolderProtection, read_protection
 
 Document: TypeAlias = dict[str, object]
 
+_COLUMNS = 80
+
 
 def print_document(document: Document, *, as_json: bool) -> None:
     """One JSON object, or one line for each entry."""
     if as_json:
         typer.echo(msgspec.json.encode(document).decode())
         return
+    for line in lines_of(document):
+        typer.echo(line)
+
+
+def lines_of(document: Document) -> Iterator[str]:
+    """A document for people, on a terminal of 80 columns."""
     width = max(len(key) for key in document)
     for key, value in document.items():
         label = _label(key).ljust(width)
         if isinstance(value, list):
-            typer.echo(f"{label}  {len(value)}")
+            yield f"{label}  {len(value)}"
             for item in value:
-                typer.echo(f"  {_line(item)}")
+                yield from _item(item)
         elif value is not None:
-            typer.echo(f"{label}  {_text(value)}")
+            first, *more = _texts(key, value)
+            yield f"{label}  {first}"
+            yield from (f"{'':{width}}  {text}" for text in more)
 
 
-def _line(item: object) -> str:
-    if not isinstance(item, dict):
-        return _text(item)
-    return "  ".join(
+def _item(item: Document) -> Iterator[str]:
+    words = [
         # Words speak for themselves; dates and numbers need their label.
         value if isinstance(value, str) else f"{_label(key)} {_text(value)}"
         for key, value in item.items()
-        if value is not None
-    )
+        if value is not None and key != "fingerprint"
+    ]
+    line = f"  {words[0]}"
+    for word in words[1:]:
+        if len(line) + 2 + len(word) > _COLUMNS:
+            yield line
+            line = "  "
+        line += f"  {word}"
+    yield line
+    if "fingerprint" in item:
+        yield from (f"    {text}" for text in _texts("fingerprint", item["fingerprint"]))
+
+
+def _texts(key: str, value: object) -> list[str]:
+    """A value in one line, but a fingerprint in two, of whole blocks."""
+    return fingerprint_lines(str(value)) if key.endswith("fingerprint") else [_text(value)]
 
 
 def _label(key: str) -> str:

@@ -41,19 +41,22 @@ class LazyGroup(TyperGroup):
         if not args or args[0] not in self.commands_here:
             return super().resolve_command(ctx, args)
         module = import_module(f"lotor.cli.{args[0]}")
-        return args[0], show_brackets(typer.main.get_command(module.app)), args[1:]
+        return args[0], show_as_written(typer.main.get_command(module.app)), args[1:]
 
 
 # What rich takes for markup.
 _MARKUP = re.compile(r"(\\*)(\[[a-z#/@^].*?])")
+# The end of a line in a docstring, which is not the end of a paragraph.
+_LINE_END = re.compile(r"(?<!\n)\n(?!\n)")
 
 
-def show_brackets(command: Any) -> Any:
-    """Let --help show words in brackets, such as [consent], in all texts of a command."""
+def show_as_written(command: Any) -> Any:
+    """Let --help show all texts of a command as they are: words in brackets, whole paragraphs."""
     for thing in (command, *command.params):
         for name in ("help", "short_help", "epilog"):
             if text := getattr(thing, name, None):
+                text = _LINE_END.sub(" ", text.strip())
                 setattr(thing, name, _MARKUP.sub(r"\1\1\\\2", text))
     for one in getattr(command, "commands", {}).values():
-        show_brackets(one)
+        show_as_written(one)
     return command

@@ -1,7 +1,7 @@
 """Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TextIO
@@ -23,7 +23,13 @@ from lotor.protocols.form import RunPlan
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.pending import missing_parties, waiting_parties, when_unserved
+from lotor.runtime.daemon.pending import (
+    looked_for,
+    missing_parties,
+    shown_party,
+    waiting_parties,
+    when_unserved,
+)
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
@@ -31,7 +37,7 @@ from lotor.runtime.run import Progress as Report
 
 # Rounds may take a minute each, and an estimate needs several.
 _ESTIMATE_SECONDS = 600
-_BESIDE_A_BAR = 60
+_SEEKING = "looking for the members"
 # A party that has just been started is not connected to anybody, which is nobody's fault.
 _GRACE_SECONDS = 2.0
 
@@ -44,6 +50,8 @@ class TimeLeft(TimeRemainingColumn):
         self._expected = expected
 
     def render(self, task: Task) -> Text:
+        if task.fields.get("paused"):
+            return Text("")
         if task.time_remaining is not None:
             return super().render(task).append(" left")
         if self._expected is None:
@@ -99,8 +107,7 @@ class RunProgress:
         self._run = run
         self._console = Console(file=stream)
         self._bar = Progress(
-            # No markup: other parties' words are shown as they are.
-            TextColumn("{task.description}", markup=False),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("rounds"),
@@ -109,7 +116,7 @@ class RunProgress:
             transient=True,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task("looking for the members", total=None)
+        self._task = self._bar.add_task(_SEEKING, total=None)
         self._said = ""
         self._start = time.monotonic()
 
@@ -127,8 +134,9 @@ class RunProgress:
 
     def show(self, row: RunRow | None) -> None:
         """The run as the journal has it now; None as long as its members are sought."""
+        standing, done, total = _SEEKING, 0, None
         if row is None:
-            waits, done, total = self._sought(), 0, None
+            waits = self._sought()
         else:
             statuses = read_kept(self._journal.statuses(self._run))
             if time.monotonic() < self._start + _GRACE_SECONDS:
@@ -136,21 +144,33 @@ class RunProgress:
             # Why it ended is said by whoever follows it, once.
             over = row.state not in (RUNNING, WAITING)
             waits = [] if over else held_up(row, statuses, names_of(row))
+            standing = "paused" if waits else row.state
             waits = waits or [row.state]
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget
             done = done if total is None else min(done, total)
-        self._bar.update(self._task, description=_short(waits), completed=done, total=total)
+        self._bar.update(
+            self._task,
+            # Beside a bar is no room for sentences: they are in the line above it.
+            description=standing,
+            completed=done,
+            total=total,
+            paused=standing == "paused",
+        )
         said = "; ".join([*self._driven(), *waits])
         if said != self._said:
             self._console.print(
-                f"run {self._run}: {said}", highlight=False, soft_wrap=True, markup=False
+                f"run {self._run}: {said}",
+                highlight=False,
+                # A terminal would break lines within words; a program wants one line.
+                soft_wrap=not self._console.is_terminal,
+                markup=False,
             )
         self._said = said
 
     def _sought(self) -> list[str]:
-        return looked_for(self._journal.commands.sought(self._run)) or ["looking for the members"]
+        return looked_for(self._journal.commands.sought(self._run)) or [_SEEKING]
 
     def _driven(self) -> list[str]:
         """Which other process does what is to be done for this run."""
@@ -164,14 +184,6 @@ class RunProgress:
         ]
         busy = f" (run {', '.join(others)})" if others else ""
         return [f"process {driver} serves this party{busy} and sees to this run, too"]
-
-
-def looked_for(sought: Mapping[str, float]) -> list[str]:
-    """Whom a run waits for that has not begun."""
-    together: dict[str, list[str]] = {}
-    for name, since in sought.items():
-        together.setdefault(moment(since), []).append(name)
-    return [f"looking for {', '.join(names)} since {since}" for since, names in together.items()]
 
 
 def as_unserved(row: RunRow, statuses: Mapping[str, Status]) -> tuple[RunRow, dict[str, Status]]:
@@ -189,35 +201,24 @@ def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str
     if row.state not in (RUNNING, WAITING):
         return [row.note] if row.note else []
     own = statuses.get(row.seat)
-    found = [
-        f"{shown_party(one.seat, one.name)} has been missing since {moment(one.since)}"
-        for one in missing_parties(row.seat, statuses, names)
-    ]
+    found = [one.missing_sentence for one in missing_parties(row.seat, statuses, names)]
     found += [
-        f"{shown_party(one.seat, one.name)} has been waiting for approval since {moment(one.since)}"
-        for one in waiting_parties(statuses, names)
-        if one.seat != row.seat
+        one.waiting_sentence for one in waiting_parties(statuses, names) if one.seat != row.seat
     ]
-    found += sorted(
-        {one.text for one in statuses.values() if one.state in (IN_DOUBT, BLOCKED)} - {""}
-    )
+    others = {seat: one for seat, one in sorted(statuses.items()) if seat != row.seat}
+    found += [
+        f"{shown_party(seat, names.get(seat, seat))} has been waiting for its operator since "
+        f"{moment(one.since)}"
+        for seat, one in others.items()
+        if one.state == IN_DOUBT
+    ]
+    found += sorted({one.text for one in others.values() if one.state == BLOCKED} - {""})
     if row.state == WAITING:
         return [f"waits for your approval: {row.note}", *found]
     # Its own note says more than it tells others, unless somebody is missing.
     if row.note and (own is None or own.state != MISSING):
         return [row.note, *found]
     return found
-
-
-def _short(sentences: Sequence[str]) -> str:
-    """What fits beside a bar on a narrow terminal."""
-    text = sentences[0] + (f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else "")
-    return text if len(text) <= _BESIDE_A_BAR else f"{text[: _BESIDE_A_BAR - 1]}…"
-
-
-def shown_party(seat: str, name: str) -> str:
-    """A party by its seat, and by its name where that is another one."""
-    return name if seat in ("", name) else f"{seat} ({name})"
 
 
 def names_of(row: RunRow) -> dict[str, str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lotor.cli.progress import as_unserved, held_up, looked_for
+from lotor.cli.progress import as_unserved, held_up
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
@@ -14,6 +14,7 @@ from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.pending import (
     PendingParty,
+    looked_for,
     missing_parties,
     waiting_parties,
 )

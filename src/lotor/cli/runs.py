@@ -156,7 +156,7 @@ def resolve(
 ) -> None:
     """Say what became of a decision in doubt, so that the run goes on."""
     if (reward is not None) + (features is not None) + lost + again != 1:
-        raise InputError("give exactly one of --reward X, --features X,Y, --lost and --again")
+        raise InputError("give exactly one of --reward -, --features -, --lost and --again")
     with open_kit(kit) as at:
         row, owner = at.journal.run(run), at.config.owner
         if owner is None or row.state == FINISHED:
@@ -216,4 +216,4 @@ def _check_verdict(
             f"{owner.dimensions or 'none'}, not {len(features)}"
         )
     if lost and not owner.asked_for_arms:
-        raise InputError("features cannot be lost: give --features X,Y or --again")
+        raise InputError("features cannot be lost: give --features - or --again")

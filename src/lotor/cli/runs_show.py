@@ -8,16 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lotor.cli.progress import shown_party
 from lotor.cli.run_document import ORDERED, SHORT_ID, STOP_ORDERED, RunDocument, unserved
 from lotor.cli.show import show_account
-from lotor.runtime.daemon.status import MISSING
+from lotor.crypto.certificates import fingerprint_lines
+from lotor.runtime.daemon.pending import shown_party
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import ENDED, FINISHED, RUNNING, WAITING
 
 # With ids of that length these fit 80 columns.
 _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
-_BLOCKS = 8
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "stop_ordered"),
@@ -72,7 +72,10 @@ def _state(document: RunDocument) -> str:
     own = others.get(document["seat"], {"state": RUNNING})["state"]
     if own != RUNNING:
         return str(own)
-    return MISSING if document["missing"] else WAITING if document["waiting"] else RUNNING
+    if document["missing"] or document["waiting"]:
+        return MISSING if document["missing"] else WAITING
+    said = {status["state"] for status in others.values()}
+    return next((held for held in (BLOCKED, IN_DOUBT) if held in said), RUNNING)
 
 
 def _rounds(document: RunDocument, of: str) -> str:
@@ -155,6 +158,11 @@ def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:
             yield "waiting", f"{todo}, since {_when(one['since'])}"
         else:
             yield "waiting", f"{_who(one)}, for its approval, since {_when(one['since'])}"
+    others = document.get("others", {}) if document["state"] in (RUNNING, WAITING) else {}
+    for seat, status in others.items():
+        if status["state"] == IN_DOUBT and seat != document["seat"]:
+            who = shown_party(seat, document["members"][seat]["name"])
+            yield "waiting", f"{who}, for its operator, since {_when(status['since'])}"
 
 
 def _who(party: RunDocument) -> str:
@@ -176,7 +184,6 @@ def _word(document: RunDocument, seat: str) -> RunDocument | None:
 
 def _print_member(out: Console, seat: str, about: RunDocument, status: RunDocument | None) -> None:
     """A party of the run: who it is, by which key, and what it says of the run."""
-    blocks = about["fingerprint"].split(" ")
     out.print(f"\n{seat}", style="bold", markup=False, soft_wrap=True)
     facts = [("party", f"{about['role']} {about['name']}")]
     if status is not None:
@@ -186,8 +193,6 @@ def _print_member(out: Console, seat: str, about: RunDocument, status: RunDocume
         rounds = f", round {status['round']}" if under_way else ""
         facts += [("says", f"{status['state']}{text}{rounds}")]
         facts += [("heard", _when(status["time"]))]
-    facts += [
-        ("key" if start == 0 else "", " ".join(blocks[start : start + _BLOCKS]))
-        for start in range(0, len(blocks), _BLOCKS)
-    ]
+    lines = fingerprint_lines(about["fingerprint"])
+    facts += [("" if number else "key", line) for number, line in enumerate(lines)]
     _print_facts(out, [(f"  {key}", value) for key, value in facts])

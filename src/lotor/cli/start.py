@@ -175,9 +175,9 @@ async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
 
 
 def _is_news(run: str, record: logging.LogRecord) -> bool:
-    """Whether a line says more than this command does itself when the run has ended."""
+    """Whether a line says more than this command does itself, before a run and after its end."""
     about, event = getattr(record, "run", None), getattr(record, "event", None)
-    return about != run or event not in ENDED
+    return about != run or event not in ("looking", *ENDED)
 
 
 def _ended(row: RunRow) -> RunEndedError:

@@ -35,7 +35,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     handshake: float = 10.0
     keep_alive: float = 20.0
     backoff_first: float = 0.1
-    backoff_last: float = 10.0
+    backoff_last: float = 2.0
     max_connections: int = 256
     max_silent: int = 256
     max_handshakes: int = 128

@@ -31,4 +31,5 @@ class RefusalLog:
         if self._skipped:
             text += f" (and {self._skipped} more since the last such line)"
             self._skipped = 0
-        logger.warning("%s", text, extra={"event": event, "peer": peer})
+        # A stranger has no name.
+        logger.warning("%s", text, extra={"event": event, "peer": peer or None})

@@ -41,6 +41,7 @@ from lotor.transport import Hello, Limits, NetworkTransport, Tls
 from runtime.daemon.protected import protect_with_key_file
 from transport.parties import without_host
 
+WHEN = "2001-09-09 01:46:40 UTC"
 PULL = "def pull(decision):\n    raise SystemError('the doctor must not call this')\n"
 EVERYWHERE = "0.0.0.0"  # noqa: S104
 MEMBERS = {"lyon": "owner", "cloud": "controller", "acme": "customer"}
@@ -415,17 +416,55 @@ def test_a_run_that_others_hold_up(kits: dict[str, Path], journal: Journal) -> N
     status = Status(run, "porto", 1.0, "in doubt", "porto waits for its operator", 3)
     journal.keep_status(run, "porto", msgspec.msgpack.encode(status))
     assert "in doubt at porto" in only(kits["lyon"], "runs").found
+    status = Status(run, "porto", 2.0, "missing", "", 3, missing={"graz": 1e9})
+    journal.keep_status(run, "porto", msgspec.msgpack.encode(status))
+    found = only(kits["lyon"], "runs")
+    assert found.found == f"run {run} is paused: graz has been missing since {WHEN}"
 
 
 def test_whom_to_ask_is_a_party_and_not_a_seat(kits: dict[str, Path], journal: Journal) -> None:
-    run, cloud = "3f2a" * 8, Kit(kits["cloud"]).certificate
-    signed = Announcement(
-        *(run, "samba", "paper", "samba/1", VERSION, (), 1.0, {"controller": cloud.to_der()}, b"")
-    ).to_bytes()
-    journal.add(RunRow(run, signed, b"", "lyon", RUNNING, "", 1.0, 1.0, VERSION), b"snapshot")
-    status = Status(run, "controller", 1.0, "waiting", "it waits for approval", 3)
+    run = with_members(journal, kits)
+    status = Status(run, "controller", 1.0, "waiting", "it waits for approval", 3, since=1e9)
     journal.keep_status(run, "controller", msgspec.msgpack.encode(status))
-    assert "ask the operator of cloud;" in only(kits["lyon"], "runs").todo
+    found = only(kits["lyon"], "runs")
+    assert "controller (cloud) has been waiting for approval since 2001-09-09" in found.found
+    assert "ask the operator of cloud to " in found.todo
+
+
+def test_who_is_missing_is_said_once_by_name_and_since_when(
+    kits: dict[str, Path], journal: Journal
+) -> None:
+    run = with_members(journal, kits, note="waits for customer, away since some time")
+    for seat in ("lyon", "controller"):
+        status = Status(run, seat, 2e9, "missing", "", 3, missing={"customer": 1e9})
+        journal.keep_status(run, seat, msgspec.msgpack.encode(status))
+    with served(journal):
+        found = only(kits["lyon"], "runs")
+    assert found.found.endswith("paused: customer (acme) has been missing since " + WHEN)
+    assert "ask the operator of acme to start it again; " in found.todo
+    assert f"lotor runs stop {run} --kit {kits['lyon']}" in found.todo
+
+
+def with_members(journal: Journal, kits: dict[str, Path], note: str = "") -> str:
+    """A run whose controller and customer have names of their own."""
+    run, seats = "3f2a" * 8, {"controller": "cloud", "customer": "acme"}
+    members = {seat: Kit(kits[name]).certificate.to_der() for seat, name in seats.items()}
+    signed = Announcement(
+        *(run, "samba", "paper", "samba/1", VERSION, (), 1.0, members, b"")
+    ).to_bytes()
+    journal.add(RunRow(run, signed, b"", "lyon", RUNNING, note, 1.0, 1.0, VERSION), b"snapshot")
+    return run
+
+
+def test_an_order_whose_members_are_looked_for(kits: dict[str, Path], journal: Journal) -> None:
+    journal.commands.add("3f2a", b"command")
+    journal.commands.seek("3f2a", ["nobody", "porto"])
+    with served(journal):
+        found = only(kits["lyon"], "runs")
+        assert "run 3f2a has not begun: looking for nobody, porto since " in found.found
+        assert f"lotor runs stop 3f2a --kit {kits['lyon']}" in found.todo
+        journal.commands.withdraw("3f2a")
+        assert wrong(kits["lyon"]) == {}
 
 
 def test_commands_that_nobody_carries_out(kits: dict[str, Path], journal: Journal) -> None:

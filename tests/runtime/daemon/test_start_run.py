@@ -63,10 +63,14 @@ def test_only_others_are_missing(
     asyncio.run(scenario())
 
 
-def test_the_journal_says_who_is_still_to_be_found_and_since_when(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_journal_and_log_say_who_is_still_to_be_found_and_since_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(start_run_module, "ASK_SECONDS", 0.01)
+
+    def logged() -> list[str]:
+        lines = [one for one in caplog.records if getattr(one, "event", "") == "looking"]
+        return [one.getMessage().partition(" since ")[0] for one in lines]
 
     async def scenario() -> None:
         group = make_group(tmp_path / "f", wait=60.0)
@@ -76,8 +80,11 @@ def test_the_journal_says_who_is_still_to_be_found_and_since_when(
             queue = group.nodes["anna"].journal.commands
             await until(lambda: list(queue.sought(run)) == ["bert", "carl"])
             since = queue.sought(run)["carl"]
+            await until(lambda: len(logged()) > 0)
             await group.up("bert")
             await until(lambda: list(queue.sought(run)) == ["carl"])
+            await until(lambda: len(logged()) > 1)
+            assert logged() == ["looking for bert, carl", "looking for carl"]
             assert queue.sought(run) == {"carl": since}
             await group.down("anna")
             await group.up("anna")

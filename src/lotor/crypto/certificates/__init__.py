@@ -2,6 +2,7 @@
 
 from lotor.crypto.certificates.authority import CertificateAuthority
 from lotor.crypto.certificates.certificate import Certificate, read_bundle
+from lotor.crypto.certificates.parsing import fingerprint_lines
 from lotor.crypto.certificates.party_key import PartyKey, Request
 from lotor.crypto.certificates.subject import Subject, party_fingerprint
 from lotor.crypto.certificates.trust import Revocations, Trust
@@ -14,6 +15,7 @@ __all__ = [
     "Revocations",
     "Subject",
     "Trust",
+    "fingerprint_lines",
     "party_fingerprint",
     "read_bundle",
 ]

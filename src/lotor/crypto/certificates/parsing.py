@@ -59,6 +59,12 @@ def fingerprint(der: bytes) -> str:
     return hashlib.sha256(der).digest().hex(" ", 2)
 
 
+def fingerprint_lines(text: str) -> list[str]:
+    """A fingerprint as people compare it: in lines of eight blocks, each of which stays whole."""
+    blocks = text.split(" ")
+    return [" ".join(blocks[start : start + 8]) for start in range(0, len(blocks), 8)]
+
+
 def moment(now: datetime | None) -> datetime:
     """`now` in UTC to the second, as certificates write it; the present if None."""
     if now is None:

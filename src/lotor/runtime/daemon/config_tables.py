@@ -232,6 +232,11 @@ class PartyConfig(ConfigTable, frozen=True):
         if twice:
             raise ConfigError(f"members: {', '.join(twice)} may be listed once only")
 
+    @property
+    def takes_part_unasked(self) -> bool:
+        """Whether every run starts by itself: the party has no rules, and brings nothing to it."""
+        return self.consent is None and self.owner is None
+
     def state_folder(self, kit: Path) -> Path:
         """Where the journal of the party with this kit is."""
         return kit / self.state

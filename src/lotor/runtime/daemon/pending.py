@@ -6,6 +6,7 @@ import msgspec
 
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.status import MISSING
+from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 
@@ -15,6 +16,28 @@ class PendingParty(msgspec.Struct, frozen=True):
     seat: str
     name: str
     since: float
+
+    @property
+    def missing_sentence(self) -> str:
+        return f"{shown_party(self.seat, self.name)} has been missing since {moment(self.since)}"
+
+    @property
+    def waiting_sentence(self) -> str:
+        who = shown_party(self.seat, self.name)
+        return f"{who} has been waiting for approval since {moment(self.since)}"
+
+
+def shown_party(seat: str, name: str) -> str:
+    """A party by its seat, and by its name where that is another one."""
+    return name if seat in ("", name) else f"{seat} ({name})"
+
+
+def looked_for(sought: Mapping[str, float]) -> list[str]:
+    """Whom a run waits for that has not begun, a sentence for each moment since when."""
+    together: dict[str, list[str]] = {}
+    for name, since in sought.items():
+        together.setdefault(moment(since), []).append(name)
+    return [f"looking for {', '.join(names)} since {since}" for since, names in together.items()]
 
 
 def when_unserved(own: str, statuses: Mapping[str, Status]) -> dict[str, Status]:

@@ -207,7 +207,7 @@ class RunRegistry:
     def _objections(self, agreement: RunAgreement) -> list[str]:
         """Why a run does not start unasked, after all that earlier ones have spent."""
         config, plan = self._context.config, agreement.plan
-        if config.consent is None and config.owner is None:
+        if config.takes_part_unasked:
             return []
         request = RunRequest(
             run=agreement.run,

@@ -1,6 +1,7 @@
 """How the daemon of the party that orders a run starts it: find the members, and announce it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Mapping
 
@@ -20,12 +21,16 @@ from lotor.runtime.daemon.announcement import (
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.frames import Ask
 from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.logs import RunLog
+from lotor.runtime.daemon.pending import looked_for
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
 from lotor.runtime.durable.host import first_snapshot
 from lotor.runtime.durable.journal import RUNNING
 
 ASK_SECONDS = 0.5
+
+_log = logging.getLogger("lotor.daemon")
 
 
 async def start_run(
@@ -110,12 +115,16 @@ async def _find(context: RunContext, run: str, wanted: set[str]) -> None:
     Whom this party still misses is in its journal: whoever ordered the run may be another process.
     """
     connections, wait = context.connections, context.config.limits.wait
-    queue, noted = context.journal.commands, list[str]()
+    queue, noted, logged = context.journal.commands, list[str](), list[str]()
     deadline = time.monotonic() + wait
     while missing := sorted(wanted - set(connections.cards)):
         if missing != noted:
             queue.seek(run, missing)
             noted = missing
+        elif missing != logged:  # not at the first look, when nobody could answer yet
+            text = "; ".join(looked_for(queue.sought(run)))
+            RunLog(_log, run).warning(text, extra={"event": "looking"})
+            logged = missing
         if time.monotonic() > deadline:
             raise MissingPartyError(
                 f"{', '.join(missing)} could not be found within {wait:g} s: are they served, are "
