@@ -211,8 +211,9 @@ def test_any_formula_equals_its_twin(data: st.DataObject) -> None:
         i, j = data.draw(places), data.draw(places)
         kind = data.draw(st.sampled_from("+-*cr"))
         needs = max(secret[i].level, secret[j].level) + 1
-        if needs > 5:
-            continue
+        a, b = np.abs(plain[i]).max(), np.abs(plain[j]).max()
+        if needs > 5 or max(2 * a, 2 * b, a * b) > 999:
+            continue  # only up to a thousand is there room at each level, see test_parameters.py
         if kind == "c":
             c = data.draw(st.floats(-2, 2).filter(lambda c: abs(c) > 1e-3))
             secret.append(secret[i] * c + 0.25)

@@ -37,15 +37,20 @@ def test_randomisers_under_real_keys(bits: int) -> None:
 
 
 def test_masks_reach_squares_and_others_modulo_each_prime(key: PrivateKey) -> None:
-    # Whoever decrypts knows the primes: the powers of one h would leave a coset to be seen.
-    for _ in range(3):
+    """Whoever decrypts knows the primes: the powers of one h would leave a coset to be seen.
+
+    Seventeen units that are drawn all lie in one of three subgroups with a chance of 3/2^17, and 64
+    masks miss one of four cosets with a chance of 4 (3/4)^64. So three of 40 sources leave one with
+    a chance of 1.2e-10; without the further units, all do.
+    """
+    p, q = int(key.p), int(key.q)
+    left = 0
+    for _ in range(40):
         randomisers = Randomisers(key.public, 300)
         values = [int(randomisers.take()) for _ in range(64)]
-        signs = {
-            (pow(v, int(key.p) // 2, int(key.p)) == 1, pow(v, int(key.q) // 2, int(key.q)) == 1)
-            for v in values
-        }
-        assert len(signs) == 4
+        signs = {(pow(v, p // 2, p) == 1, pow(v, q // 2, q) == 1) for v in values}
+        left += len(signs) < 4
+    assert left < 3
 
 
 def test_encrypt_and_rerandomise_take_from_the_source(key: PrivateKey) -> None:

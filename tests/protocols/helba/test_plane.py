@@ -104,7 +104,11 @@ def test_repetitions_have_room_in_a_block() -> None:
 
 @pytest.mark.parametrize(("arms", "copies"), [(2, 4), (4, 16), (10, 16)])
 def test_averaging_all_copies_of_an_answer_leaves_the_stated_noise(arms: int, copies: int) -> None:
-    """In blocks, and in the slots of an arm's opponents."""
+    """In blocks, and in the slots of an arm's opponents.
+
+    The deviation of 512 averages or more is off by a quarter with a chance of 4e-15, and that of
+    8,192 numbers by a tenth with one of 1e-36.
+    """
     setting = setting_of(small(stages=2), rounds=3, arms=arms, d=2)
     circuit, hidden = setting.circuit, UnderEncryption(setting)
     assert circuit.copies == copies
@@ -116,7 +120,7 @@ def test_averaging_all_copies_of_an_answer_leaves_the_stated_noise(arms: int, co
     assert np.allclose(parts, parts[0])
     level = setting.parameters.levels
     residues = []
-    for _ in range(3):
+    for _ in range(16):
         seen = hidden.read(hidden.first(answer, level)) - answer
         residues.append(seen.reshape(copies, -1))
     averages = np.concatenate([one.mean(axis=0) for one in residues])

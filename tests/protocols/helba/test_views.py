@@ -109,13 +109,13 @@ def test_nothing_secret_is_in_a_repr() -> None:
 
 
 def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
-    outcome = run_openly(HELBA, TOY, budget=3, seed=1)
+    outcome = run_openly(HELBA, lotor.LinearContexts.toy(9, seed=5), budget=9, seed=1)
     received = [type(seen.message) for seen in outcome.recorder.received("user")]
     sealed, round_ = (
         [messages.SealedSecretKey, messages.SealedKeyPart],
         [messages.EncryptedChoice, messages.Taken],
     )
-    assert received == [*sealed, *round_, *round_, messages.EncryptedChoice]
+    assert received == [*sealed, *round_ * 8, messages.EncryptedChoice]
     user = outcome.parties["user"]
     assert isinstance(user, HelbaUser)
     residues, copies = [], user._setting.circuit.copies
@@ -126,7 +126,8 @@ def test_the_user_is_sent_its_key_and_flooded_answers_only() -> None:
             # Slots of no pair hold 1/2, and the imaginary parts nothing, but for the noise.
             slots = user._key.decrypt_complex(answer).reshape(copies, -1)
             residues += [slots[:, 2:].real - 0.5, slots[:, 2:].imag]
-    # Averaging what is there several times leaves as much noise as was stated.
+    # Averaging what is there several times leaves as much noise as was stated. The deviation of
+    # 9·2·126 averages is off by a tenth with a chance of 2e-11, that of all numbers by far less.
     averages = np.concatenate([one.mean(axis=0) for one in residues])
     assert averages.std() == pytest.approx(user._setting.terms.noise, rel=0.1)
     assert np.concatenate(residues).std() == pytest.approx(user._setting.circuit.noise, rel=0.1)

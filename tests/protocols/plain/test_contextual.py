@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lotor
@@ -51,9 +51,10 @@ def textbook(
             pulled.append((first.turn(t) + second.turn(t)) % arms.k)
         else:
             ranks = first.order(t)
-            # Equal are arms that never earned anything; rounding parts others.
-            close = [arm for arm in range(arms.k) if scores[arm] >= max(scores) - 1e-13]
-            pulled.append(max(close, key=lambda arm: ranks[arm]))
+            # Equal are arms that never earned anything. Of others, rounding must not decide.
+            best = [arm for arm in range(arms.k) if scores[arm] == max(scores)]
+            assume(sum(score > max(scores) - 1e-12 for score in scores) == len(best))
+            pulled.append(max(best, key=lambda arm: ranks[arm]))
         total += arms.rewards[t - 1, pulled[-1]]
     return pulled, total
 
