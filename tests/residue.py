@@ -48,7 +48,10 @@ class Residue:
         for folder in folders:
             for path in sorted(folder.rglob("*")):
                 if path.is_file():
-                    data = path.read_bytes()
+                    try:
+                        data = path.read_bytes()
+                    except FileNotFoundError:  # a party has tidied up meanwhile
+                        continue
                     there = len(pieces & windows(data)) + sum(one in data for one in digits)
                     if there:
                         count[str(path)] = there

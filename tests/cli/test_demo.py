@@ -25,6 +25,7 @@ from lotor.sandbox import Federation
 from lotor.sandbox.watch import AWAY, CONNECTED
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
+KILLS = 5
 PARTIES = {"controller", "comp", "customer", "lyon", "porto"}
 
 
@@ -60,13 +61,13 @@ def demo(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.terminate()
 
 
-def until(process: subprocess.Popen[str], word: str) -> None:
-    """Read what the demo says until it says this."""
+def until(process: subprocess.Popen[str], *words: str) -> None:
+    """Read what the demo says until it says one of these."""
     assert process.stderr is not None
     for line in process.stderr:
-        if word in line:
+        if any(word in line for word in words):
             return
-    raise AssertionError(f"the demo never said {word!r}")
+    raise AssertionError(f"the demo never said {' or '.join(words)}")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_json_is_one_object_and_the_folder_is_kept_on_request(tmp_path: Path) ->
 @pytest.mark.slow
 def test_kills_change_nothing_and_a_terminal_shows_them(tmp_path: Path) -> None:
     # Kills are drawn, and a busy machine may end a run before the last of them.
-    assert any(killed(tmp_path) >= 5 for _ in range(5))
+    assert any(killed(tmp_path) >= KILLS for _ in range(5))
 
 
 def killed(folder: Path) -> int:
@@ -126,12 +127,14 @@ def killed(folder: Path) -> int:
     assert "equal, and the same arm in every round" in out
     for text in ("starts", "measured", "everything but", "docs/federation.md", "lotor keys"):
         assert text in out
-    # Somebody may come back before the next picture: `away` is in a picture of its own below.
-    for text in ("round", "rounds/s", "connected", "killed"):
+    kills = int(out.split(" times a party was killed")[0].split()[-1])
+    # Somebody may come back before the next picture: `away` is in a picture of its own below. Of a
+    # few kills near the end there may be none.
+    for text in ("round", "rounds/s", "connected", *(["killed"] if kills >= KILLS else [])):
         assert text in shown
     assert list(folder.iterdir()) == []
     assert processes(folder) == {}
-    return int(out.split(" times a party was killed")[0].split()[-1])
+    return kills
 
 
 def test_a_picture_shows_who_is_away_and_how_often_it_was_killed() -> None:
@@ -158,7 +161,8 @@ def _all_of(terminal: int) -> str:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with demo(tmp_path, "--budget", "5000", "--hospitals", "2") as process:
-        until(process, "running" if number == signal.SIGINT else "starting")
+        # A demo that had to wait for its turn may find the run begun at its first look.
+        until(process, "running", *(["starting"] if number == signal.SIGTERM else []))
         assert processes(tmp_path)
         process.send_signal(number)
         out, err = process.communicate()

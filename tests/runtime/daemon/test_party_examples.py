@@ -115,7 +115,9 @@ def test_the_examples_do_a_run(
     monkeypatch.setattr(private, "random_prime", few_primes)
     form = PROTOCOLS[protocol].form_called(PROTOCOLS[protocol].default_form())
     found, roles = configs(protocol, tmp_path), examples(protocol)
-    ports = {name: Address("127.0.0.1", free_port()) for name, one in found.items() if one.listen}
+    ports: dict[str, Address] = {}
+    for name in (name for name, one in found.items() if one.listen):
+        ports[name] = Address("127.0.0.1", free_port(ports.values()))
     (opener,) = (name for name, (role, _) in roles.items() if role == form.opener)
     members = {role: list(names) for role, names in found[opener].members.items()}
     seated = {name: role for role, names in members.items() for name in names}

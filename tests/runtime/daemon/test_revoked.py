@@ -72,12 +72,14 @@ def test_connections_of_a_revoked_party_end_and_it_is_told_why(tmp_path: Path) -
 def test_who_dials_a_revoked_party_ends_the_connection_too(tmp_path: Path) -> None:
     async def scene(made: Stage) -> None:
         names = made.controller.connections.names
+        dials = made.nodes["lyon"].connections
         await until(lambda: {"lyon", "porto"} <= set(names()))
+        # Who dials is the last to know: a list that comes before that ends the handshake.
+        await until(lambda: "controller" in dials.names())
         made.revoke(made.controller.kit.certificate, ["lyon"])
         ended = "connection to controller ends: the certificate of controller controller was revok"
         await until(lambda: made.logged(ended))
         await until(lambda: "lyon" not in names())
-        dials = made.nodes["lyon"].connections
         assert "controller" not in dials.names()
         assert "revoked on" in str(dials.transport.last_error("controller"))
         assert "porto" in names()  # it does not have the list
