@@ -44,10 +44,10 @@ QUICK = Effort(turns=1, rounds=500, echoes=1_000, far_rounds=100)
 
 
 @contextmanager
-def federation(k: int, profiled: str = "") -> Iterator[Federation]:
+def federation(k: int, profiled: str = "", *, unwritten: bool = False) -> Iterator[Federation]:
     with tempfile.TemporaryDirectory() as folder:
         made = Federation.make(Path(folder), k, MOST_ROUNDS)
-        made.profiled = profiled
+        made.profiled, made.unwritten = profiled, unwritten
         with closing(made):
             yield made
 
@@ -59,10 +59,12 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
-def alternated(k: int, effort: Effort) -> tuple[list[Taken], list[Taken], list[Taken]]:
+def alternated(
+    k: int, effort: Effort, *, unwritten: bool
+) -> tuple[list[Taken], list[Taken], list[Taken]]:
     """Runs of the federation and of its frames alone, and the echoes around each of both."""
     with (
-        federation(k) as made,
+        federation(k, unwritten=unwritten) as made,
         closing(Echo(made, free_address())) as echo,
         closing(Frames(made, free_address())) as frames,
     ):
@@ -81,7 +83,7 @@ def least(taken: list[Taken], role: str) -> str:
     return f"{min(each.cpu[role] for each in taken):.0f}"
 
 
-def near(effort: Effort) -> Iterator[Table]:
+def near(effort: Effort, *, unwritten: bool = False) -> Iterator[Table]:
     costs = table(
         "1. A round of K owners with one arm each, UCB, against a bare echo (µs of CPU, all "
         "parties)",
@@ -93,7 +95,7 @@ def near(effort: Effort) -> Iterator[Table]:
         *("K", *ROLES, "echo server", "echo clients"),
     )
     for k in (3, 10):
-        taken, bare, echoes = alternated(k, effort)
+        taken, bare, echoes = alternated(k, effort, unwritten=unwritten)
         between = [(a.total + b.total) / 2 for a, b in pairwise(echoes)]
         ratio = ratios([each.total for each in taken], between)
         middle = median(ratio)
@@ -162,15 +164,19 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a minute, and less precise")
     parser.add_argument("--profile", choices=ROLES, help="show where a party spends its time")
     parser.add_argument("--owners", type=int, default=3, help="with --profile: how many owners")
+    parser.add_argument(
+        "--unwritten", action="store_true", help="what would be left if durability cost nothing"
+    )
     options = parser.parse_args()
     effort = QUICK if options.quick else FULL
     console = Console(width=max(140, Console().width))
     if options.profile:
         console.print(profile(options.profile, options.owners, 4 * effort.rounds), highlight=False)
         return
-    for made in near(effort):
+    for made in near(effort, unwritten=options.unwritten):
         console.print(made)
-    console.print(far(effort))
+    if not options.unwritten:
+        console.print(far(effort))
 
 
 if __name__ == "__main__":

@@ -72,9 +72,10 @@ def used(pid: int) -> float:
 
 
 class Federation(sandbox.Federation):
-    """Daemons whose owners answer from memory, one of them maybe under a profiler."""
+    """Daemons whose owners answer from memory; one maybe under a profiler, or all `unwritten`."""
 
     profiled = ""
+    unwritten = False
     _launching = ""
 
     @classmethod
@@ -99,10 +100,13 @@ class Federation(sandbox.Federation):
         return super().launch(name, *arguments)
 
     def command(self, *arguments: str) -> list[str]:
-        if self._launching != self.profiled:
-            return super().command(*arguments)
-        script = Path(__file__).with_name("sampler.py")
-        return [sys.executable, str(script), str(self.samples), *arguments]
+        here = Path(__file__)
+        if self._launching == self.profiled:
+            script = here.with_name("sampler.py")
+            return [sys.executable, str(script), str(self.samples), *arguments]
+        if self.unwritten:
+            return [sys.executable, str(here.with_name("unwritten.py")), *arguments]
+        return super().command(*arguments)
 
     @property
     def samples(self) -> Path:

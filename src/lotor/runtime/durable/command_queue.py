@@ -49,6 +49,7 @@ class CommandQueue:
 
     def seek(self, run: str, parties: Collection[str]) -> None:
         """Write down which members of a run that was asked for are still to be found."""
+        now = time.time()
         with transaction(self._database):
             for party in self.sought(run).keys() - set(parties):
                 self._database.execute(
@@ -56,7 +57,7 @@ class CommandQueue:
                 )
             self._database.executemany(
                 "INSERT OR IGNORE INTO sought VALUES (?, ?, ?)",
-                [(run, party, time.time()) for party in parties],
+                [(run, party, now) for party in parties],
             )
 
     def sought(self, run: str) -> dict[str, float]:
