@@ -150,13 +150,16 @@ def judged(
     run = Run("aa", arms.k, len(pulled), scale, seed, arms, 1)
     draws = ContextualDraws.simulated(run, protocol.policy.epsilon)
     model, pull = protocol.policy.start(arms.k, arms.d), arms.start(seed)
+    # Where a weight may be off: floats may come back to 0 exactly, and truncated numbers near it.
+    inexact = np.zeros((arms.k, arms.d), dtype=bool)
+    seen, earned = np.zeros_like(inexact), np.zeros((arms.k, 1), dtype=bool)
     found = []
     for t, arm in enumerate(pulled, start=1):
         x = arms.context(t)
         scores = model.scores(x)
         best = np.flatnonzero(scores == scores.max())
         # Arms that never earned anything tie in both; others may, and are truncated differently.
-        together = best if not (model.weights[best] * x).any() else best[:1]
+        together = best if not (inexact[best] & (x != 0)).any() else best[:1]
         others = np.delete(scores, together)
         explores = draws.explores(t)
         expected = draws.arm(t) if explores else int(best[draws.ranks(t)[best].argmax()])
@@ -167,6 +170,10 @@ def judged(
             took = pulled[learnt - 1]
             reward = scale.to_fixed(pull(Decision.of_step("aa", learnt, took))) / REWARD_ONE
             model.update(took, arms.context(learnt), reward)
+            seen[took] |= arms.context(learnt) != 0
+            earned[took] |= reward != 0
+            inexact = seen & earned
+            assert not model.weights[~inexact].any()
     return found, model.weights
 
 
