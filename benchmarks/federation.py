@@ -162,9 +162,10 @@ def profile(role: str, k: int, rounds: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a minute, and less precise")
-    parser.add_argument("--profile", choices=ROLES, help="show where a party spends its time")
     parser.add_argument("--owners", type=int, default=3, help="with --profile: how many owners")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--profile", choices=ROLES, help="show where a party spends its time")
+    instead.add_argument(
         "--unwritten", action="store_true", help="what would be left if durability cost nothing"
     )
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Runs `lotor` as if durability and slow functions cost nothing: `unwritten.py ARGS…`.
+"""Runs `lotor` without durability, or care for slow functions: `unwritten.py ARGS…`.
 
 Answers are not written down, nor are two checkpoints of three, and a party's function is called in
 the event loop, which a slow one would hold up. A run that is killed would go wrong: this only shows
