@@ -18,14 +18,15 @@ import msgspec
 import lotor
 from lotor.core.effects import Decision, Message
 from lotor.core.errors import RunEndedError
-from lotor.protocols.samba.messages import (
+from lotor.protocols.samba.cast import hospitals
+from lotor.protocols.samba.paper.messages import (
     MaskedScores,
     PermutedBits,
     PermutedScores,
     PullingBits,
 )
-from lotor.protocols.samba.paper import hospitals
-from lotor.protocols.samba.wire import SEALED_BIT, SEALED_SCORE, place_of
+from lotor.protocols.samba.paper.wire import SEALED_BIT, SEALED_SCORE
+from lotor.protocols.samba.wire import place_of
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.serving import open_kit

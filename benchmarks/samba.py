@@ -28,8 +28,9 @@ from lotor.crypto.aead import NONCE_BYTES
 from lotor.crypto.paillier import Ciphertext, InsecureKeyWarning, generate_keypair
 from lotor.environments import lookalike
 from lotor.policies import Policy
-from lotor.protocols.samba.mask import WIDTH
-from lotor.protocols.samba.wire import BIT_WIDTH, POSITION_WIDTH, Bindings, place_of
+from lotor.protocols.samba.paper.mask import WIDTH
+from lotor.protocols.samba.paper.wire import BIT_WIDTH, POSITION_WIDTH, Bindings
+from lotor.protocols.samba.wire import place_of
 
 ARMS = "movielens-like"
 EPSILON = 0.1

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 import lotor
-from lotor.protocols.samba.messages import MaskedScores, PullingBits
-from lotor.protocols.samba.paper import hospitals
+from lotor.protocols.samba.cast import hospitals
+from lotor.protocols.samba.paper.messages import MaskedScores, PullingBits
 from lotor.runtime.daemon.frames import decode
 from lotor.runtime.daemon.serving import open_kit, served
 from lotor.runtime.durable.frames import Data

@@ -12,10 +12,10 @@ import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
 from lotor.protocols.party import Party, Run
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.controller import SambaController
-from lotor.protocols.samba.customer import SambaCustomer
-from lotor.protocols.samba.owner import SambaOwner
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
@@ -253,8 +253,8 @@ def samba_sites(policy: Policy, k: int, budget: int, *, seed: int, owners: int) 
 
 def rebuilder(party: Party, policy: Policy) -> Rebuild:
     def rebuild(snapshot: bytes) -> Party:
-        if isinstance(party, SambaOwner):
-            return SambaOwner(
+        if isinstance(party, SambaPaperOwner):
+            return SambaPaperOwner(
                 party._ring.identity,
                 "aa",
                 policy,
@@ -263,12 +263,12 @@ def rebuilder(party: Party, policy: Policy) -> Rebuild:
                 minimum_key_bits=128,
                 snapshot=snapshot,
             )
-        if isinstance(party, SambaComp):
-            return SambaComp(party._ring.identity, "aa", policy, snapshot=snapshot)
-        if isinstance(party, SambaController):
-            return SambaController("aa", policy, minimum_key_bits=128, snapshot=snapshot)
-        assert isinstance(party, SambaCustomer)
+        if isinstance(party, SambaPaperComp):
+            return SambaPaperComp(party._ring.identity, "aa", policy, snapshot=snapshot)
+        if isinstance(party, SambaPaperController):
+            return SambaPaperController("aa", policy, minimum_key_bits=128, snapshot=snapshot)
+        assert isinstance(party, SambaPaperCustomer)
         identity = party._ring.identity
-        return SambaCustomer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
+        return SambaPaperCustomer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
 
     return rebuild

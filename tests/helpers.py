@@ -10,10 +10,10 @@ from lotor.core.fixed_point import RewardScale
 from lotor.environments import Environment
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import Protocol
-from lotor.protocols.samba import mask
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.messages import PermutedScores
-from lotor.protocols.samba.wire import Bindings
+from lotor.protocols.samba.paper import mask
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.messages import PermutedScores
+from lotor.protocols.samba.paper.wire import Bindings
 from lotor.runtime.drive import Seat, drive
 from lotor.runtime.pulls import features
 from lotor.runtime.recorder import Recorder
@@ -75,7 +75,7 @@ def run_openly(
 def seen_by_comp(outcome: Outcome) -> list[list[int]]:
     """The lists of masked scores that Comp decrypts."""
     comp = outcome.parties["comp"]
-    assert isinstance(comp, SambaComp)
+    assert isinstance(comp, SambaPaperComp)
     lists = []
     for exchange in outcome.recorder.received("comp"):
         message = exchange.message

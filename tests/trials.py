@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 import lotor
-from lotor.protocols.samba.paper import SambaPaper, hospitals
+from lotor.protocols.samba.cast import hospitals
+from lotor.protocols.samba.paper.form import SambaPaper
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import PartyConfig, read_config, write_config
 from lotor.sandbox import Federation

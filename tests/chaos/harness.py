@@ -10,7 +10,8 @@ from random import Random
 
 import lotor
 from lotor.environments import Outcomes
-from lotor.protocols.samba.paper import SambaPaper, hospitals
+from lotor.protocols.samba.cast import hospitals
+from lotor.protocols.samba.paper.form import SambaPaper
 from lotor.sandbox import Federation
 from lotor.sandbox.crashes import Crashes
 from lotor.sandbox.journals import Journals, Standing

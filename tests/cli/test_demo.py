@@ -20,7 +20,7 @@ from lotor.cli.demo_run import DemoOutcome, DemoRun
 from lotor.cli.demo_view import DemoView, Scene
 from lotor.cli.main import app
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.protocols.samba.paper import HOSPITALS, hospitals
+from lotor.protocols.samba.cast import HOSPITALS, hospitals
 from lotor.sandbox import Federation
 from lotor.sandbox.watch import AWAY, CONNECTED
 

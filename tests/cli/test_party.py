@@ -12,7 +12,7 @@ import pytest
 import lotor
 from commands import lotor as command
 from lotor.policies import from_text
-from lotor.protocols.samba.paper import hospitals
+from lotor.protocols.samba.cast import hospitals
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation
 

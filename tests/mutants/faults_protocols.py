@@ -51,8 +51,8 @@ FAULTS = [
     Fault(
         "both directions are bound alike",
         "bindings",
-        'b"lotor samba/1 to owner "',
-        'b"lotor samba/1 to comp "',
+        'b"lotor samba/2 to owner "',
+        'b"lotor samba/2 to comp "',
         ("samba/test_tampering.py",),
     ),
     Fault(

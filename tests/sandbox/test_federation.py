@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from lotor.core.effects import Decision
-from lotor.protocols.samba.paper import SambaPaper, hospitals
+from lotor.protocols.samba.cast import hospitals
+from lotor.protocols.samba.paper.form import SambaPaper
 from lotor.runtime.durable import journal
 from lotor.runtime.durable.journal import Journal, RunRow
 from lotor.sandbox.federation import PORTS, Federation, free_port

@@ -4,7 +4,7 @@ import pytest
 
 import lotor
 from lotor.policies import Policy
-from lotor.protocols.samba import complexity
+from lotor.protocols.samba.paper import complexity
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 K, N = 5, 40

@@ -12,12 +12,13 @@ import lotor
 from helpers import Outcome, run_openly, seen_by_comp
 from lotor.core.effects import Message
 from lotor.policies import Policy
-from lotor.protocols.samba import leakage, messages
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.controller import SambaController
-from lotor.protocols.samba.customer import SambaCustomer
-from lotor.protocols.samba.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
-from lotor.protocols.samba.owner import SambaOwner
+from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.paper import leakage, messages
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -120,14 +121,14 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
     seen = bytes_seen(outcome, "network")
     secrets = []
     for party in outcome.parties.values():
-        if isinstance(party, SambaOwner):
+        if isinstance(party, SambaPaperOwner):
             memory = party._memory
             secrets += [memory.own_key, memory.coin_key, memory.mask_key]
-        elif isinstance(party, SambaComp):
+        elif isinstance(party, SambaPaperComp):
             secrets.append(party._memory.aes_key)
-        elif isinstance(party, SambaController):
+        elif isinstance(party, SambaPaperController):
             secrets.append(party._memory.permutation_key)
-        elif isinstance(party, SambaCustomer):
+        elif isinstance(party, SambaPaperCustomer):
             secrets += [int(p).to_bytes(32, "big") for p in (party._key.p, party._key.q)]
     assert len(secrets) == 3 * OWNERS + 4
     assert not any(secret in seen for secret in secrets)
@@ -140,12 +141,12 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
     for exchange in outcome.recorder.exchanges:
         kind = type(exchange.message)
         # Comp's and the first owner's lists have different numbers of entries.
-        sealer = exchange.to if kind is messages.Offers else exchange.sender
-        many = kind in (messages.Offers, messages.SealedKeys)
+        sealer = exchange.to if kind is set_up.Offers else exchange.sender
+        many = kind in (set_up.Offers, set_up.SealedKeys)
         # A sealed AES key is one key, the owners' are two.
         purpose = ""
-        if kind is messages.SambaSealedKey:
-            assert isinstance(exchange.message, messages.SambaSealedKey)
+        if kind is set_up.SambaSealedKey:
+            assert isinstance(exchange.message, set_up.SambaSealedKey)
             purpose = str(len(exchange.message.sealed))
         lengths[kind, sealer if many else purpose].add(len(exchange.payload))
     assert all(len(found) == 1 for found in lengths.values()), lengths

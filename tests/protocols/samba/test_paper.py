@@ -16,12 +16,14 @@ from lotor.crypto.signing import Identity, trusting_identities
 from lotor.policies import to_text
 from lotor.protocols.form import PULL, Assignment, Contribution, Member
 from lotor.protocols.party import Party, Run, draw_key
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.controller import SambaController
-from lotor.protocols.samba.customer import SambaCustomer
-from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
-from lotor.protocols.samba.paper import HOSPITALS, SambaPaper
-from lotor.protocols.samba.terms import SambaTerms, terms_from
+from lotor.protocols.samba.cast import HOSPITALS
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.form import SambaPaper
+from lotor.protocols.samba.paper.owner import SambaPaperOwner, SambaPaperOwnerMemory
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.terms import terms_from
 from lotor.runtime.durable.host import first_snapshot
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
@@ -62,8 +64,8 @@ def place(seat: str, **more: object) -> Assignment:
 
 def test_an_order_says_what_was_asked_for() -> None:
     order, customer = ordered()
-    assert isinstance(customer, SambaCustomer)
-    terms = terms_from(order)
+    assert isinstance(customer, SambaPaperCustomer)
+    terms = terms_from(SambaPaperTerms, order)
     assert (terms.run, terms.budget, terms.owners) == ("aa", BUDGET, OWNERS)
     assert (terms.policy, terms.selection) == (to_text(SAMBA.policy), "position")
     plan = FORM.plan(order)
@@ -105,7 +107,7 @@ def test_a_run_needs_owners() -> None:
 def test_no_owner_is_called_like_a_server(name: str) -> None:
     with pytest.raises(InputError, match=f"two seats of the run are called {name}"):
         FORM.seats(members({name: 1, "porto": 1}))
-    terms = msgspec.structs.replace(terms_from(ordered()[0]), owners={name: 6})
+    terms = msgspec.structs.replace(terms_from(SambaPaperTerms, ordered()[0]), owners={name: 6})
     with pytest.raises(ProtocolError, match=f"the owner {name} has the name of another seat"):
         FORM.plan(terms.to_bytes())
 
@@ -118,7 +120,7 @@ def test_owners_agree_on_the_range_of_rewards() -> None:
         FORM.open(SAMBA, "aa", named, BUDGET, identity)
     wide = [Member(name, Contribution(k, -1.0, 1.0)) for name, k in OWNERS.items()]
     order, _ = FORM.open(SAMBA, "aa", {**members(), "owner": wide}, BUDGET, identity)
-    assert terms_from(order).scale == RewardScale(-1.0, 1.0)
+    assert terms_from(SambaPaperTerms, order).scale == RewardScale(-1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,9 @@ def test_options_that_no_order_may_have(options: Mapping[str, str | int], compla
     ids=str,
 )
 def test_an_order_that_no_run_can_fulfil_is_refused(change: Mapping[str, object]) -> None:
-    terms: SambaTerms = msgspec.structs.replace(terms_from(ordered()[0]), **change)
+    terms: SambaPaperTerms = msgspec.structs.replace(
+        terms_from(SambaPaperTerms, ordered()[0]), **change
+    )
     with pytest.raises(ProtocolError, match="customer"):
         FORM.plan(terms.to_bytes())
 
@@ -179,9 +183,9 @@ def test_what_is_no_order_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("seat", "kind"),
     [
-        ("controller", SambaController),
-        ("comp", SambaComp),
-        *((name, SambaOwner) for name in OWNERS),
+        ("controller", SambaPaperController),
+        ("comp", SambaPaperComp),
+        *((name, SambaPaperOwner) for name in OWNERS),
     ],
 )
 def test_parties_are_rebuilt_from_their_own_snapshot(seat: str, kind: type[Party]) -> None:
@@ -196,7 +200,7 @@ def test_parties_are_rebuilt_from_their_own_snapshot(seat: str, kind: type[Party
 def test_the_customer_is_made_by_its_order() -> None:
     snapshot = first_snapshot(ordered()[1])
     rebuilt = FORM.party(place("customer"), snapshot)
-    assert isinstance(rebuilt, SambaCustomer)
+    assert isinstance(rebuilt, SambaPaperCustomer)
     assert first_snapshot(rebuilt) == snapshot
     with pytest.raises(InputError, match="made when it orders"):
         FORM.party(place("customer"))
@@ -217,9 +221,9 @@ def test_an_owner_needs_a_function_that_answers_pulls() -> None:
 
 
 def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen() -> None:
-    def memory(**more: object) -> SambaOwnerMemory:
+    def memory(**more: object) -> SambaPaperOwnerMemory:
         snapshot = first_snapshot(FORM.party(place("lyon", **more)))
-        return msgspec.msgpack.decode(snapshot, type=SambaOwnerMemory)
+        return msgspec.msgpack.decode(snapshot, type=SambaPaperOwnerMemory)
 
     trial, again = memory(seed=5), memory(seed=5)
     assert trial.own_key == again.own_key == draw_key(5, "owner")

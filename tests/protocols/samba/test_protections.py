@@ -18,11 +18,12 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies import ArmStates, Policy
 from lotor.protocols.party import Party
-from lotor.protocols.samba import messages
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.controller import SambaController
-from lotor.protocols.samba.owner import SambaOwner
-from lotor.protocols.samba.wire import SEALED_SCORE
+from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.paper import messages
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
+from lotor.protocols.samba.paper.wire import SEALED_SCORE
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -102,9 +103,9 @@ def test_the_selected_position_says_nothing_of_the_arm() -> None:
 def keys_of(outcome: Outcome) -> dict[str, bytes]:
     comp, controller = outcome.parties["comp"], outcome.parties["controller"]
     owner = outcome.parties["owner-1"]
-    assert isinstance(comp, SambaComp)
-    assert isinstance(controller, SambaController)
-    assert isinstance(owner, SambaOwner)
+    assert isinstance(comp, SambaPaperComp)
+    assert isinstance(controller, SambaPaperController)
+    assert isinstance(owner, SambaPaperOwner)
     return {
         "AES": comp._memory.aes_key,
         "permutation": controller._memory.permutation_key,
@@ -121,8 +122,8 @@ def test_keys_are_of_one_run_alone(twice: tuple[Outcome, Outcome]) -> None:
 def test_owners_agree_on_their_keys(twice: tuple[Outcome, Outcome]) -> None:
     outcome = twice[0]
     one, two = outcome.parties["owner-1"], outcome.parties["owner-2"]
-    assert isinstance(one, SambaOwner)
-    assert isinstance(two, SambaOwner)
+    assert isinstance(one, SambaPaperOwner)
+    assert isinstance(two, SambaPaperOwner)
     assert one._memory.mask_key == two._memory.mask_key
     assert one._memory.coin_key == two._memory.coin_key
     assert one._memory.aes_key == two._memory.aes_key == keys_of(outcome)["AES"]
@@ -134,7 +135,7 @@ def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
 
     def keep(name: str, party: Party) -> Party:
         if name == "owner-1":
-            assert isinstance(party, SambaOwner)
+            assert isinstance(party, SambaPaperOwner)
             sealing.append(party._memory.sealing_key)
         return party
 
@@ -143,14 +144,14 @@ def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
     (message,) = (
         seen.message
         for seen in outcome.recorder.received("owner-1")
-        if isinstance(seen.message, messages.SambaSealedKey)
+        if isinstance(seen.message, set_up.SambaSealedKey)
     )
-    assert isinstance(message, messages.SambaSealedKey)
+    assert isinstance(message, set_up.SambaSealedKey)
     bound = place(outcome.run.id, "AES key", "comp", "owner-1")
     assert SealingKey(sealing[0]).open(message.sealed, bound) == keys_of(outcome)["AES"]
     for other in (b"", place(outcome.run.id, "owners' keys", "comp", "owner-1")):
         with pytest.raises(IntegrityError):
             SealingKey(sealing[0]).open(message.sealed, other)
     owner = outcome.parties["owner-1"]
-    assert isinstance(owner, SambaOwner)
+    assert isinstance(owner, SambaPaperOwner)
     assert owner._memory.sealing_key == b""

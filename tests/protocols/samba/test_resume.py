@@ -10,10 +10,10 @@ from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
 from lotor.policies import Policy, to_text
 from lotor.protocols.party import Party, Run
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.controller import SambaController
-from lotor.protocols.samba.customer import SambaCustomer
-from lotor.protocols.samba.owner import SambaOwner
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from restarting import Restarting
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
@@ -23,8 +23,8 @@ POLICIES = [lotor.UCB(), lotor.ThompsonSampling(), lotor.EpsilonGreedy(0.3), lot
 
 def restarting(name: str, party: Party, policy: Policy, every: int) -> Party:
     def rebuild(snapshot: bytes) -> Party:
-        if isinstance(party, SambaOwner):
-            return SambaOwner(
+        if isinstance(party, SambaPaperOwner):
+            return SambaPaperOwner(
                 party._ring.identity,
                 party._ring.run,
                 policy,
@@ -33,14 +33,14 @@ def restarting(name: str, party: Party, policy: Policy, every: int) -> Party:
                 minimum_key_bits=128,
                 snapshot=snapshot,
             )
-        if isinstance(party, SambaComp):
-            return SambaComp(party._ring.identity, party._ring.run, policy, snapshot=snapshot)
-        if isinstance(party, SambaController):
+        if isinstance(party, SambaPaperComp):
+            return SambaPaperComp(party._ring.identity, party._ring.run, policy, snapshot=snapshot)
+        if isinstance(party, SambaPaperController):
             run = party._memory.run
-            return SambaController(run, policy, minimum_key_bits=128, snapshot=snapshot)
-        assert isinstance(party, SambaCustomer)
+            return SambaPaperController(run, policy, minimum_key_bits=128, snapshot=snapshot)
+        assert isinstance(party, SambaPaperCustomer)
         identity, run = party._ring.identity, party._ring.run
-        return SambaCustomer.restored(identity, run, policy, snapshot, minimum_key_bits=128)
+        return SambaPaperCustomer.restored(identity, run, policy, snapshot, minimum_key_bits=128)
 
     return Restarting(party, rebuild, every)
 
@@ -90,21 +90,21 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
     parties = samba.parties(Run("aa", 2, 10, RewardScale(), 1))
     identity = trusting_identities(["comp"])["comp"]
     good = snapshot_of(parties["comp"])
-    SambaComp(identity, "aa", lotor.UCB(), snapshot=good)
+    SambaPaperComp(identity, "aa", lotor.UCB(), snapshot=good)
     with pytest.raises(InputError, match="in run aa, not of comp in run bb"):
-        SambaComp(identity, "bb", lotor.UCB(), snapshot=good)
+        SambaPaperComp(identity, "bb", lotor.UCB(), snapshot=good)
     with pytest.raises(InputError, match="with ucb, not with pursuit"):
-        SambaComp(identity, "aa", lotor.Pursuit(), snapshot=good)
+        SambaPaperComp(identity, "aa", lotor.Pursuit(), snapshot=good)
     for junk in (b"", good[:-1], b"junk", snapshot_of(parties["controller"])):
-        with pytest.raises(FormatError, match="not a snapshot of a SambaCompMemory"):
-            SambaComp(identity, "aa", lotor.UCB(), snapshot=junk)
+        with pytest.raises(FormatError, match="not a snapshot of a SambaPaperCompMemory"):
+            SambaPaperComp(identity, "aa", lotor.UCB(), snapshot=junk)
 
 
 def test_memories_do_not_show_their_keys() -> None:
     parties = lotor.Samba(insecure_key_bits=128).parties(Run("aa", 2, 10, RewardScale(), 1))
     for name in ("comp", "controller", "owner-1"):
         party = parties[name]
-        assert isinstance(party, SambaComp | SambaController | SambaOwner)
+        assert isinstance(party, SambaPaperComp | SambaPaperController | SambaPaperOwner)
         assert repr(party._memory).endswith(f"of {name} in run aa at round 0>")
 
 
@@ -132,8 +132,8 @@ def test_an_owner_restored_for_other_arms_refuses() -> None:
     assert outcome.seats["customer"].output is not None
     identity = trusting_identities(["owner-2"])["owner-2"]
 
-    def again(snapshot: bytes, held: int, scale: RewardScale) -> SambaOwner:
-        return SambaOwner(
+    def again(snapshot: bytes, held: int, scale: RewardScale) -> SambaPaperOwner:
+        return SambaPaperOwner(
             identity,
             "aa",
             lotor.UCB(),

@@ -13,12 +13,15 @@ from lotor.crypto.paillier import PublicKey
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.protocols.party import Party
-from lotor.protocols.samba import messages
-from lotor.protocols.samba.comp import SambaComp
-from lotor.protocols.samba.customer import SambaCustomer
-from lotor.protocols.samba.owner import SambaOwner
-from lotor.protocols.samba.terms import SambaTerms, terms_from
-from lotor.protocols.samba.wire import SEALED_BIT, Bindings, place_of
+from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.paper import messages
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.paper.wire import SEALED_BIT, Bindings
+from lotor.protocols.samba.terms import terms_from
+from lotor.protocols.samba.wire import place_of
 from lotor.transport import MemoryTransport
 from mallory import Change, Mallory
 
@@ -164,7 +167,7 @@ def test_a_bit_copied_to_another_arm_of_one_owner_is_noticed() -> None:
         """Sends an owner the bit of its first arm for its second one, too."""
 
         def send(self, sender: str, to: str, payload: bytes) -> None:
-            if msgspec.msgpack.decode(payload)[0] == "samba/1/pulling-bits":
+            if msgspec.msgpack.decode(payload)[0] == "samba/2/pulling-bits":
                 message = msgspec.msgpack.decode(payload, type=messages.PullingBits)
                 first = message.sealed[:SEALED_BIT]
                 payload = msgspec.msgpack.encode(messages.PullingBits(message.place, first * 2))
@@ -187,18 +190,18 @@ def test_keys_are_sealed_to_owners_only(maker: str) -> None:
         run: str
 
         def send(self, sender: str, to: str, payload: bytes) -> None:
-            if to == maker and msgspec.msgpack.decode(payload)[0] == "samba/1/offers":
+            if to == maker and msgspec.msgpack.decode(payload)[0] == "samba/2/offers":
                 signature = self.identity.sign(
                     own.public, run=self.run, purpose="sealing key", recipient=maker
                 )
-                offer = messages.SignedOffer("controller", own.public, signature)
-                payload = msgspec.msgpack.encode(messages.Offers([offer]))
+                offer = set_up.SignedOffer("controller", own.public, signature)
+                payload = msgspec.msgpack.encode(set_up.Offers([offer]))
             super().send(sender, to, payload)
 
     greedy = Greedy()
 
     def spy(name: str, party: Party) -> Party:
-        if isinstance(party, SambaComp):
+        if isinstance(party, SambaPaperComp):
             # All identities of a simulation trust each other: borrow one that can sign.
             greedy.identity, greedy.run = party._ring.identity, party._ring.run
         return party
@@ -210,7 +213,7 @@ def test_keys_are_sealed_to_owners_only(maker: str) -> None:
 
 
 def test_terms_of_another_run_policy_or_size_are_refused() -> None:
-    terms = SambaTerms(
+    terms = SambaPaperTerms(
         run="a",
         budget=100,
         owners={"owner-1": 2},
@@ -257,7 +260,7 @@ def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
 
     def other(name: str, party: Party) -> Party:
-        if isinstance(party, SambaOwner):
+        if isinstance(party, SambaPaperOwner):
             party._scale = RewardScale(0.0, 2.0)
         return party
 
@@ -268,14 +271,12 @@ def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "after"),
     [
-        (messages.SambaSetup, "signature", 0),
-        (messages.SambaSetup, "signature", 2),
-        (messages.SambaOffer, "public", 0),
-        (messages.SambaOffer, "for_comp", 1),
-        (messages.SambaOffer, "for_first_owner", 1),
-        (messages.SambaSealedKey, "sealed", 0),
-        (messages.SambaSealedKey, "signature", 1),
-        (messages.SambaSealedKey, "sealed", 2),
+        (set_up.SambaSetup, "signature", 0),
+        (set_up.SambaSetup, "signature", 2),
+        (set_up.SambaOffer, "public", 0),
+        (set_up.SambaSealedKey, "sealed", 0),
+        (set_up.SambaSealedKey, "signature", 1),
+        (set_up.SambaSealedKey, "sealed", 2),
     ],
 )
 def test_keys_and_terms_cannot_be_replaced_by_who_relays_them(
@@ -285,14 +286,35 @@ def test_keys_and_terms_cannot_be_replaced_by_who_relays_them(
         attack(kind, flip(field), after=after)
 
 
+@pytest.mark.parametrize("maker", ["comp", "owner-1"])
+def test_an_owner_signs_its_key_for_each_maker(maker: str) -> None:
+    def change(message: Message, _: object) -> Message:
+        assert isinstance(message, set_up.SambaOffer)
+        signature = bytearray(message.signatures[maker])
+        signature[20] ^= 1
+        signatures = {**message.signatures, maker: bytes(signature)}
+        return msgspec.structs.replace(message, signatures=signatures)
+
+    with pytest.raises(IntegrityError, match="signature"):
+        attack(set_up.SambaOffer, change, after=1)
+
+
+def test_a_signature_for_each_maker_must_be_there() -> None:
+    def change(message: Message, _: object) -> Message:
+        return msgspec.structs.replace(message, signatures={})
+
+    with pytest.raises(ProtocolError, match="did not sign its sealing key for exactly comp"):
+        attack(set_up.SambaOffer, change, after=0)
+
+
 def test_controller_cannot_change_the_terms() -> None:
     def greedy(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.SambaSetup)
-        terms = msgspec.structs.replace(terms_from(message.terms), budget=10**6)
+        assert isinstance(message, set_up.SambaSetup)
+        terms = msgspec.structs.replace(terms_from(SambaPaperTerms, message.terms), budget=10**6)
         return msgspec.structs.replace(message, terms=terms.to_bytes())
 
     with pytest.raises(IntegrityError, match="terms of customer"):
-        attack(messages.SambaSetup, greedy, after=0)
+        attack(set_up.SambaSetup, greedy, after=0)
 
 
 @pytest.mark.parametrize("kind", [messages.PartialSums, messages.SambaTotal])
@@ -311,7 +333,7 @@ def test_sums_that_are_no_ciphertexts_name_their_sender(kind: type[Message]) -> 
 
 def test_a_total_beyond_what_n_pulls_can_pay_is_refused() -> None:
     def forge(name: str, party: Party) -> Party:
-        if isinstance(party, SambaCustomer):
+        if isinstance(party, SambaPaperCustomer):
             key = party._key.public
 
             def rich(_: Message, __: object) -> Message:
@@ -344,9 +366,7 @@ def test_an_unusable_key_is_refused_before_anything_is_pulled(
     assert asked == []
 
 
-@pytest.mark.parametrize(
-    "kind", [messages.MaskedScores, messages.SambaSealedKey, messages.SambaOffer]
-)
+@pytest.mark.parametrize("kind", [messages.MaskedScores, set_up.SambaSealedKey, set_up.SambaOffer])
 def test_any_altered_byte_is_a_clear_error_or_changes_nothing(kind: type[Message]) -> None:
     """Every byte of one message, flipped: never a bare Python error."""
 

@@ -23,7 +23,7 @@ from lotor.crypto.paillier import private
 from lotor.crypto.paillier.private import random_prime
 from lotor.environments import Outcomes
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
-from lotor.protocols.samba.paper import hospitals
+from lotor.protocols.samba.cast import hospitals
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon import start_run as start_run_module

@@ -18,6 +18,7 @@ from lotor.crypto.certificates import Certificate, CertificateAuthority, PartyKe
 from lotor.crypto.signing import Identity
 from lotor.protocols.form import Contribution, Member
 from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.terms import terms_from
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.announcement import EVERYBODY, PURPOSE, Announcement, RunAgreement
@@ -241,7 +242,7 @@ def test_who_has_no_seat_stays_out() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"protocol": "ppcb"}, {"protocol": "unheard-of"}, {"form": "unheard-of"}, {"wire": "samba/2"}],
+    [{"protocol": "ppcb"}, {"protocol": "unheard-of"}, {"form": "unheard-of"}, {"wire": "samba/9"}],
 )
 def test_another_version_is_named(changes: dict[str, object]) -> None:
     with pytest.raises(VersionError, match=r"install lotor 9\.8\.7 there"):
@@ -263,7 +264,9 @@ def test_what_to_install_is_named() -> None:
 
 def test_a_policy_that_is_not_installed_is_no_fault_of_the_order() -> None:
     plugin = CodeFingerprint("clinic-bandits", "1.2", "ab" * 32)
-    terms = msgspec.structs.replace(terms_from(cast().order), policy="clinic-greedy:epsilon=0.1")
+    terms = msgspec.structs.replace(
+        terms_from(SambaPaperTerms, cast().order), policy="clinic-greedy:epsilon=0.1"
+    )
     code = (fingerprint_of(Samba), plugin)
     with pytest.raises(VersionError) as caught:
         cast().check(cast().announced(order=terms.to_bytes(), code=code))

@@ -11,7 +11,7 @@ from lotor import Samba
 from lotor.core.version import VERSION
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.protocols.samba.paper import SambaPaper
+from lotor.protocols.samba.paper.form import SambaPaper
 from lotor.runtime.daemon import run_registry
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.frames import Join

@@ -13,7 +13,7 @@ from daemons import SandboxDaemons, until
 from lotor.crypto.paillier import private
 from lotor.policies import POLICIES, from_text
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.protocols.samba.paper import hospitals
+from lotor.protocols.samba.cast import hospitals
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import CodeTable, read_config, write_config
 from lotor.runtime.durable.journal import FINISHED, RUNNING

@@ -24,12 +24,13 @@ from lotor.environments import Outcomes
 from lotor.policies import UCB
 from lotor.protocols.form import Assignment, Contribution
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.protocols.samba.comp import SambaCompMemory
-from lotor.protocols.samba.controller import SambaControllerMemory
-from lotor.protocols.samba.customer import SambaCustomerMemory
+from lotor.protocols.samba.cast import HOSPITAL_MODULE, hospitals
 from lotor.protocols.samba.memory import SambaMemory
-from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
-from lotor.protocols.samba.paper import HOSPITAL_MODULE, SambaPaper, hospitals
+from lotor.protocols.samba.paper.comp import SambaPaperCompMemory
+from lotor.protocols.samba.paper.controller import SambaPaperControllerMemory
+from lotor.protocols.samba.paper.customer import SambaPaperCustomerMemory
+from lotor.protocols.samba.paper.form import SambaPaper
+from lotor.protocols.samba.paper.owner import SambaPaperOwner, SambaPaperOwnerMemory
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.function_caller import FunctionCaller
@@ -49,9 +50,9 @@ from scanning import Secret, contents, forms_of, forms_of_number, forms_of_rewar
 pytestmark = pytest.mark.slow
 OWNERS = ("lyon", "porto", "graz")
 SERVERS = {
-    "controller": SambaControllerMemory,
-    "comp": SambaCompMemory,
-    "customer": SambaCustomerMemory,
+    "controller": SambaPaperControllerMemory,
+    "comp": SambaPaperCompMemory,
+    "customer": SambaPaperCustomerMemory,
 }
 BUDGET = 24
 PATIENCE = 120
@@ -104,7 +105,7 @@ class Watched:
 
     def memories(self, name: str) -> list[SambaMemory]:
         """All snapshots of a party that were seen."""
-        kind = SERVERS.get(name, SambaOwnerMemory)
+        kind = SERVERS.get(name, SambaPaperOwnerMemory)
         return [msgspec.msgpack.decode(data, type=kind) for data in self.snapshots.get(name, ())]
 
     def take_snapshots(self) -> None:
@@ -213,7 +214,7 @@ def _owners(watched: Watched) -> Iterator[Secret]:
     everybody = _homes(*OWNERS)
     for name in OWNERS:
         for memory in watched.memories(name):
-            assert isinstance(memory, SambaOwnerMemory)
+            assert isinstance(memory, SambaPaperOwnerMemory)
             yield Secret(f"own key of {name}", forms_of(memory.own_key), _homes(name))
             if memory.sealing_key:
                 sealing = forms_of(memory.sealing_key)
@@ -227,13 +228,13 @@ def _owners(watched: Watched) -> Iterator[Secret]:
 
 def _servers(watched: Watched) -> Iterator[Secret]:
     for memory in watched.memories("comp"):
-        assert isinstance(memory, SambaCompMemory)
+        assert isinstance(memory, SambaPaperCompMemory)
         yield Secret("AES key", forms_of(memory.aes_key), _homes("comp", *OWNERS))
     for memory in watched.memories("controller"):
-        assert isinstance(memory, SambaControllerMemory)
+        assert isinstance(memory, SambaPaperControllerMemory)
         yield Secret("permutation", forms_of(memory.permutation_key), _homes("controller"))
     for memory in watched.memories("customer"):
-        assert isinstance(memory, SambaCustomerMemory)
+        assert isinstance(memory, SambaPaperCustomerMemory)
         key, home = PrivateKey.from_bytes(memory.private_key), _homes("customer")
         yield Secret("Paillier key", forms_of(memory.private_key), home)
         for name, prime in (("p", key.p), ("q", key.q)):
@@ -380,9 +381,9 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
 
 
 def _damaged_snapshot(snapshot: bytes, reward: float) -> None:
-    identity = msgspec.msgpack.decode(snapshot, type=SambaOwnerMemory)
+    identity = msgspec.msgpack.decode(snapshot, type=SambaPaperOwnerMemory)
     scale = RewardScale(0.0, 1.0)
-    SambaOwner(
+    SambaPaperOwner(
         _Named(identity.party),  # type: ignore[arg-type]
         identity.run,
         UCB(),

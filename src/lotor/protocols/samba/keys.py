@@ -4,8 +4,9 @@ Whatever a party hands out is signed over the run, its purpose and its recipient
 to the recipient besides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lotor.core.errors import ProtocolError
 from lotor.crypto.sealing import SealingKey, seal
@@ -23,8 +24,8 @@ from lotor.protocols.samba.terms import SambaTerms, accepted_terms
 
 TERMS = "terms"
 SEALING_KEY = "sealing key"
-AES_KEY = "AES key"
-OWNERS_KEYS = "owners' keys"
+
+T = TypeVar("T", bound=SambaTerms)
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class KeyRing:
     seals: int = 0
     opens: int = 0
 
-    def accept(self, setup: SambaSetup, policy: Policy) -> SambaTerms:
+    def accept(self, setup: SambaSetup, kind: type[T], policy: Policy) -> T:
         """The customer's terms, if it signed them for this party and this party can keep them."""
         self.identity.verify(
             setup.terms,
@@ -50,28 +51,25 @@ class KeyRing:
             purpose=TERMS,
             recipient=self.identity.name,
         )
-        return accepted_terms(setup.terms, self.order, self.run, policy)
+        return accepted_terms(kind, setup.terms, self.order, self.run, policy)
 
     def sign(self, data: bytes, purpose: str, recipient: str) -> bytes:
         return self.identity.sign(data, run=self.run, purpose=purpose, recipient=recipient)
 
-    def offer(self, public: bytes, first_owner: str) -> SambaOffer:
-        return SambaOffer(
-            public,
-            self.sign(public, SEALING_KEY, "comp"),
-            self.sign(public, SEALING_KEY, first_owner),
-        )
+    def offer(self, public: bytes, makers: Iterable[str]) -> SambaOffer:
+        """A public key, for each party that makes keys for this one."""
+        signatures = {maker: self.sign(public, SEALING_KEY, maker) for maker in makers}
+        return SambaOffer(public, signatures)
 
-    def seal(
-        self, secret: bytes, offers: Offers, recipients: Sequence[str], purpose: str
-    ) -> SealedKeys:
-        """Seal a key to the owners that the terms name, and to nobody else."""
-        if [offer.owner for offer in offers.offers] != list(recipients):
+    def seal(self, keys: Mapping[str, bytes], offers: Offers, purpose: str) -> SealedKeys:
+        """Seal to each owner its key: to those that the terms name, and to nobody else."""
+        if [offer.owner for offer in offers.offers] != list(keys):
             raise ProtocolError(
                 f"controller did not ask {self.identity.name} to seal the {purpose} to exactly the "
-                f"owners of this run ({', '.join(recipients)})"
+                f"owners of this run ({', '.join(keys)})"
             )
-        return SealedKeys([self._seal_one(secret, offer, purpose) for offer in offers.offers])
+        sealed = [self._seal_one(keys[offer.owner], offer, purpose) for offer in offers.offers]
+        return SealedKeys(sealed)
 
     def _seal_one(self, secret: bytes, offer: SignedOffer, purpose: str) -> SambaSealedKey:
         self.identity.verify(

@@ -9,7 +9,7 @@ from lotor.protocols.samba.terms import SambaTerms
 
 
 class SambaMemory(Memory, kw_only=True):
-    """Until the set-up is over, `terms` is None."""
+    """Until the set-up is over, `terms` is None. Each form says which terms it has."""
 
     policy: str
     terms: SambaTerms | None = None

@@ -1,31 +1,30 @@
 """What the customer orders, as every party must agree on it."""
 
 from itertools import accumulate
+from typing import TypeVar
 
 import msgspec
 
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
-from lotor.crypto.aead import MESSAGE_LIMIT
-from lotor.policies import Policy, to_text
+from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.received import check_announced
-from lotor.protocols.samba import complexity
-from lotor.protocols.samba.protocol import SELECTIONS
 
 
 class SambaTerms(msgspec.Struct, frozen=True):
-    """N, the policy A, how many arms each owner holds (in their order), the customer's key."""
+    """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
+
+    Each form adds to them.
+    """
 
     run: str
     budget: int
     owners: dict[str, int]
     policy: str
     iterations: int
-    selection: str
     low: float
     high: float
-    customer_key: bytes
 
     @property
     def k(self) -> int:
@@ -39,6 +38,11 @@ class SambaTerms(msgspec.Struct, frozen=True):
     def scale(self) -> RewardScale:
         return RewardScale(self.low, self.high)
 
+    @property
+    def turns(self) -> int:
+        """How many times all arms are scored and one is selected."""
+        return (self.budget - self.k) * self.iterations
+
     def arms(self) -> dict[str, slice]:
         """Which arms each owner holds."""
         ends = list(accumulate(self.owners.values()))
@@ -47,6 +51,20 @@ class SambaTerms(msgspec.Struct, frozen=True):
     def to_bytes(self) -> bytes:
         """What the customer signs."""
         return msgspec.msgpack.encode(self)
+
+    def ordered_policy(self) -> Policy:
+        """The policy that the customer ordered."""
+        try:
+            policy = from_text(self.policy)
+        except InputError as error:
+            raise ProtocolError(
+                f"customer ordered a policy that is not known here: {error}"
+            ) from None
+        if not isinstance(policy, Policy):
+            raise ProtocolError(
+                f"customer ordered {self.policy}, which samba cannot run: order one such as ucb"
+            )
+        return policy
 
     def check(self, run: str, policy: Policy) -> None:
         """Refuse terms of another run or policy, and those that no run can fulfil."""
@@ -60,43 +78,29 @@ class SambaTerms(msgspec.Struct, frozen=True):
             and min(self.owners.values()) >= 1
             and self.k <= self.budget <= MAXIMAL_BUDGET
             and self.iterations == policy.iterations
-            and self.selection in SELECTIONS
         )
         if not fits:
             raise ProtocolError(
                 f"customer ordered {self.budget} pulls of {self.k} arms of {len(self.owners)} "
-                f"owners with selection {self.selection!r}, which no run can do: order it again"
-            )
-        self._check_messages()
-
-    def _check_messages(self) -> None:
-        counts = complexity.operations(
-            self.k,
-            self.budget,
-            self.iterations,
-            owners=len(self.owners),
-            selection=self.selection,
-        )
-        if counts["aes_gcm_encryptions"] > MESSAGE_LIMIT:
-            raise ProtocolError(
-                f"{self.budget} pulls of {self.k} arms need {counts['aes_gcm_encryptions']} "
-                "AES-GCM messages, and one key may seal 2^32: split the budget into several "
-                "runs, since each run has its own key"
+                "owners, which no run can do: order it again"
             )
 
 
-def accepted_terms(data: bytes, order: bytes | None, run: str, policy: Policy) -> SambaTerms:
+T = TypeVar("T", bound=SambaTerms)
+
+
+def accepted_terms(kind: type[T], data: bytes, order: bytes | None, run: str, policy: Policy) -> T:
     """Terms that this party can keep, and that equal the announced ones if there are any."""
     check_announced(data, order, run)
-    terms = terms_from(data)
+    terms = terms_from(kind, data)
     terms.check(run, policy)
     return terms
 
 
-def terms_from(data: bytes) -> SambaTerms:
+def terms_from(kind: type[T], data: bytes) -> T:
     """Terms from the bytes that the customer signed."""
     try:
-        return msgspec.msgpack.decode(data, type=SambaTerms)
+        return msgspec.msgpack.decode(data, type=kind)
     except UNREADABLE:
         raise ProtocolError(
             "customer signed terms that this version cannot read: let it order with this version"

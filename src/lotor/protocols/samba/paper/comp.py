@@ -8,26 +8,25 @@ from lotor.crypto.prf import new_key
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
 from lotor.protocols.party import Party
-from lotor.protocols.samba import mask
-from lotor.protocols.samba.keys import AES_KEY, KeyRing
+from lotor.protocols.samba.keys import KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
-from lotor.protocols.samba.messages import (
-    Offers,
-    PermutedBits,
-    PermutedScores,
-    SambaSetup,
-    WinningPosition,
-)
-from lotor.protocols.samba.terms import SambaTerms
-from lotor.protocols.samba.wire import POSITION_WIDTH, Bindings, opened, place_of
+from lotor.protocols.samba.messages import Offers, SambaSetup
+from lotor.protocols.samba.paper import mask
+from lotor.protocols.samba.paper.messages import PermutedBits, PermutedScores, WinningPosition
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.paper.wire import POSITION_WIDTH, Bindings, opened
+from lotor.protocols.samba.wire import place_of
+
+AES_KEY = "AES key"
 
 
-class SambaCompMemory(SambaMemory, tag="samba/1/comp"):
+class SambaPaperCompMemory(SambaMemory, tag="samba/2/comp", kw_only=True):
+    terms: SambaPaperTerms | None = None
     aes_key: bytes
     sealed: int = 0
 
 
-class SambaComp(Party):
+class SambaPaperComp(Party):
     """Figures 6 (c) and 9 (c)."""
 
     def __init__(
@@ -42,9 +41,11 @@ class SambaComp(Party):
         self._ring = KeyRing(identity, run, order)
         self._policy = policy
         self._memory = (
-            SambaCompMemory(party=identity.name, run=run, policy=to_text(policy), aes_key=new_key())
+            SambaPaperCompMemory(
+                party=identity.name, run=run, policy=to_text(policy), aes_key=new_key()
+            )
             if snapshot is None
-            else restored_with(SambaCompMemory, snapshot, identity.name, run, policy)
+            else restored_with(SambaPaperCompMemory, snapshot, identity.name, run, policy)
         )
         self._aead = Aead(self._memory.aes_key, sealed=self._memory.sealed)
 
@@ -63,15 +64,15 @@ class SambaComp(Party):
             memory.t = memory.terms.k + 1
         yield from self._core(memory.terms)
 
-    def _setup(self) -> Steps[SambaTerms]:
+    def _setup(self) -> Steps[SambaPaperTerms]:
         setup: SambaSetup = yield Receive("controller", SambaSetup)  # step 1
-        terms = self._ring.accept(setup, self._policy)
+        terms = self._ring.accept(setup, SambaPaperTerms, self._policy)
         offers: Offers = yield Receive("controller", Offers)
-        owners = list(terms.owners)
-        yield Send("controller", self._ring.seal(self._memory.aes_key, offers, owners, AES_KEY))
+        keys = dict.fromkeys(terms.owners, self._memory.aes_key)
+        yield Send("controller", self._ring.seal(keys, offers, AES_KEY))
         return terms
 
-    def _core(self, terms: SambaTerms) -> Steps[None]:
+    def _core(self, terms: SambaPaperTerms) -> Steps[None]:
         memory, aead, bindings = self._memory, self._aead, Bindings(terms.run)
         for t in range(memory.t, terms.budget + 1):
             memory.t = t

@@ -12,21 +12,23 @@ from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 from lotor.protocols.samba.keys import TERMS, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
-from lotor.protocols.samba.messages import SambaOrder, SambaTotal
-from lotor.protocols.samba.terms import SambaTerms
-from lotor.protocols.samba.totals import unpacked
+from lotor.protocols.samba.messages import SambaOrder
+from lotor.protocols.samba.paper.messages import SambaTotal
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.paper.totals import unpacked
 
 
-class SambaCustomerMemory(SambaMemory, tag="samba/1/customer"):
+class SambaPaperCustomerMemory(SambaMemory, tag="samba/2/customer", kw_only=True):
     """The terms that it orders, and the key that opens the answer."""
 
+    terms: SambaPaperTerms | None = None
     private_key: bytes
 
 
-class SambaCustomer(Party):
+class SambaPaperCustomer(Party):
     """Figure 6 (d)."""
 
-    def __init__(self, identity: Identity, order: SambaTerms, key: PrivateKey) -> None:
+    def __init__(self, identity: Identity, order: SambaPaperTerms, key: PrivateKey) -> None:
         self._ring = KeyRing(identity, order.run)
         self._order = order
         self._key = key
@@ -35,8 +37,8 @@ class SambaCustomer(Party):
     @classmethod
     def restored(
         cls, identity: Identity, run: str, policy: Policy, snapshot: bytes, *, minimum_key_bits: int
-    ) -> "SambaCustomer":
-        memory = restored_with(SambaCustomerMemory, snapshot, identity.name, run, policy)
+    ) -> "SambaPaperCustomer":
+        memory = restored_with(SambaPaperCustomerMemory, snapshot, identity.name, run, policy)
         if memory.terms is None:
             raise FormatError(
                 "this snapshot has no order, so it is not the customer's: restore its own"
@@ -49,7 +51,7 @@ class SambaCustomer(Party):
 
     def _snapshot(self) -> bytes:
         order = self._order
-        return SambaCustomerMemory(
+        return SambaPaperCustomerMemory(
             party=self._ring.identity.name,
             run=order.run,
             policy=order.policy,

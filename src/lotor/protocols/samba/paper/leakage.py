@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
-from lotor.protocols.samba import messages
+from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.paper import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 ROLES = (OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK)
@@ -134,16 +135,12 @@ class Protection(StrEnum):
 _SEALED_CORE = {"place": Protection.PUBLIC, "sealed": Protection.AES_GCM}
 
 MESSAGES: dict[type[Message], dict[str, Protection]] = {
-    messages.SambaOrder: {"terms": Protection.SIGNED, "signatures": Protection.PUBLIC},
-    messages.SambaSetup: {"terms": Protection.SIGNED, "signature": Protection.PUBLIC},
-    messages.SambaOffer: {
-        "public": Protection.SIGNED,
-        "for_comp": Protection.PUBLIC,
-        "for_first_owner": Protection.PUBLIC,
-    },
-    messages.Offers: {"offers": Protection.SIGNED},
-    messages.SealedKeys: {"keys": Protection.SEALED},
-    messages.SambaSealedKey: {
+    set_up.SambaOrder: {"terms": Protection.SIGNED, "signatures": Protection.PUBLIC},
+    set_up.SambaSetup: {"terms": Protection.SIGNED, "signature": Protection.PUBLIC},
+    set_up.SambaOffer: {"public": Protection.SIGNED, "signatures": Protection.PUBLIC},
+    set_up.Offers: {"offers": Protection.SIGNED},
+    set_up.SealedKeys: {"keys": Protection.SEALED},
+    set_up.SambaSealedKey: {
         "owner": Protection.PUBLIC,
         "sealed": Protection.SEALED,
         "signature": Protection.PUBLIC,

@@ -11,38 +11,36 @@ from lotor.policies import Policy, to_text
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
 from lotor.protocols.samba.memory import SambaMemory, restored_with
-from lotor.protocols.samba.messages import (
+from lotor.protocols.samba.messages import SambaOrder
+from lotor.protocols.samba.paper.messages import (
     MaskedScores,
-    Offers,
     PartialSums,
     PermutedBits,
     PermutedScores,
     Positions,
     PullingBits,
-    SambaOffer,
-    SambaOrder,
-    SambaSetup,
     SambaTotal,
-    SealedKeys,
-    SignedOffer,
     WinningPosition,
 )
-from lotor.protocols.samba.terms import SambaTerms, accepted_terms
-from lotor.protocols.samba.wire import (
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.paper.wire import (
     POSITION_WIDTH,
     SEALED_BIT,
     SEALED_POSITION,
     SEALED_SCORE,
     expect,
-    place_of,
 )
+from lotor.protocols.samba.relay import hand_out_terms, relay_keys
+from lotor.protocols.samba.terms import accepted_terms
+from lotor.protocols.samba.wire import place_of
 
 
-class SambaControllerMemory(SambaMemory, tag="samba/1/controller"):
+class SambaPaperControllerMemory(SambaMemory, tag="samba/2/controller", kw_only=True):
+    terms: SambaPaperTerms | None = None
     permutation_key: bytes
 
 
-class SambaController(Party):
+class SambaPaperController(Party):
     """Figures 6 (b) and 9 (b)."""
 
     def __init__(
@@ -60,11 +58,11 @@ class SambaController(Party):
         self._additions = 0
         self._rerandomisations = 0
         self._memory = (
-            SambaControllerMemory(
+            SambaPaperControllerMemory(
                 party="controller", run=run, policy=to_text(policy), permutation_key=new_key()
             )
             if snapshot is None
-            else restored_with(SambaControllerMemory, snapshot, "controller", run, policy)
+            else restored_with(SambaPaperControllerMemory, snapshot, "controller", run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -82,40 +80,18 @@ class SambaController(Party):
         yield from self._core(memory.terms)
         yield from self._cumulative_reward(memory.terms)
 
-    def _setup(self) -> Steps[SambaTerms]:
+    def _setup(self) -> Steps[SambaPaperTerms]:
         order: SambaOrder = yield Receive("customer", SambaOrder)  # step 0
-        terms = accepted_terms(order.terms, self._order, self._memory.run, self._policy)
+        terms = accepted_terms(
+            SambaPaperTerms, order.terms, self._order, self._memory.run, self._policy
+        )
         public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
-        if set(order.signatures) != {"comp", *terms.owners}:
-            raise ProtocolError("customer did not sign its order for exactly comp and the owners")
-        for party in ("comp", *terms.owners):
-            yield Send(party, SambaSetup(order.terms, order.signatures[party]))  # step 1
-        yield from self._relay_keys(terms)
+        yield from hand_out_terms(order, ("comp", *terms.owners))  # step 1
+        first, *others = terms.owners
+        yield from relay_keys(terms, {"comp": list(terms.owners), first: others})
         return terms
 
-    def _relay_keys(self, terms: SambaTerms) -> Steps[None]:
-        """Pass on the owners' public keys, and what Comp and the first owner seal to them."""
-        first, *others = terms.owners
-        offers: dict[str, SambaOffer] = {}
-        for owner in terms.owners:
-            offers[owner] = yield Receive(owner, SambaOffer)
-        for maker, owners in (("comp", [first, *others]), (first, others)):
-            signed = [
-                SignedOffer(
-                    owner,
-                    offers[owner].public,
-                    offers[owner].for_comp if maker == "comp" else offers[owner].for_first_owner,
-                )
-                for owner in owners
-            ]
-            yield Send(maker, Offers(signed))
-            answer: SealedKeys = yield Receive(maker, SealedKeys)
-            if [key.owner for key in answer.keys] != owners:
-                raise ProtocolError(f"{maker} did not seal keys to exactly {', '.join(owners)}")
-            for key in answer.keys:
-                yield Send(key.owner, key)
-
-    def _core(self, terms: SambaTerms) -> Steps[None]:
+    def _core(self, terms: SambaPaperTerms) -> Steps[None]:
         memory, k = self._memory, terms.k
         permutations = Prf(memory.permutation_key, range(k), ahead=ROUNDS_AHEAD)
         cut = cutter(k, SEALED_SCORE)
@@ -154,7 +130,7 @@ class SambaController(Party):
         for owner, own in arms.items():
             yield Send(owner, Positions(place, b"".join(positions[own]), answer.sealed))  # step 5
 
-    def _cumulative_reward(self, terms: SambaTerms) -> Steps[None]:
+    def _cumulative_reward(self, terms: SambaPaperTerms) -> Steps[None]:
         key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
         sums: list[Ciphertext] = []
         for owner, held in terms.owners.items():

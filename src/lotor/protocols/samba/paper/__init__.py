@@ -1,0 +1,1 @@
+"""SAMBA as published: masked scores, permuted by Controller and compared by Comp."""

@@ -1,0 +1,93 @@
+"""SAMBA as published: everybody talks to Controller, and to nobody else."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from lotor.crypto.paillier import SECURE_BITS, generate_keypair
+from lotor.crypto.signing import Identity
+from lotor.environments.base import Environment
+from lotor.protocols.form import PULL, Assignment, Member, Role
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party
+from lotor.protocols.report import Counts
+from lotor.protocols.samba.form import SambaForm, owned
+from lotor.protocols.samba.messages import WIRE
+from lotor.protocols.samba.paper import complexity
+from lotor.protocols.samba.paper.comp import SambaPaperComp
+from lotor.protocols.samba.paper.controller import SambaPaperController
+from lotor.protocols.samba.paper.customer import SambaPaperCustomer
+from lotor.protocols.samba.paper.leakage import MEASURED, POSITION_SELECTION
+from lotor.protocols.samba.paper.owner import SambaPaperOwner
+from lotor.protocols.samba.paper.terms import SambaPaperTerms
+from lotor.protocols.samba.protocol import Samba
+
+
+class SambaPaper(SambaForm[SambaPaperTerms]):
+    """Masked scores, permuted by Controller and compared by Comp; the total under Paillier."""
+
+    name: ClassVar[str] = "paper"
+    wire: ClassVar[str] = WIRE.rstrip("/")
+    terms_kind = SambaPaperTerms
+    roles: ClassVar[tuple[Role, ...]] = (
+        Role.one("customer"),
+        Role.one("controller"),
+        Role.one("comp"),
+        Role("owner", brings=(PULL,)),
+    )
+    hubs: ClassVar[tuple[str, ...]] = ("controller",)
+    apart: ClassVar[str] = (
+        "controller and comp, controller and the customer, either server and an owner"
+    )
+    leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
+
+    def open(
+        self,
+        protocol: Samba,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
+        terms = self.ordered(
+            protocol,
+            run,
+            members["owner"],
+            budget,
+            selection=protocol.selection,
+            customer_key=key.public.to_bytes(),
+        )
+        return terms.to_bytes(), SambaPaperCustomer(identity, terms, key)
+
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        run, order, identity = assignment.run, assignment.order, assignment.identity
+        samba = self.simulates(assignment)
+        policy = self.policy_of(assignment)
+        least = SECURE_BITS if samba is None else samba.minimum_key_bits
+        if assignment.seat == "customer" and snapshot is not None:
+            return SambaPaperCustomer.restored(
+                identity, run, policy, snapshot, minimum_key_bits=least
+            )
+        if assignment.seat == "controller":
+            return SambaPaperController(
+                run, policy, minimum_key_bits=least, order=order, snapshot=snapshot
+            )
+        if assignment.seat == "comp":
+            return SambaPaperComp(identity, run, policy, order=order, snapshot=snapshot)
+        return SambaPaperOwner(
+            identity, run, policy, minimum_key_bits=least, snapshot=snapshot, **owned(assignment)
+        )
+
+    def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
+        counts = complexity.operations(
+            environment.k,
+            budget,
+            protocol.policy.iterations,
+            owners=protocol.owners,
+            selection=protocol.selection,
+        )
+        return {"expected": counts}
+
+    def notes(self, protocol: Samba) -> Sequence[str]:
+        return [POSITION_SELECTION] if protocol.selection == "position" else []
