@@ -75,7 +75,6 @@ class Pull(msgspec.Struct, frozen=True):
     """
 
     decision: Decision | None
-    masked: bool = False
 
 
 class Act(msgspec.Struct, frozen=True):

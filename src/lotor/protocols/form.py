@@ -137,6 +137,12 @@ class Form(ABC, Generic[P]):
     leakage: ClassVar[Mapping[str, Finding]]
     """What each role learns: by the paper, and measured."""
 
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Attacks on the view of each role, each as module:Class so that it is loaded when used."""
+
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """The roles that must not collude, as `apart` says: their views together give secrets away."""
+
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
     """The headings of a table with the counts of `complexity`."""
 

@@ -19,8 +19,9 @@ from lotor.core.effects import (
     Send,
 )
 from lotor.core.errors import InputError, LotorError, ProtocolError, StalledError
+from lotor.core.views import Exchange
 from lotor.protocols.party import Party
-from lotor.runtime.recorder import Exchange, Recorder
+from lotor.runtime.recorder import Recorder
 from lotor.runtime.wire import decode, encode
 from lotor.transport.base import Transport
 
@@ -194,7 +195,8 @@ class _Loop:
         seat.messages_sent += 1
         seat.bytes_sent += len(payload)
         if self._recorder is not None:
-            self._recorder.exchanges.append(Exchange(seat.name, to, message, payload))
+            at = perf_counter() - self._recorder.began
+            self._recorder.exchanges.append(Exchange(seat.name, to, message, payload, at))
         self._transport.send(seat.name, to, payload)
         if target.idle and type(target.effect) is Receive and target.effect.sender == seat.name:
             target.idle = False

@@ -1,18 +1,10 @@
 """A party's view: all that it received, sent, pulled, carried out and observed, for audits."""
 
 from dataclasses import dataclass, field
+from time import perf_counter
 
-from lotor.core.effects import Decision, Message
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One message as it passed."""
-
-    sender: str
-    to: str
-    message: Message
-    payload: bytes
+from lotor.core.effects import Decision
+from lotor.core.views import Exchange
 
 
 @dataclass(slots=True)
@@ -27,6 +19,7 @@ class Recorder:
     pulls: list[tuple[str, Decision, float]] = field(default_factory=list)
     acts: list[tuple[str, Decision]] = field(default_factory=list)
     features: list[tuple[str, Decision, tuple[float, ...]]] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
 
     def view(self, party: str) -> list[Exchange]:
         """What one party received and sent."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -48,9 +48,6 @@ class SambaOwner(Party, Generic[T, M]):
 
     terms_kind: type[T]
     memory_kind: type[M]
-
-    masked: ClassVar[bool]
-    """Whether scores leave under a mask that is used once: rewards are then on the disk before."""
 
     def __init__(
         self,
@@ -176,7 +173,7 @@ class SambaOwner(Party, Generic[T, M]):
         arms = ArmStates(self._held, terms.k)
         self._policy.start(arms)
         for i, arm in enumerate(indices):
-            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm), self.masked)
+            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm))
             self._policy.learn(arms, i, self._scale.to_fixed(reward), draws.at(arm + 1, 0))
         return arms.snapshot()
 
@@ -202,8 +199,8 @@ class SambaOwner(Party, Generic[T, M]):
                 if observes:
                     policy.observe(arms, t, l, np.arange(len(arms)) == selected)
             if selected is None:
-                yield Pull(None, self.masked)
+                yield Pull(None)
             else:
                 decision = Decision.named(terms.run, t, indices[selected])
-                reward: float = yield Pull(decision, self.masked)
+                reward: float = yield Pull(decision)
                 policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))

@@ -1,7 +1,6 @@
 """A data owner in the paper's form: its scores are masked, then encrypted for Comp."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from lotor.core.cutting import cutter
 from lotor.core.draws import Draws
@@ -39,7 +38,6 @@ class SambaPaperOwner(SambaOwner[SambaPaperTerms, SambaPaperOwnerMemory]):
 
     terms_kind = SambaPaperTerms
     memory_kind = SambaPaperOwnerMemory
-    masked: ClassVar[bool] = False
 
     def __init__(
         self,

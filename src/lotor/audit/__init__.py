@@ -1,0 +1,1 @@
+"""Attacks on recorded views: what each party of a protocol can really find out."""

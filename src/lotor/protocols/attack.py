@@ -1,0 +1,40 @@
+"""What an attack is: it guesses a secret from a view, and is measured against the truth.
+
+A form lists the attacks on it (`Form.attacks`); `lotor audit` runs them and compares what they
+recover with what `leakage` says.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lotor.core.views import Truth, View
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many of `of` guesses were `right`, and which share of them is right by chance."""
+
+    right: int
+    of: int
+    chance: float
+
+    def __add__(self, other: "Score") -> "Score":
+        """Two runs together."""
+        of = self.of + other.of
+        chance = (self.chance * self.of + other.chance * other.of) / of if of else 0.0
+        return Score(self.right + other.right, of, chance)
+
+
+class Attack(ABC):
+    """One way to learn something from a view."""
+
+    name: ClassVar[str]
+    """For people, in a few words."""
+
+    secret: ClassVar[str]
+    """What it guesses, in a word of `Finding.tells`: rewards, arms, counts, exploring rounds …"""
+
+    @abstractmethod
+    def score(self, view: View, truth: Truth) -> Score:
+        """Guess from the view alone; the truth may only be used to count what is right."""
