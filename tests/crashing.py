@@ -21,6 +21,7 @@ from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer, RunRecord
+from one_use import Departure
 
 Rebuild = Callable[[bytes], Party]
 
@@ -123,7 +124,12 @@ class Site:
 
 
 class Simulation:
-    """Delivers frames in a random order, cuts connections, restarts the dead."""
+    """Delivers frames in a random order, cuts connections, restarts the dead.
+
+    `sent` are all messages that ever left a party, also if they were lost, or their sender died.
+    """
+
+    records = FatefulRecord
 
     def __init__(
         self,
@@ -141,6 +147,7 @@ class Simulation:
         self.world = world
         self.fate = fate
         self.cuts = cuts
+        self.sent: list[Departure] = []
         self._random = random.Random(seed)
         self._wires: defaultdict[tuple[str, str], deque[RunFrame]] = defaultdict(deque)
 
@@ -171,11 +178,13 @@ class Simulation:
                 host.parted(ends[1])
 
     def _start(self, site: Site) -> None:
-        fateful = FatefulRecord(site.disk, "aa")
+        fateful = self.records(site.disk, "aa")
         fateful.fate = self.fate
 
         def send(peer: str, frame: RunFrame) -> None:
             self.fate.step()
+            if isinstance(frame, Data):
+                self.sent.append(Departure(site.name, peer, frame.seq, frame.payload))
             self._wires[site.name, peer].append(frame)
 
         FatefulHost.fate = self.fate

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
+from lotor.core.effects import Checkpoint, Decision, Message, Once, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError, StalledError
 from lotor.protocols.party import Party
 from lotor.runtime.drive import drive
@@ -82,6 +82,20 @@ def test_more_messages_than_are_read_lose_no_output(order: tuple[str, ...]) -> N
     scripts = {"sender": sender(), "reader": reader()}
     seated: dict[str, Party] = {name: Scripted(scripts[name]) for name in order}
     assert drive(seated, MemoryTransport(), lambda _: 0.0)["reader"].output == 1
+
+
+def test_a_simulation_has_no_second_value_to_fear() -> None:
+    def sender() -> Steps[object]:
+        for value in (b"one", b"another"):
+            assert (yield Once(value)) is None
+        reward: float = yield Pull(Decision("run", 1, 0, "id"), masked=True)
+        assert (yield Pull(None, masked=True)) is None
+        return reward
+
+    recorder = Recorder()
+    seats = drive({"sender": Scripted(sender())}, MemoryTransport(), lambda _: 2.0, recorder)
+    assert seats["sender"].output == 2.0
+    assert len(recorder.pulls) == 1
 
 
 def leaves() -> Steps[object]:

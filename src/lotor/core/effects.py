@@ -72,9 +72,14 @@ class Pull(msgspec.Struct, frozen=True):
 
     None: nothing is pulled here in this round. That must look the same from outside, so the
     runtime writes as much to the journal, waits as long, and hands back None.
+
+    `masked`: what is sent next depends on the reward, under a mask that must never cover another
+    one. The reward is then on the disk before the party goes on, even if the world could be asked
+    for it again. Say so in rounds without a pull as well: peers see how often a journal is written.
     """
 
     decision: Decision | None
+    masked: bool = False
 
 
 class Act(msgspec.Struct, frozen=True):
@@ -95,6 +100,21 @@ class Observe(msgspec.Struct, frozen=True):
     length: float = 1.0
 
 
+class Once(msgspec.Struct, frozen=True):
+    """The only value that may ever leave at this point, since a second one would break its mask.
+
+    The runtime writes down which one it is, on the disk, before the party goes on. A party that is
+    rebuilt comes to this point again: the same bytes go on, and others end the run. Everything that
+    the world has answered before is then on the disk, too. Yield it just before the `Send`, in
+    every round, with the value as it is before any encryption that differs each time.
+    """
+
+    value: bytes
+
+    def __repr__(self) -> str:
+        return f"<Once of {len(self.value)} bytes>"
+
+
 class Decided(msgspec.Struct, frozen=True):
     """Tell observers which arm was chosen, where no environment is asked for its reward."""
 
@@ -113,7 +133,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     durable: bool = False
 
 
-Effect: TypeAlias = Send | Receive | Pull | Act | Observe | Decided | Checkpoint
+Effect: TypeAlias = Send | Receive | Pull | Act | Observe | Once | Decided | Checkpoint
 
 # The value sent in depends on the effect that was yielded; Python's types cannot express that.
 Steps: TypeAlias = Generator[Effect, Any, T]

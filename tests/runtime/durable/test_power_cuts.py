@@ -1,18 +1,16 @@
 """What goes out under a mask that is used once stays the same, also when the power is cut."""
 
 import sqlite3
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from functools import partial
-from itertools import count
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import crashing
-from crashing import Fate, FatefulRecord, Simulation, Site
-from encrypted import dumped, encrypted_disks
+from crashing import Fate, Site
+from encrypted import encrypted_disks
 from lotor.core.effects import (
     Act,
     Checkpoint,
@@ -26,93 +24,12 @@ from lotor.core.effects import (
 )
 from lotor.protocols.party import Party
 from lotor.runtime.durable import record
-from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
 from lotor.runtime.durable.questions import Question
-from lotor.runtime.durable.record import Answer, RunRecord, SavedRun
+from lotor.runtime.durable.record import Answer, RunRecord
+from power import Fickle, PowerCuts
 
 BUDGET = 4
-Wire = tuple[str, str]
-
-
-class PowerRecord(FatefulRecord):
-    """Remembers what the disk had when something last waited for it."""
-
-    on_disk: dict[sqlite3.Connection, str]
-
-    def _reached(self) -> None:
-        (level,) = self._database.execute("PRAGMA synchronous").fetchone()
-        if level == 2:
-            self.on_disk[self._database] = "".join(dumped(self._database))
-
-    def begin(self) -> SavedRun:
-        saved = super().begin()
-        self._reached()
-        return saved
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self.fate.step()
-        with RunRecord._transaction(self):
-            yield
-        self._reached()
-        self.fate.step()
-
-    def _write(self, statement: str, values: tuple[object, ...]) -> None:
-        self.fate.step()
-        RunRecord._write(self, statement, values)
-        self._reached()
-        self.fate.step()
-
-
-class Tap(deque[RunFrame]):
-    """Notes every message that goes out on one wire, by its number."""
-
-    def __init__(self, seen: defaultdict[int, set[bytes]]) -> None:
-        super().__init__()
-        self._seen = seen
-
-    def append(self, frame: RunFrame) -> None:
-        if isinstance(frame, Data):
-            self._seen[frame.seq].add(frame.payload)
-        super().append(frame)
-
-
-class Wires(defaultdict[Wire, deque[RunFrame]]):
-    """All wires of a simulation, tapped."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: defaultdict[Wire, defaultdict[int, set[bytes]]] = defaultdict(
-            partial(defaultdict, set)
-        )
-
-    def __missing__(self, wire: Wire) -> deque[RunFrame]:
-        self[wire] = Tap(self.seen[wire])
-        return self[wire]
-
-
-class PowerCuts(Simulation):
-    """Who dies also loses all that nothing has waited for."""
-
-    def _survive(self, site: Site, action: Callable[[], None]) -> None:
-        super()._survive(site, action)
-        if site.host is None:
-            kept = PowerRecord.on_disk.pop(site.disk)
-            site.disk.close()
-            site.disk = crashing.new_disk()
-            site.disk.executescript(kept)
-
-
-class Fickle:
-    """A world that does not keep its promise: it answers otherwise each time."""
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-
-    def answer(self, asked: Question) -> Answer:
-        value = next(self._numbers) / 1024
-        return (value,) if isinstance(asked.effect, Observe) else value
 
 
 class Told(Message, frozen=True, tag="test/1/told"):
@@ -156,24 +73,21 @@ class Server(Owner):
 
 def sent(fate: Fate, seed: int = 0) -> Mapping[int, set[bytes]]:
     """What the owner of a run with power cuts sent: under each number, all that went out."""
-    PowerRecord.on_disk = {}
     sites = {
         "owner": Site("owner", Owner(), Owner, ["server"]),
         "server": Site("server", Server(), Server, ["owner"]),
     }
     try:
-        simulation = PowerCuts(sites, Fickle(), fate, seed=seed, repeatable=True)
-        simulation._wires = wires = Wires()
+        simulation = PowerCuts(sites, Fickle(), fate, seed=seed)
         simulation.run()
     finally:
         for site in sites.values():
             site.disk.close()
-    return wires.seen["owner", "server"]
-
-
-@pytest.fixture(autouse=True)
-def _power_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crashing, "FatefulRecord", PowerRecord)
+    seen: defaultdict[int, set[bytes]] = defaultdict(set)
+    for left in simulation.sent:
+        if left.sender == "owner":
+            seen[left.seq].add(left.payload)
+    return seen
 
 
 def assert_once(seen: Mapping[int, set[bytes]]) -> None:
@@ -239,6 +153,8 @@ class FunctionCaller(Party):
         (Observe(Decision.hidden("aa", 1), (0, 2)), (0.5, 0.25), 1),
         (Pull(Decision.hidden("aa", 1)), 0.5, 1),
         (Pull(Decision.named("aa", 1, 0)), 0.5, 0),
+        (Pull(Decision.named("aa", 1, 0), masked=True), 0.5, 1),
+        (Pull(None, masked=True), None, 1),  # or peers would see who was pulled
         (Pull(None), None, 0),
         (Act(Decision.of_step("aa", 1, 2)), None, 0),
     ],

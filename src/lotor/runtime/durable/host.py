@@ -17,6 +17,7 @@ from lotor.core.effects import (
     Effect,
     Message,
     Observe,
+    Once,
     Pull,
     Receive,
     Send,
@@ -197,6 +198,9 @@ class Host:
         """Look for an answer in the journal; False when the world must be asked."""
         if type(effect) is Decided:
             self._questions.decided(effect.decision)
+            self._effect = Answered(None)
+        elif type(effect) is Once:
+            self._questions.once(effect.value)
             self._effect = Answered(None)
         elif isinstance(effect, _QUESTIONS):
             recorded = self._questions.ask(effect)

@@ -4,6 +4,8 @@ docs/resume.md has the rules. A pull is the most frequent question, hence the jo
 """
 
 from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
 
 from lotor.core.effects import HIDDEN, Act, Decision, Observe, Pull
 from lotor.core.errors import JournalError, ProtocolError
@@ -27,7 +29,8 @@ class Question:
     def masked(self) -> bool:
         """Whether the answer goes out under a mask that must never cover another answer."""
         if type(self.effect) is Pull:
-            return self.decision is not None and self.decision.arm == HIDDEN
+            hidden = self.decision is not None and self.decision.arm == HIDDEN
+            return hidden or self.effect.masked
         return type(self.effect) is Observe
 
 
@@ -45,7 +48,8 @@ class QuestionLog:
     has answered before. Then no intent is written down, since it could only lead to asking again,
     and nothing waits for the disk to have the answer, unless a mask covers it. A round in which
     nothing is asked then needs no record, either; `alike` has one written all the same, so that
-    the disk's work does not tell who was pulled.
+    the disk's work does not tell who was pulled. A masked pull is counted in every frame that is
+    sent, so a round without one is always written alike.
     """
 
     def __init__(self, party: str, record: RunRecord, saved: SavedRun, *, alike: bool) -> None:
@@ -60,7 +64,7 @@ class QuestionLog:
     def pass_over(self, effect: Pull) -> bool:
         """Count a question that needs neither an answer nor a record; False if it is not one."""
         number = self.count + 1
-        if effect.decision is not None or self._alike or not self.repeatable:
+        if effect.decision is not None or effect.masked or self._alike or not self.repeatable:
             return False
         if number in self._recorded:  # before a restart, when rounds were still written alike
             return False
@@ -110,8 +114,24 @@ class QuestionLog:
         else:
             self._check(recorded, decision)
 
+    def once(self, value: bytes) -> None:
+        """Write down which value may leave, on the disk: a replay must come to the same one."""
+        self.count += 1
+        digest = sha256(value).digest()
+        recorded = self._recorded.pop(self.count, None)
+        if recorded is None:
+            self._record.keep_once(self.count, digest)
+        elif not compare_digest(recorded.once or b"", digest):
+            raise JournalError(
+                f"{self._party} has come to another value than the one in its journal (entry "
+                f"{self.count}), which may have been sent under a mask that is used once: both "
+                "under one mask would tell what it hides, so this run cannot go on. The journal "
+                "was altered, or this machine computes differently from the one that wrote it; "
+                "start a new run"
+            )
+
     def _check(self, recorded: PullRecord, decision: Decision | None) -> None:
-        if recorded.decision != (decision.id if decision else None):
+        if recorded.once is not None or recorded.decision != (decision.id if decision else None):
             raise JournalError(
                 f"pull {recorded.number} in the journal belongs to another decision than the one "
                 f"that {self._party} now comes to: the journal was altered, or this machine "

@@ -77,13 +77,29 @@ def _answer(reward: float | None, features: bytes | None) -> Answer:
 class PullRecord:
     """A question to the world, as the journal has it, and its answer.
 
-    `decision` is None in a round that pulled nothing here.
+    `decision` is None in a round that pulled nothing here. `once` is the digest of a value that
+    may leave once; such an entry is no question, but is numbered among them.
     """
 
     number: int
     decision: str | None
     answer: Answer = field(repr=False)
     answered: bool
+    once: bytes | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_row(
+        cls,
+        number: int,
+        decision: str | None,
+        reward: float | None,
+        features: bytes | None,
+        answered: int,
+    ) -> "PullRecord":
+        """Only what may leave once has features, its digest, but no decision."""
+        if decision is None and features is not None:
+            return cls(number, None, None, bool(answered), features)
+        return cls(number, decision, _answer(reward, features), bool(answered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +189,7 @@ class RunRecord:
             "WHERE run = ? AND number > ?",
             (self.run, number),
         )
-        return [
-            PullRecord(n, decision, _answer(reward, features), bool(done))
-            for n, decision, reward, features, done in rows
-        ]
+        return [PullRecord.of_row(*row) for row in rows]
 
     def checkpoint(
         self,
@@ -263,6 +276,13 @@ class RunRecord:
     def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """Write down, for good, an answer without an intent that must never become another one."""
         self._insert(number, decision, answer, synced=1)
+        self.commits += 1
+
+    def keep_once(self, number: int, digest: bytes) -> None:
+        """Write down, for good, the digest of a value that may leave once."""
+        self._write(
+            "INSERT INTO pulls VALUES (?, ?, NULL, 1, NULL, ?, 1)", (self.run, number, digest)
+        )
         self.commits += 1
 
     def _insert(
