@@ -1,0 +1,88 @@
+"""Garbled circuits: two parties compute on values that neither of them sees.
+
+One garbles a circuit, ahead of time; the other evaluates it on labels, each of which stands for a
+bit that it does not know. Circuits are functions that read like formulas.
+"""
+
+from lotor.crypto.garbling.argmax import argmax, maximum
+from lotor.crypto.garbling.arithmetic import (
+    add,
+    add_if,
+    add_modulo,
+    add_with_carry,
+    constant,
+    subtract,
+    subtract_modulo,
+    subtract_with_borrow,
+)
+from lotor.crypto.garbling.circuit import AND_BYTES, ArgmaxCircuit, Circuit
+from lotor.crypto.garbling.comparison import equal, greater, less, select
+from lotor.crypto.garbling.evaluator import Evaluator
+from lotor.crypto.garbling.garbler import Garbled, Garbler
+from lotor.crypto.garbling.gates import CountingGates, Gates, PlainGates, Wires
+from lotor.crypto.garbling.hash import (
+    LEAST_SECURITY_BITS,
+    HashKey,
+    HashKeys,
+    Place,
+    Purpose,
+    check_security,
+    security_bits,
+    tweaks,
+)
+from lotor.crypto.garbling.labels import InputOrder, LabelSource, bits_of, chosen
+from lotor.crypto.garbling.outputs import (
+    TAG_BYTES,
+    OutputCodes,
+    OutputSigns,
+    codes_of,
+    colours,
+    opened,
+    signs_of,
+)
+
+__all__ = [
+    "AND_BYTES",
+    "LEAST_SECURITY_BITS",
+    "TAG_BYTES",
+    "ArgmaxCircuit",
+    "Circuit",
+    "CountingGates",
+    "Evaluator",
+    "Garbled",
+    "Garbler",
+    "Gates",
+    "HashKey",
+    "HashKeys",
+    "InputOrder",
+    "LabelSource",
+    "OutputCodes",
+    "OutputSigns",
+    "Place",
+    "PlainGates",
+    "Purpose",
+    "Wires",
+    "add",
+    "add_if",
+    "add_modulo",
+    "add_with_carry",
+    "argmax",
+    "bits_of",
+    "check_security",
+    "chosen",
+    "codes_of",
+    "colours",
+    "constant",
+    "equal",
+    "greater",
+    "less",
+    "maximum",
+    "opened",
+    "security_bits",
+    "select",
+    "signs_of",
+    "subtract",
+    "subtract_modulo",
+    "subtract_with_borrow",
+    "tweaks",
+]

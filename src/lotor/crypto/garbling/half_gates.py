@@ -1,0 +1,189 @@
+"""What garbler and evaluator have in common: the plan of a circuit's AND gates.
+
+Half gates with free XOR (Zahur, Rosulek and Evans, 2015; Kolesnikov and Schneider, 2008). The
+gates of a level are worked on together, in steps that are small enough for the cache of a core.
+Which labels a step reads and writes never changes, so that all views are made beforehand.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.errors import InputError
+from lotor.crypto.garbling.circuit import Circuit, Shape
+from lotor.crypto.garbling.gates import Pair, Wires
+from lotor.crypto.garbling.hash import (
+    Encrypt,
+    HashKey,
+    Place,
+    fill_numbers,
+    fill_rounds,
+    octets,
+    tweak_base,
+)
+from lotor.crypto.ot import Labels
+
+STEP = 1024  # so many AND gates are worked on together, if a level has them
+
+Tables: TypeAlias = NDArray[np.uint8]
+"""What the evaluator is sent, as bytes."""
+
+EVERY_BIT = np.array([[0, 0], [2**64 - 1, 2**64 - 1]], np.uint64)
+"""The mask of a colour."""
+
+
+def buffer(rows: int) -> tuple[Labels, memoryview]:
+    """Labels that AES may write, and the same as bytes; it wants room behind them."""
+    room = np.empty((rows + 1, 2), np.uint64)
+    return room[:rows], octets(room)
+
+
+class Step(ABC):
+    """Some AND gates at once: both inputs of each are put in `left` and `right`."""
+
+    left: Labels
+    right: Labels
+
+    @abstractmethod
+    def run(self, encrypt: Encrypt, tables: Labels) -> None:
+        """From the inputs to the output; tables are (2, gates, 2), of all gates."""
+
+
+class Part(NamedTuple):
+    """Some rows of one of a level's pairs."""
+
+    pair: int
+    rows: slice
+    shape: Shape
+
+
+class Slot(NamedTuple):
+    """Where a step takes its inputs from, and where they are put."""
+
+    pair: int
+    rows: slice
+    left: Labels
+    right: Labels
+
+
+class Level(NamedTuple):
+    """Steps with their slots, and the output labels of each pair."""
+
+    steps: list[tuple[Step, list[Slot]]]
+    outputs: list[Labels]
+
+
+class HalfGates(ABC):
+    """A backend whose wires are labels, (bits, places, batch, 2)."""
+
+    def __init__(self, circuit: Circuit, batch: int) -> None:
+        self.circuit, self.batch = circuit, batch
+        self._numbered: tuple[int, int] | None = None
+        numbers = np.empty((2 * circuit.ands, batch, 2), np.uint64)
+        self._numbers = numbers
+        self._tweaks = numbers.reshape(2, -1, 2)
+        self._encrypt: Encrypt
+        self._tables: Labels
+        self._next = 0
+        steps = [_parts(level, batch) for level in circuit.gates]
+        sizes = [_gates(parts) * batch for level in steps for parts in level]
+        self._make_room(max(sizes, default=0))
+        gate = 0
+        self._levels: list[Level] = []
+        for shapes, parts in zip(circuit.gates, steps, strict=True):
+            self._levels.append(self._level(gate, shapes, parts))
+            gate += sum(bits * places for bits, places in shapes) * batch
+
+    @abstractmethod
+    def _make_room(self, most: int) -> None:
+        """Make the buffers for the largest step."""
+
+    @abstractmethod
+    def _step(self, gates: slice, output: Labels) -> Step:
+        """A step for these gates, counted over all circuits of the batch."""
+
+    @abstractmethod
+    def inverted(self, wires: Wires) -> Wires:
+        """NOT."""
+
+    def _level(self, gate: int, shapes: Sequence[Shape], steps: list[list[Part]]) -> Level:
+        sizes = [bits * places * self.batch for bits, places in shapes]
+        output = np.empty((sum(sizes), 2), np.uint64)
+        planned, done = [], 0
+        for parts in steps:
+            count = _gates(parts) * self.batch
+            gates = slice(gate + done, gate + done + count)
+            step = self._step(gates, output[done : done + count])
+            planned.append((step, list(_slots(step, parts, self.batch))))
+            done += count
+        pieces = np.split(output, np.cumsum(sizes)[:-1])
+        outputs = [
+            piece.reshape(*shape, self.batch, 2)
+            for piece, shape in zip(pieces, shapes, strict=True)
+        ]
+        return Level(planned, outputs)
+
+    def both(self, *pairs: Pair) -> list[Wires]:
+        """AND gates of one level."""
+        level = self._levels[self._next]
+        self._next += 1
+        for step, slots in level.steps:
+            for pair, rows, left, right in slots:
+                a, b = pairs[pair]
+                np.copyto(left, a if len(a) == 1 else a[rows])
+                np.copyto(right, b[rows])
+            step.run(self._encrypt, self._tables)
+        return level.outputs
+
+    def run(self, key: HashKey, place: Place, tables: Labels, inputs: Sequence[Labels]) -> Labels:
+        """The output labels of the whole circuit."""
+        tweak_base(place)
+        if self._numbered != place[:2]:
+            fill_numbers(self._numbers, place)
+            self._numbered = place[:2]
+        fill_rounds(self._numbers, place.round)
+        self._encrypt, self._tables, self._next = key.encrypt, tables, 0
+        return self.circuit.run(self, *inputs).copy()
+
+
+def check_inputs(circuit: Circuit, inputs: Sequence[Labels]) -> int:
+    """How many circuits these labels are for."""
+    shapes = [labels.shape for labels in inputs]
+    batch = shapes[0][2] if shapes and len(shapes[0]) == 4 else 0
+    if batch < 1 or shapes != [(*shape, batch, 2) for shape in circuit.inputs]:
+        raise InputError(
+            f"labels of shapes {shapes} do not fit a circuit whose inputs are (bits, places) = "
+            f"{list(circuit.inputs)}: give each as (bits, places, circuits, 2)"
+        )
+    return batch
+
+
+def _gates(parts: Sequence[Part]) -> int:
+    return sum(bits * places for _, _, (bits, places) in parts)
+
+
+def _parts(level: Sequence[Shape], batch: int) -> list[list[Part]]:
+    """All pairs of a level in one step, or if they are too many in several, by rows."""
+    if sum(bits * places for bits, places in level) * batch <= STEP:
+        return [[Part(n, slice(None), shape) for n, shape in enumerate(level)]]
+    return list(_cut(level, batch))
+
+
+def _cut(level: Sequence[Shape], batch: int) -> Iterator[list[Part]]:
+    for n, (bits, places) in enumerate(level):
+        rows = max(STEP // (places * batch), 1)
+        for start in range(0, bits, rows):
+            end = min(start + rows, bits)
+            yield [Part(n, slice(start, end), (end - start, places))]
+
+
+def _slots(step: Step, parts: Sequence[Part], batch: int) -> Iterator[Slot]:
+    at = 0
+    for pair, rows, (bits, places) in parts:
+        here = slice(at, at + bits * places * batch)
+        shape = (bits, places, batch, 2)
+        yield Slot(pair, rows, step.left[here].reshape(shape), step.right[here].reshape(shape))
+        at = here.stop
