@@ -36,7 +36,10 @@ class Samba(SecureProtocol):
     name: ClassVar[str] = "samba"
     summary: ClassVar[str] = "each arm's data stays with its owner"
     arms: ClassVar[type[ArmsSource]] = BanditSource
-    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.samba.paper.form:SambaPaper"}
+    forms: ClassVar[Mapping[str, str]] = {
+        "shared": "lotor.protocols.samba.shared.form:SambaShared",
+        "paper": "lotor.protocols.samba.paper.form:SambaPaper",
+    }
 
     shown_first: ClassVar[bool] = True
 
