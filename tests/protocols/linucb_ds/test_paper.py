@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import lotor
-from crashing import Fate, Rebuild, Simulation, Site, World
+from crashing import Fate, Simulation, Site, World
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
@@ -37,6 +37,7 @@ CASES: dict[str, tuple[lotor.LinUCBDS, lotor.LinearArms]] = {
     "linucb-ds": (lotor.LinUCBDS(insecure_key_bits=BITS), ARMS),
     "spectral-ucb-ds": (lotor.SpectralUCBDS(insecure_key_bits=BITS), NODES),
 }
+from rebuilding import Rebuild
 
 
 def rebuilder(party: Party, arms: lotor.LinearArms) -> Rebuild:

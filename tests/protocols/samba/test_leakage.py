@@ -37,7 +37,13 @@ def environment() -> lotor.CallbackArms:
 
 
 def record(policy: Policy, selection: str = "bits") -> Outcome:
-    samba = lotor.Samba(policy, insecure_key_bits=512, owners=OWNERS, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(
+        policy,
+        form="paper",
+        insecure_key_bits=512,
+        owners=OWNERS,
+        selection=selection,  # type: ignore[arg-type]
+    )
     return run_openly(samba, environment(), budget=BUDGET, seed=2)
 
 

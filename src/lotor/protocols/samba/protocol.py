@@ -27,7 +27,7 @@ class Samba(SecureProtocol):
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
-    >>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+    >>> samba = lotor.Samba(lotor.UCB())
     >>> secure = lotor.run(samba, arms, budget=100, seed=7)
     >>> secure.arms == lotor.run(samba.plain(), arms, budget=100, seed=7).arms
     True
@@ -58,7 +58,7 @@ class Samba(SecureProtocol):
     selection: Literal["bits", "position"] = field(
         default="bits", kw_only=True, metadata=option("How owners learn who is pulled.")
     )
-    form: str = field(default="paper", kw_only=True, metadata=option("Which form of it to run."))
+    form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
         self.check_form(self.form)

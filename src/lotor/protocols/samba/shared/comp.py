@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.crypto.ot import BaseSender
+from lotor.crypto.ot import TRANSFERS, BaseSender
 from lotor.crypto.prf import derive_key, new_key
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
@@ -78,10 +78,14 @@ class SambaSharedComp(Party):
             if snapshot is None
             else restored_with(SambaSharedCompMemory, snapshot, identity.name, run, policy)
         )
-        self._evaluated = 0
+        self._evaluated = self._transfers = 0
 
     def operations(self) -> Mapping[str, int]:
-        return {"evaluated_and_gates": self._evaluated, **self._ring.operations()}
+        return {
+            "evaluated_and_gates": self._evaluated,
+            "base_transfers": self._transfers,
+            **self._ring.operations(),
+        }
 
     def steps(self) -> Steps[None]:
         memory = self._memory
@@ -113,6 +117,7 @@ class SambaSharedComp(Party):
         yield Send("controller", BaseOffer(sender.offer()))  # step 4
         answer: BaseAnswer = yield Receive("controller", BaseAnswer)
         memory.seed_pairs = sender.pairs(answer.answer)
+        self._transfers += TRANSFERS
         return terms
 
     def _core(self, terms: SambaSharedTerms, evaluation: Evaluation, pads: AllPads) -> Steps[None]:

@@ -3,22 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from lotor.core.wording import counted
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.protocols.form import PULL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
-from lotor.protocols.report import Counts
+from lotor.protocols.report import Counts, Forecast
 from lotor.protocols.samba.form import SambaForm, owned
 from lotor.protocols.samba.protocol import Samba
 from lotor.protocols.samba.shared.comp import SambaSharedComp
+from lotor.protocols.samba.shared.complexity import SharedCosts
 from lotor.protocols.samba.shared.controller import SambaSharedController
 from lotor.protocols.samba.shared.customer import SambaSharedCustomer
 from lotor.protocols.samba.shared.leakage import MEASURED
 from lotor.protocols.samba.shared.messages import WIRE
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
-from lotor.protocols.samba.shared.schedule import batch_size
+from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 
 
@@ -74,4 +76,31 @@ class SambaShared(SambaForm[SambaSharedTerms]):
         return SambaSharedOwner(identity, run, policy, snapshot=snapshot, **owned(assignment))
 
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
-        return {"expected": {}}
+        return {"expected": _costs(protocol, environment, budget).operations()}
+
+    def forecast(self, protocol: Samba, environment: Environment, budget: int) -> Forecast:
+        costs = _costs(protocol, environment, budget)
+        circuit = argmax_of(costs.k)
+        rows = {
+            "argmaxes": f"{costs.turns:,}, each of {circuit.ands:,} AND gates on {circuit.levels} "
+            "levels",
+            "security of labels": f"{costs.security_bits:.0f} bits",
+            "garbled together": f"{costs.batch}",
+            "bytes ahead of an argmax": f"{costs.ahead_bytes:,}",
+            "bytes within it": f"{costs.turn_bytes:,}",
+            "bytes in all": f"{costs.turns * (costs.ahead_bytes + costs.turn_bytes):,}",
+        }
+        figures = {
+            **self.complexity(protocol, environment, budget),
+            "security_bits": costs.security_bits,
+            "bytes_ahead": costs.ahead_bytes,
+            "bytes_within": costs.turn_bytes,
+            "batch": costs.batch,
+        }
+        title = f"{counted(budget, 'round')}, {counted(costs.k, 'arm')}, form {self.name}"
+        return Forecast(title, rows, figures)
+
+
+def _costs(protocol: Samba, environment: Environment, budget: int) -> SharedCosts:
+    k = environment.k
+    return SharedCosts(k, max(0, budget - k) * protocol.policy.iterations)
