@@ -25,6 +25,7 @@ from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable.host import first_snapshot
+from rebuilding import Rebuild
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -37,7 +38,6 @@ CASES: dict[str, tuple[lotor.LinUCBDS, lotor.LinearArms]] = {
     "linucb-ds": (lotor.LinUCBDS(insecure_key_bits=BITS), ARMS),
     "spectral-ucb-ds": (lotor.SpectralUCBDS(insecure_key_bits=BITS), NODES),
 }
-from rebuilding import Rebuild
 
 
 def rebuilder(party: Party, arms: lotor.LinearArms) -> Rebuild:
