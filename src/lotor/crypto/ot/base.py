@@ -1,14 +1,14 @@
 """128 base oblivious transfers, once a run: Chou and Orlandi's (2015) in ffdhe3072.
 
-The sender offers A = g^a. For each choice bit c the receiver answers R = A^c g^b, whose
-distribution does not depend on c, and knows A^b. The sender derives one seed from R^a and the
-other from (R/A)^a; the receiver knows the one that it chose.
+The sender offers A = g^a. For each choice bit c the receiver answers R = A^c g^b, which looks the
+same for both, and knows A^b. The sender derives one seed from R^a and the other from (R/A)^a; the
+receiver knows the one that it chose.
 
-Against parties that follow the protocol and are curious: the sender learns no choice, if short
-exponents look like long ones; the receiver learns no other seed, if computational Diffie-Hellman is
-hard in the group and SHA-256 behaves like a random function. The run, the whole transcript and the
-transfer's number are hashed. The exponents are derived from keys that parties keep, so that a
-restarted party sends the same bytes.
+Against parties that are curious and follow the protocol: the sender learns no choice, if powers to
+short exponents look like any others; the receiver learns no other seed, if the computational
+Diffie-Hellman problem is hard in the group and SHA-256 behaves like a random function. The run, the
+whole transcript and the transfer's number are hashed. The exponents are derived from keys that
+parties keep, so that a restarted party sends the same bytes.
 """
 
 import hashlib
