@@ -4,7 +4,6 @@ One garbles a circuit, ahead of time; the other evaluates it on labels, each of 
 bit that it does not know. Circuits are functions that read like formulas.
 """
 
-from lotor.crypto.garbling.argmax import argmax, maximum
 from lotor.crypto.garbling.arithmetic import (
     add,
     add_if,
@@ -15,7 +14,7 @@ from lotor.crypto.garbling.arithmetic import (
     subtract_modulo,
     subtract_with_borrow,
 )
-from lotor.crypto.garbling.circuit import AND_BYTES, ArgmaxCircuit, Circuit
+from lotor.crypto.garbling.circuit import AND_BYTES, ArgmaxCircuit, BooleanCircuit
 from lotor.crypto.garbling.comparison import equal, greater, less, select
 from lotor.crypto.garbling.evaluator import Evaluator
 from lotor.crypto.garbling.garbler import Garbled, Garbler
@@ -40,13 +39,14 @@ from lotor.crypto.garbling.outputs import (
     opened,
     signs_of,
 )
+from lotor.crypto.garbling.tournament import argmax, maximum
 
 __all__ = [
     "AND_BYTES",
     "LEAST_SECURITY_BITS",
     "TAG_BYTES",
     "ArgmaxCircuit",
-    "Circuit",
+    "BooleanCircuit",
     "CountingGates",
     "Evaluator",
     "Garbled",

@@ -6,8 +6,8 @@ from typing import TypeAlias
 import numpy as np
 
 from lotor.core.errors import InputError
-from lotor.crypto.garbling.argmax import argmax
 from lotor.crypto.garbling.gates import CountingGates, Gates, Wires
+from lotor.crypto.garbling.tournament import argmax
 from lotor.crypto.ot import LABEL_BYTES
 
 Formula: TypeAlias = Callable[..., Wires]
@@ -19,11 +19,11 @@ Shape: TypeAlias = tuple[int, int]
 AND_BYTES = 2 * LABEL_BYTES
 
 
-class Circuit:
+class BooleanCircuit:
     """A formula on inputs of given shapes (bits, places), which decide all that it does.
 
     >>> from lotor.crypto.garbling.arithmetic import add
-    >>> eight = Circuit(add, (8, 1), (8, 1))
+    >>> eight = BooleanCircuit(add, (8, 1), (8, 1))
     >>> eight.ands, eight.levels, eight.table_bytes, eight.output
     (7, 7, 224, (8, 1))
     """
@@ -53,7 +53,7 @@ class Circuit:
         return f"<{type(self).__name__} of {self.ands} AND gates on {self.levels} levels>"
 
 
-class ArgmaxCircuit(Circuit):
+class ArgmaxCircuit(BooleanCircuit):
     """Where the largest of some unsigned numbers is: the first of equals wins.
 
     Each number is the XOR of its shares, one input each. The output is one-hot, (places,).

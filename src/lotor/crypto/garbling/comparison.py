@@ -20,28 +20,38 @@ def less(gates: Gates, x: Wires, y: Wires) -> Wires:
 
 
 def decided(gates: Gates, x: Wires, equal: Wires) -> Wires:
-    """x's bit at the highest place where `equal` is 0, and 0 if there is none.
+    """x's bit at the highest place where `equal` is 0, and 0 if there is none, as one row."""
+    below = np.zeros_like(x[:1])
+    return (_bit_by_bit if x.shape[1] >= RIPPLE else _in_pairs)(gates, below, x, equal)
 
-    A 0 stands below the lowest bit. Of two neighbours it is the upper bit that counts, unless it is
-    equal, then the lower one; both together are equal if each of them is.
+
+def _bit_by_bit(gates: Gates, below: Wires, x: Wires, equal: Wires) -> Wires:
+    """A bit counts, unless it is equal, then what was found below it does."""
+    for i in range(len(x)):
+        bit = x[i : i + 1]
+        (change,) = gates.both((equal[i : i + 1], bit ^ below))
+        change ^= bit
+        below = change
+    return below
+
+
+def _in_pairs(gates: Gates, below: Wires, x: Wires, equal: Wires) -> Wires:
+    """Of two neighbours the upper one counts, unless it is equal, then the lower one.
+
+    Both together are equal if each of them is; what lies below the lowest bit never needs to be.
     """
-    x = np.concatenate([np.zeros_like(x[:1]), x])
-    while len(x) > 1 and x.shape[1] < RIPPLE:
-        pairs = len(x) // 2
-        lower, upper, alone = x[0 : 2 * pairs : 2], x[1 : 2 * pairs : 2], x[2 * pairs :]
-        high, low = equal[0 : 2 * pairs : 2], equal[1 : 2 * pairs - 1 : 2]
-        if pairs == 1:
-            (change,) = gates.both((high, upper ^ lower))
-            equal = equal[1:]
-        else:
-            change, united = gates.both((high, upper ^ lower), (high[1:], low))
-            equal = np.concatenate([united, equal[2 * pairs - 1 :]]) if len(alone) else united
-        x = np.concatenate([upper ^ change, alone]) if len(alone) else upper ^ change
-    result = x[:1]
-    for bit, same in zip(x[1:, np.newaxis], equal[:, np.newaxis], strict=True):
-        (change,) = gates.both((same, bit ^ result))
-        result = bit ^ change
-    return result
+    x = np.concatenate([below, x])
+    while len(x) > 1:
+        even = len(x) // 2 * 2
+        lower, upper = x[0:even:2], x[1:even:2]
+        high, low = equal[0:even:2], equal[1 : even - 1 : 2]
+        pairs = [(high, upper ^ lower), (high[1:], low)]
+        change, *united = gates.both(*pairs[: 2 if len(low) else 1])
+        change ^= upper
+        alone = len(x) - even
+        x = np.concatenate([change, x[even:]]) if alone else change
+        equal = np.concatenate([*united, equal[even - 1 :]]) if alone or not united else united[0]
+    return x
 
 
 def equal(gates: Gates, x: Wires, y: Wires) -> Wires:

@@ -1,17 +1,18 @@
 """The evaluator: computes a garbled circuit, label by label, and learns nothing of its wires."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lotor.core.errors import FormatError
-from lotor.crypto.garbling.circuit import Circuit
+from lotor.crypto.garbling.circuit import BooleanCircuit
 from lotor.crypto.garbling.gates import Wires
 from lotor.crypto.garbling.half_gates import (
     EVERY_BIT,
+    GateStep,
     HalfGates,
-    Step,
-    Tables,
     buffer,
     check_inputs,
+    transposed_labels,
 )
 from lotor.crypto.garbling.hash import Encrypt, HashKey, Place, octets
 from lotor.crypto.ot import Labels
@@ -30,7 +31,7 @@ class Evaluator:
 
     __slots__ = ("_gates", "circuit")
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: BooleanCircuit) -> None:
         self.circuit = circuit
         self._gates = EvaluatingGates(circuit, 1)
 
@@ -38,7 +39,7 @@ class Evaluator:
         return f"<Evaluator of {self.circuit!r}>"
 
     def evaluate(
-        self, key: HashKey, place: Place, tables: bytes | Tables, *labels: Labels
+        self, key: HashKey, place: Place, tables: bytes | NDArray[np.uint8], *labels: Labels
     ) -> Labels:
         """The output labels, (..., circuits, 2), from inputs of (bits, places, circuits, 2).
 
@@ -54,8 +55,8 @@ class Evaluator:
         if batch != self._gates.batch:
             self._gates = EvaluatingGates(self.circuit, batch)
         rows = flat.view(np.uint64).reshape(batch, -1, 2)
-        sorted_rows = rows if batch == 1 else np.ascontiguousarray(rows.transpose(1, 0, 2))
-        return self._gates.run(key, place, sorted_rows.reshape(2, -1, 2), labels)
+        ordered = rows if batch == 1 else transposed_labels(rows)
+        return self._gates.run(key, place, ordered.reshape(2, -1, 2), labels)
 
 
 class EvaluatingGates(HalfGates):
@@ -69,14 +70,14 @@ class EvaluatingGates(HalfGates):
         self.ones = np.ones(2 * most, np.int64)
         self.masks = np.empty((2 * most, 2), np.uint64)
 
-    def _step(self, gates: slice, output: Labels) -> Step:
+    def _step(self, gates: slice, output: Labels) -> GateStep:
         return EvaluatingStep(self, gates, self._tweaks[:, gates], output)
 
     def inverted(self, wires: Wires) -> Wires:
         return wires  # the garbler exchanges the labels' meaning
 
 
-class EvaluatingStep(Step):
+class EvaluatingStep(GateStep):
     """Views of the buffers for n gates.
 
     The output is the XOR of seven times n rows: both encryptions of both labels, what their

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import InputError
-from lotor.crypto.garbling.circuit import Circuit
+from lotor.crypto.garbling.circuit import BooleanCircuit
 from lotor.crypto.garbling.gates import Wires
 from lotor.crypto.garbling.half_gates import (
     EVERY_BIT,
+    GateStep,
     HalfGates,
-    Step,
     buffer,
     check_inputs,
+    transposed_labels,
 )
 from lotor.crypto.garbling.hash import Encrypt, HashKey, Place, octets
 from lotor.crypto.ot import Delta, Labels
@@ -43,7 +44,7 @@ class Garbler:
 
     __slots__ = ("_delta", "_gates", "_rest", "batch", "circuit")
 
-    def __init__(self, circuit: Circuit, delta: Delta, batch: int) -> None:
+    def __init__(self, circuit: BooleanCircuit, delta: Delta, batch: int) -> None:
         if batch < 1:
             raise InputError(f"a batch has at least one circuit, not {batch}")
         self.circuit, self.batch = circuit, batch
@@ -63,7 +64,7 @@ class Garbler:
         gates = self._of(batch)
         tables = np.empty((2, self.circuit.ands * batch, 2), np.uint64)
         outputs = gates.run(key, place, tables, zero_labels)
-        rows = np.ascontiguousarray(tables.reshape(-1, batch, 2).transpose(1, 0, 2))
+        rows = transposed_labels(tables.reshape(-1, batch, 2)) if batch > 1 else tables
         return Garbled(rows.reshape(batch, -1).view(np.uint8), outputs)
 
     def _of(self, batch: int) -> "GarblingGates":
@@ -82,7 +83,7 @@ class Garbler:
 class GarblingGates(HalfGates):
     """AND gates at the garbler, whose wires are zero-labels."""
 
-    def __init__(self, circuit: Circuit, delta: Delta, batch: int) -> None:
+    def __init__(self, circuit: BooleanCircuit, delta: Delta, batch: int) -> None:
         self._delta = delta
         super().__init__(circuit, batch)
 
@@ -97,7 +98,7 @@ class GarblingGates(HalfGates):
         self.ones = np.ones(2 * most, np.int64)
         self.masks = np.empty((2 * most, 2), np.uint64)
 
-    def _step(self, gates: slice, output: Labels) -> Step:
+    def _step(self, gates: slice, output: Labels) -> GateStep:
         return GarblingStep(self, gates, self._tweaks[:, gates], output)
 
     def inverted(self, wires: Wires) -> Wires:
@@ -105,7 +106,7 @@ class GarblingGates(HalfGates):
         return wires ^ self.offsets[:rows].reshape(wires.shape[1:])
 
 
-class GarblingStep(Step):
+class GarblingStep(GateStep):
     """Views of the buffers for n gates.
 
     Rows are the labels of 1 of both inputs, then those of 0: four times n. Behind their hashes

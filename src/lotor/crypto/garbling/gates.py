@@ -17,7 +17,10 @@ class Gates(Protocol):
     """A backend."""
 
     def both(self, *pairs: Pair) -> list[Wires]:
-        """a AND b of each pair, all on one level; a may have one row where b has several."""
+        """a AND b of each pair, all on one level; a may have one row where b has several.
+
+        The results are the caller's, who may overwrite them.
+        """
         ...
 
     def inverted(self, wires: Wires) -> Wires:

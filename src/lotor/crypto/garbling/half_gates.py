@@ -7,13 +7,12 @@ Which labels a step reads and writes never changes, so that all views are made b
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lotor.core.errors import InputError
-from lotor.crypto.garbling.circuit import Circuit, Shape
+from lotor.crypto.garbling.circuit import BooleanCircuit, Shape
 from lotor.crypto.garbling.gates import Pair, Wires
 from lotor.crypto.garbling.hash import (
     Encrypt,
@@ -26,10 +25,7 @@ from lotor.crypto.garbling.hash import (
 )
 from lotor.crypto.ot import Labels
 
-STEP = 1024  # so many AND gates are worked on together, if a level has them
-
-Tables: TypeAlias = NDArray[np.uint8]
-"""What the evaluator is sent, as bytes."""
+STEP = 2048  # so many AND gates are worked on together, if a level has them
 
 EVERY_BIT = np.array([[0, 0], [2**64 - 1, 2**64 - 1]], np.uint64)
 """The mask of a colour."""
@@ -41,7 +37,7 @@ def buffer(rows: int) -> tuple[Labels, memoryview]:
     return room[:rows], octets(room)
 
 
-class Step(ABC):
+class GateStep(ABC):
     """Some AND gates at once: both inputs of each are put in `left` and `right`."""
 
     left: Labels
@@ -52,7 +48,7 @@ class Step(ABC):
         """From the inputs to the output; tables are (2, gates, 2), of all gates."""
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """Some rows of one of a level's pairs."""
 
     pair: int
@@ -60,7 +56,7 @@ class Part(NamedTuple):
     shape: Shape
 
 
-class Slot(NamedTuple):
+class _Slot(NamedTuple):
     """Where a step takes its inputs from, and where they are put."""
 
     pair: int
@@ -69,17 +65,17 @@ class Slot(NamedTuple):
     right: Labels
 
 
-class Level(NamedTuple):
+class GateLevel(NamedTuple):
     """Steps with their slots, and the output labels of each pair."""
 
-    steps: list[tuple[Step, list[Slot]]]
+    steps: list[tuple[GateStep, list[_Slot]]]
     outputs: list[Labels]
 
 
 class HalfGates(ABC):
     """A backend whose wires are labels, (bits, places, batch, 2)."""
 
-    def __init__(self, circuit: Circuit, batch: int) -> None:
+    def __init__(self, circuit: BooleanCircuit, batch: int) -> None:
         self.circuit, self.batch = circuit, batch
         self._numbered: tuple[int, int] | None = None
         numbers = np.empty((2 * circuit.ands, batch, 2), np.uint64)
@@ -92,7 +88,7 @@ class HalfGates(ABC):
         sizes = [_gates(parts) * batch for level in steps for parts in level]
         self._make_room(max(sizes, default=0))
         gate = 0
-        self._levels: list[Level] = []
+        self._levels: list[GateLevel] = []
         for shapes, parts in zip(circuit.gates, steps, strict=True):
             self._levels.append(self._level(gate, shapes, parts))
             gate += sum(bits * places for bits, places in shapes) * batch
@@ -102,14 +98,14 @@ class HalfGates(ABC):
         """Make the buffers for the largest step."""
 
     @abstractmethod
-    def _step(self, gates: slice, output: Labels) -> Step:
+    def _step(self, gates: slice, output: Labels) -> GateStep:
         """A step for these gates, counted over all circuits of the batch."""
 
     @abstractmethod
     def inverted(self, wires: Wires) -> Wires:
         """NOT."""
 
-    def _level(self, gate: int, shapes: Sequence[Shape], steps: list[list[Part]]) -> Level:
+    def _level(self, gate: int, shapes: Sequence[Shape], steps: list[list[_Part]]) -> GateLevel:
         sizes = [bits * places * self.batch for bits, places in shapes]
         output = np.empty((sum(sizes), 2), np.uint64)
         planned, done = [], 0
@@ -124,7 +120,7 @@ class HalfGates(ABC):
             piece.reshape(*shape, self.batch, 2)
             for piece, shape in zip(pieces, shapes, strict=True)
         ]
-        return Level(planned, outputs)
+        return GateLevel(planned, outputs)
 
     def both(self, *pairs: Pair) -> list[Wires]:
         """AND gates of one level."""
@@ -133,8 +129,8 @@ class HalfGates(ABC):
         for step, slots in level.steps:
             for pair, rows, left, right in slots:
                 a, b = pairs[pair]
-                np.copyto(left, a if len(a) == 1 else a[rows])
-                np.copyto(right, b[rows])
+                left[...] = a if len(a) == 1 else a[rows]
+                right[...] = b[rows]
             step.run(self._encrypt, self._tables)
         return level.outputs
 
@@ -149,7 +145,16 @@ class HalfGates(ABC):
         return self.circuit.run(self, *inputs).copy()
 
 
-def check_inputs(circuit: Circuit, inputs: Sequence[Labels]) -> int:
+def transposed_labels(labels: Labels) -> Labels:
+    """(m, n, 2) to (n, m, 2): five times faster where each label is one item."""
+    return (
+        np.ascontiguousarray(labels.view("V16")[..., 0].T)
+        .view(np.uint64)
+        .reshape(labels.shape[1], labels.shape[0], 2)
+    )
+
+
+def check_inputs(circuit: BooleanCircuit, inputs: Sequence[Labels]) -> int:
     """How many circuits these labels are for."""
     shapes = [labels.shape for labels in inputs]
     batch = shapes[0][2] if shapes and len(shapes[0]) == 4 else 0
@@ -161,29 +166,29 @@ def check_inputs(circuit: Circuit, inputs: Sequence[Labels]) -> int:
     return batch
 
 
-def _gates(parts: Sequence[Part]) -> int:
+def _gates(parts: Sequence[_Part]) -> int:
     return sum(bits * places for _, _, (bits, places) in parts)
 
 
-def _parts(level: Sequence[Shape], batch: int) -> list[list[Part]]:
+def _parts(level: Sequence[Shape], batch: int) -> list[list[_Part]]:
     """All pairs of a level in one step, or if they are too many in several, by rows."""
     if sum(bits * places for bits, places in level) * batch <= STEP:
-        return [[Part(n, slice(None), shape) for n, shape in enumerate(level)]]
+        return [[_Part(n, slice(None), shape) for n, shape in enumerate(level)]]
     return list(_cut(level, batch))
 
 
-def _cut(level: Sequence[Shape], batch: int) -> Iterator[list[Part]]:
+def _cut(level: Sequence[Shape], batch: int) -> Iterator[list[_Part]]:
     for n, (bits, places) in enumerate(level):
         rows = max(STEP // (places * batch), 1)
         for start in range(0, bits, rows):
             end = min(start + rows, bits)
-            yield [Part(n, slice(start, end), (end - start, places))]
+            yield [_Part(n, slice(start, end), (end - start, places))]
 
 
-def _slots(step: Step, parts: Sequence[Part], batch: int) -> Iterator[Slot]:
+def _slots(step: GateStep, parts: Sequence[_Part], batch: int) -> Iterator[_Slot]:
     at = 0
     for pair, rows, (bits, places) in parts:
         here = slice(at, at + bits * places * batch)
         shape = (bits, places, batch, 2)
-        yield Slot(pair, rows, step.left[here].reshape(shape), step.right[here].reshape(shape))
+        yield _Slot(pair, rows, step.left[here].reshape(shape), step.right[here].reshape(shape))
         at = here.stop

@@ -143,8 +143,8 @@ def fill_rounds(made: Labels, first: int) -> None:
 def security_bits(ands_per_key: int) -> float:
     """How many bits of security labels have where one key hashes for so many AND gates.
 
-    128 - log2 of the uses (Guo, Katz, Wang, Xie and Yu, "Better Concrete Security for Half-Gates
-    Garbling", 2020): one table for a key attacks all of them at once.
+    About 128 - log2 of the uses (Guo, Katz, Wang, Weng and Yu, "Better Concrete Security for
+    Half-Gates Garbling", 2020): one table for a key attacks all of them at once.
 
     >>> round(security_bits(16 * 1592))
     113

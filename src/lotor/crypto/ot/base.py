@@ -1,14 +1,14 @@
 """128 base oblivious transfers, once a run: Chou and Orlandi's (2015) in ffdhe3072.
 
-The sender offers A = g^a. For each choice bit c the receiver answers R = A^c g^b, whose
-distribution does not depend on c, and knows A^b. The sender derives one seed from R^a and the
-other from (R/A)^a; the receiver knows the one that it chose.
+The sender offers A = g^a. For each choice bit c the receiver answers R = A^c g^b, which looks the
+same for both, and knows A^b. The sender derives one seed from R^a and the other from (R/A)^a; the
+receiver knows the one that it chose.
 
-Against parties that follow the protocol and are curious: the sender learns no choice, if short
-exponents look like long ones; the receiver learns no other seed, if computational Diffie-Hellman is
-hard in the group and SHA-256 behaves like a random function. The run, the whole transcript and the
-transfer's number are hashed. The exponents are derived from keys that parties keep, so that a
-restarted party sends the same bytes.
+Against parties that are curious and follow the protocol: the sender learns no choice, if powers to
+short exponents look like any others; the receiver learns no other seed, if the computational
+Diffie-Hellman problem is hard in the group and SHA-256 behaves like a random function. The run, the
+whole transcript and the transfer's number are hashed. The exponents are derived from keys that
+parties keep, so that a restarted party sends the same bytes.
 """
 
 import hashlib
@@ -23,9 +23,9 @@ from lotor.crypto.ot.group import (
     ELEMENT_BYTES,
     EXPONENT_BITS,
     PRIME,
-    FixedBase,
     from_bytes,
     generator,
+    powers,
     to_bytes,
 )
 from lotor.crypto.prf import KEY_BYTES, derive_key
@@ -35,6 +35,7 @@ SEED_BYTES = 16
 OFFER_BYTES = ELEMENT_BYTES
 ANSWER_BYTES = TRANSFERS * ELEMENT_BYTES
 _EXPONENT_BYTES = -(-EXPONENT_BITS // 8)
+_SURPLUS_BITS = 8 * _EXPONENT_BYTES - EXPONENT_BITS
 
 
 class BaseSender:
@@ -54,7 +55,7 @@ class BaseSender:
     def __init__(self, key: bytes, run: str) -> None:
         self._run = run
         (self._exponent,) = _exponents(key, f"base OT sender {run}", 1)
-        self._offer = generator().power(self._exponent)
+        self._offer = generator(TRANSFERS).power(self._exponent)
 
     def __repr__(self) -> str:
         return "<BaseSender>"
@@ -66,8 +67,9 @@ class BaseSender:
     def pairs(self, answer: bytes) -> bytes:
         """The two seeds of each transfer, 128 times 16 + 16 bytes, from the receiver's answer."""
         points = from_bytes(answer, TRANSFERS, "the receiver's answer")
-        shared = gmpy2.powmod_base_list(points, self._exponent, PRIME)
-        unchosen = gmpy2.powmod(self._offer, -self._exponent, PRIME)
+        exponent = int.from_bytes(self._exponent, "little")
+        shared = gmpy2.powmod_base_list(points, exponent, PRIME)
+        unchosen = gmpy2.powmod(self._offer, -exponent, PRIME)
         both = [each for point in shared for each in (point, point * unchosen % PRIME)]
         numbers = (n for n in range(TRANSFERS) for _ in range(2))
         context = _context(self._run, self.offer(), answer)
@@ -95,7 +97,7 @@ class BaseReceiver:
     def answer(self, offer: bytes) -> tuple[bytes, bytes]:
         """The second message, 128 times 384 bytes, and the chosen seeds, 128 times 16 bytes."""
         (point,) = from_bytes(offer, 1, "the sender's offer")
-        raised, offered = generator(), FixedBase(point)
+        raised, offered = generator(TRANSFERS), powers(point, TRANSFERS)
         points = [raised.power(b) for b in self._exponents]
         sent = [
             each * point % PRIME if choice else each
@@ -107,13 +109,13 @@ class BaseReceiver:
         return answer, b"".join(seeds)
 
 
-def _exponents(key: bytes, purpose: str, count: int) -> Iterator[int]:
+def _exponents(key: bytes, purpose: str, count: int) -> Iterator[bytes]:
     if len(key) != KEY_BYTES:
         raise CryptoError(f"base transfers need a key of {KEY_BYTES} bytes, not {len(key)}")
     stream = hashlib.shake_256(derive_key(key, purpose)).digest(count * _EXPONENT_BYTES)
     for start in range(0, len(stream), _EXPONENT_BYTES):
         number = int.from_bytes(stream[start : start + _EXPONENT_BYTES])
-        yield number >> (8 * _EXPONENT_BYTES - EXPONENT_BITS)
+        yield (number >> _SURPLUS_BITS).to_bytes(_EXPONENT_BYTES, "little")
 
 
 def _context(run: str, offer: bytes, answer: bytes) -> bytes:

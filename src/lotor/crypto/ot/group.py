@@ -7,6 +7,7 @@ import gmpy2
 from gmpy2 import mpz
 
 from lotor.core.errors import FormatError
+from lotor.crypto.paillier.powers import FixedBase
 
 # 2^3072 - 2^3008 + (floor(2^2942 e) + 2625351) 2^64 - 1, as RFC 7919 prints it.
 PRIME = mpz(
@@ -26,44 +27,17 @@ PRIME = mpz(
 )
 ELEMENT_BYTES = 384
 EXPONENT_BITS = 275  # the least that RFC 7919 advises for a short exponent in this group
-_WINDOW = 5
-_MASK = (1 << _WINDOW) - 1
 
 
-class FixedBase:
-    """An element raised to many exponents: its powers 2^(5i)·j are computed once.
-
-    55 products for each exponent, where squaring takes 275 (Brickell, Gordon, McCurley and
-    Wilson, 1992).
-
-    >>> FixedBase(mpz(2)).power(10)
-    mpz(1024)
-    """
-
-    __slots__ = ("_rows",)
-
-    def __init__(self, base: mpz) -> None:
-        self._rows: list[list[mpz]] = []
-        for _ in range(0, EXPONENT_BITS, _WINDOW):
-            row = [mpz(1), base]
-            for _ in range(_MASK):
-                row.append(row[-1] * base % PRIME)
-            base = row.pop()
-            self._rows.append(row)
-
-    def power(self, exponent: int) -> mpz:
-        """The element to an exponent of at most 275 bits."""
-        result = mpz(1)
-        for row in self._rows:
-            result = result * row[exponent & _MASK] % PRIME
-            exponent >>= _WINDOW
-        return result
+def powers(base: mpz, uses: int) -> FixedBase:
+    """An element that is raised to so many short exponents."""
+    return FixedBase.for_uses(base, PRIME, EXPONENT_BITS, uses)
 
 
 @cache
-def generator() -> FixedBase:
+def generator(uses: int) -> FixedBase:
     """The powers of 2, kept for all runs of a process."""
-    return FixedBase(mpz(2))
+    return powers(mpz(2), uses)
 
 
 def to_bytes(elements: Sequence[mpz]) -> bytes:

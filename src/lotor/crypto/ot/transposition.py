@@ -23,7 +23,7 @@ def transposed(columns: NDArray[np.uint8]) -> Labels:
     [[8, 0], [0, 1], [0, 0]]
     """
     size = columns.shape[1]
-    blocks = np.ascontiguousarray(columns.reshape(16, 8, size).transpose(2, 0, 1))
+    blocks = columns.reshape(16, 8, size).transpose(2, 0, 1).copy()
     words = blocks.view(np.uint64).reshape(size, 16)
     moves = np.empty_like(words)
     for shift, mask in _STEPS:

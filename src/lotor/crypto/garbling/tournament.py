@@ -37,12 +37,13 @@ class Tournament(NamedTuple):
         if not self.right_wins:
             return self.left
         (change,) = gates.both((self.right_wins[-1], self.differ))
-        return self.left ^ change
+        change ^= self.left
+        return change
 
 
 def play(gates: Gates, x: Wires) -> Tournament:
     """All rounds of the tournament; whoever has nobody to play goes on."""
-    x = x[:, draw(x.shape[1]).places]
+    x = x.take(draw(x.shape[1]).places, axis=1)
     right_wins: list[Wires] = []
     if x.shape[1] == 1:
         return Tournament(right_wins, x, np.zeros_like(x))
@@ -54,7 +55,8 @@ def play(gates: Gates, x: Wires) -> Tournament:
         if x.shape[1] == 2:
             return Tournament(right_wins, left, differ)
         (change,) = gates.both((right_wins[-1], differ))
-        x = np.concatenate([left ^ change, byes], axis=1)
+        change ^= left
+        x = np.concatenate([change, byes], axis=1) if byes.shape[1] else change
 
 
 def one_hot(gates: Gates, played: Tournament) -> Wires:
@@ -68,11 +70,11 @@ def one_hot(gates: Gates, played: Tournament) -> Wires:
         winners, byes = hot[:, :matches], hot[:, matches:]
         right = wins if hot.shape[1] == 1 else gates.both((winners, wins))[0]
         hot = np.concatenate([winners ^ right, right, byes], axis=1)
-    first: Wires = hot[0]
-    return first[draw(len(first)).back]
+    leaves: Wires = hot[0]
+    return leaves.take(draw(len(leaves)).back, axis=0)
 
 
-class Draw(NamedTuple):
+class StartingPlaces(NamedTuple):
     """Which number starts at each place of the tournament, and where each number is."""
 
     places: NDArray[np.intp]
@@ -80,7 +82,7 @@ class Draw(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def draw(count: int) -> Draw:
+def draw(count: int) -> StartingPlaces:
     """Places for which left contestants always come before right ones.
 
     >>> draw(5).places.tolist()  # 0 meets 1, and 2 meets 3; their winners meet; 4 waits
@@ -93,4 +95,4 @@ def draw(count: int) -> Draw:
         groups = united + groups[2 * matches :]
     # groups[0] lists the starting places in the order of ties.
     back = np.array(groups[0], dtype=np.intp)
-    return Draw(np.argsort(back), back)
+    return StartingPlaces(np.argsort(back), back)
