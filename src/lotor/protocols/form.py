@@ -137,6 +137,9 @@ class Form(ABC, Generic[P]):
     leakage: ClassVar[Mapping[str, Finding]]
     """What each role learns: by the paper, and measured."""
 
+    leaks: ClassVar[bool] = False
+    """Whether measured attacks recover from a role's view what the paper says is hidden."""
+
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
     """The headings of a table with the counts of `complexity`."""
 

@@ -80,6 +80,7 @@ class SambaPaper(Form[Samba]):
         "controller and comp, controller and the customer, either server and an owner"
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
     def simulated(self, protocol: Samba, run: Run) -> Mapping[str, Sequence[Member]]:
