@@ -75,7 +75,9 @@ def test_its_options_and_forms_are_the_command_lines_too(site: Path) -> None:
         site, "run", "samba", "--rehearsals", "2", code=2
     )
     assert json.loads(lotor(site, "plan", "toy", "--k", "3", "--budget", "13", "--json")) == {
-        "expected": {"scores_compared": 30}
+        "protocol": "toy",
+        "form": "paper",
+        "expected": {"scores_compared": 30},
     }
 
 

@@ -112,6 +112,7 @@ def survive_all(folder: Path, trial: Trial) -> Survived:
 
 def _start(federation: Federation, trial: Trial) -> None:
     options = {
+        "--form": federation.form.name,
         "--budget": str(trial.budget),
         "--policy": trial.policy,
         "--selection": trial.selection,

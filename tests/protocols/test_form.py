@@ -428,3 +428,14 @@ def test_a_fault_in_a_protocol_shows_nothing_of_its_text(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match="failed with ValueError") as caught:
         BAKERY.party(assignment("oven-1"))
     assert "secret" not in str(caught.value)
+
+
+def test_every_form_says_whether_attacks_succeed_on_it() -> None:
+    """Only papers' forms leak, and a form that leaks is never better than another one."""
+    for kind in PROTOCOLS.values():
+        leaky = {name for name in kind.forms if kind.form_called(name).leaks}
+        assert leaky <= {"paper"}
+        for name in kind.forms:
+            better = kind.better_forms(name)
+            assert bool(better) == (name in leaky and leaky < set(kind.forms))
+            assert not leaky & set(better)

@@ -143,6 +143,9 @@ class Form(ABC, Generic[P]):
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """The roles that must not collude, as `apart` says: their views together give secrets away."""
 
+    leaks: ClassVar[bool] = False
+    """Whether measured attacks recover from a role's view what the paper says is hidden."""
+
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
     """The headings of a table with the counts of `complexity`."""
 

@@ -109,6 +109,13 @@ class SecureProtocol(Protocol):
             raise InputError(f"{cls.name} has no form {name!r}: choose {' or '.join(cls.forms)}")
 
     @classmethod
+    def better_forms(cls, name: str) -> tuple[str, ...]:
+        """The forms on which no attack was measured to succeed, if one did on the form `name`."""
+        if not cls.form_called(name).leaks:
+            return ()
+        return tuple(one for one in cls.forms if not cls.form_called(one).leaks)
+
+    @classmethod
     def default_form(cls) -> str:
         return next(iter(cls.forms))
 

@@ -169,7 +169,10 @@ class Stage:
         """What `lotor start` does."""
         run = secrets.token_hex(16)
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
-        order = commands.StartRun(protocol, BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+        # The kits of the federation agree to its form, and to no other.
+        options: dict[str, str | int] = {"policy": "ucb", "key_bits": 2048}
+        options["form"] = self.federation.form.name
+        order = commands.StartRun(protocol, BUDGET, options, members)
         self.ask("customer", run, order)
         await until(lambda: run in self.nodes["customer"].runs)
         return run

@@ -60,6 +60,7 @@ class HelbaPaper(Form[Helba]):
     hubs: ClassVar[tuple[str, ...]] = ("server",)
     apart: ClassVar[str] = "the server and any user, the server and the key authority"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
     takes_long: ClassVar[bool] = True
 
     def __init__(self, insecure_degree: int | None = None) -> None:

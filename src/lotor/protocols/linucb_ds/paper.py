@@ -44,6 +44,7 @@ class LinUCBDSPaper(Form[LinUCBDS]):
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
     apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
         "figure_4": "Figure 4, transcribed",

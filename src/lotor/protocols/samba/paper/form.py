@@ -39,6 +39,7 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
         "controller and comp, controller and the customer, either server and an owner"
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
     def open(
