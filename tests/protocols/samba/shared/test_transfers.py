@@ -1,6 +1,13 @@
 """With real base transfers, as everybody runs it."""
 
+import pytest
+
 import lotor
+from helpers import run_openly
+from lotor.core.effects import Message
+from lotor.core.errors import LotorError
+from lotor.protocols.samba.shared import messages
+from mallory import Mallory, altered
 
 
 def test_runs_with_real_transfers_differ_in_nothing_but_their_keys() -> None:
@@ -11,3 +18,17 @@ def test_runs_with_real_transfers_differ_in_nothing_but_their_keys() -> None:
     assert first.arms == second.arms == plain.arms
     assert first.reward == second.reward == plain.reward
     assert first.run != second.run
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"), [(messages.BaseOffer, "offer"), (messages.BaseAnswer, "answer")]
+)
+def test_base_transfers_that_are_none_are_refused(kind: type[Message], field: str) -> None:
+    for change in (lambda data: data[:-1], lambda data: bytes(len(data)), lambda _: b""):
+        with pytest.raises(LotorError):
+            run_openly(
+                lotor.Samba(),
+                lotor.BernoulliArms([0.9, 0.5]),
+                budget=4,
+                transport=Mallory(kind, altered(field, change), 0),
+            )
