@@ -49,10 +49,10 @@ class GateStep(ABC):
 
 
 class _Part(NamedTuple):
-    """Some rows of one of a level's pairs."""
+    """Some rows of one of a level's pairs, or all."""
 
     pair: int
-    rows: slice
+    rows: slice | None
     shape: Shape
 
 
@@ -60,7 +60,7 @@ class _Slot(NamedTuple):
     """Where a step takes its inputs from, and where they are put."""
 
     pair: int
-    rows: slice
+    rows: slice | None
     left: Labels
     right: Labels
 
@@ -129,8 +129,8 @@ class HalfGates(ABC):
         for step, slots in level.steps:
             for pair, rows, left, right in slots:
                 a, b = pairs[pair]
-                left[...] = a if len(a) == 1 else a[rows]
-                right[...] = b[rows]
+                left[...] = a if rows is None or len(a) == 1 else a[rows]
+                right[...] = b if rows is None else b[rows]
             step.run(self._encrypt, self._tables)
         return level.outputs
 
@@ -173,7 +173,7 @@ def _gates(parts: Sequence[_Part]) -> int:
 def _parts(level: Sequence[Shape], batch: int) -> list[list[_Part]]:
     """All pairs of a level in one step, or if they are too many in several, by rows."""
     if sum(bits * places for bits, places in level) * batch <= STEP:
-        return [[_Part(n, slice(None), shape) for n, shape in enumerate(level)]]
+        return [[_Part(n, None, shape) for n, shape in enumerate(level)]]
     return list(_cut(level, batch))
 
 
