@@ -23,8 +23,8 @@ POLICIES = [lotor.UCB(), lotor.ThompsonSampling(), lotor.EpsilonGreedy(0.3), lot
 ONE_USE: dict[str, tuple[type[Message], ...]] = {
     "shared": (
         shared.Columns,
-        shared.Tables,
-        shared.Score,
+        shared.GarbledTables,
+        shared.CoveredScores,
         shared.InputLabels,
         shared.ResultBits,
         shared.ResultShares,

@@ -11,11 +11,12 @@ from helpers import Outcome, run_openly
 from lotor.core.effects import Message
 from lotor.crypto.ot import Delta
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
 from lotor.protocols.samba.shared.comp import SambaSharedComp, owners_keys
 from lotor.protocols.samba.shared.controller import SambaSharedController
 from lotor.protocols.samba.shared.customer import SambaSharedCustomer
-from lotor.protocols.samba.shared.leakage import KEYS, MEASURED, MESSAGES, Protection
+from lotor.protocols.samba.shared.leakage import KEYS, MEASURED, MESSAGES
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
@@ -90,7 +91,7 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
         listed = kind in (set_up.Offers, set_up.SealedKeys, set_up.SambaSetup)
         lengths[kind, who if listed else ""].add(len(exchange.payload))
     for (kind, _), found in lengths.items():
-        assert len(found) <= (2 if kind in (messages.Columns, messages.Tables) else 1), kind
+        assert len(found) <= (2 if kind in (messages.Columns, messages.GarbledTables) else 1), kind
 
 
 def test_every_message_and_field_is_declared(outcome: Outcome) -> None:
@@ -142,10 +143,10 @@ def test_the_bytes_are_those_of_the_forecast(outcome: Outcome) -> None:
         if "place" in message.__struct_fields__:
             fields = [getattr(message, name) for name in message.__struct_fields__]
             sizes[type(message)].add(sum(map(len, fields[1:])))
-    ahead = max(sizes[messages.Columns]) + max(sizes[messages.Tables])
+    ahead = max(sizes[messages.Columns]) + max(sizes[messages.GarbledTables])
     assert ahead == figures["batch"] * figures["bytes_ahead"]  # type: ignore[operator]
     within = (
-        OWNERS * max(sizes[messages.Score])
+        OWNERS * max(sizes[messages.CoveredScores])
         + max(sizes[messages.InputLabels])
         + max(sizes[messages.ResultBits])
         + OWNERS * max(sizes[messages.ResultShares])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -37,8 +38,8 @@ def flip(field: str, position: int = 0) -> Change:
 
 PLACED: list[tuple[type[Message], str, str, int]] = [
     (messages.Columns, "columns", "controller", 0),
-    (messages.Tables, "tables", "comp", 0),
-    (messages.Score, "scores", "controller", 3),
+    (messages.GarbledTables, "tables", "comp", 0),
+    (messages.CoveredScores, "scores", "controller", 3),
     (messages.InputLabels, "labels", "comp", 3),
     (messages.ResultBits, "bits", "controller", 3),
     (messages.ResultShares, "controller", "owner-2", 3),
@@ -58,7 +59,7 @@ def test_other_sizes_are_refused(kind: type[Message], field: str, reader: str, a
 def test_messages_of_another_place_are_refused(
     kind: type[Message], field: str, reader: str, after: int
 ) -> None:
-    late = max(after, 1) if kind is not messages.Tables else 1
+    late = max(after, 1) if kind is not messages.GarbledTables else 1
     with pytest.raises(ProtocolError, match="is out of step"):
         attack(kind, previous, after=late + 1 if kind is messages.ResultShares else late)
     with pytest.raises(ProtocolError, match="no place at all"):
@@ -100,14 +101,14 @@ def test_owners_results_cannot_be_exchanged() -> None:
 def test_altered_tables_and_labels_end_the_run_or_change_nothing(position: int) -> None:
     """A table row that is not met does not matter; one that is met gives a label without a tag."""
     plain = lotor.run(lotor.UCB(), ARMS, budget=BUDGET, seed=1)
-    for kind, field in ((messages.Tables, "tables"), (messages.InputLabels, "labels")):
+    for kind, field in ((messages.GarbledTables, "tables"), (messages.InputLabels, "labels")):
         with suppress(IntegrityError):
             assert attack(kind, flip(field, position), after=0).arms == plain.arms
 
 
 def test_the_tables_of_a_wrong_delta_are_noticed() -> None:
     with pytest.raises(IntegrityError, match="does not fit its tag"):
-        attack(messages.Tables, altered("tables", lambda data: bytes(len(data))), after=0)
+        attack(messages.GarbledTables, altered("tables", lambda data: bytes(len(data))), after=0)
 
 
 def shifted(field: str, change: Callable[[TaggedShare], TaggedShare]) -> Change:
@@ -149,7 +150,7 @@ def test_a_share_that_is_none_is_refused(kind: type[Message]) -> None:
 @pytest.mark.parametrize("field", ["tie_key", "hash_key"])
 def test_keys_of_another_length_are_refused(field: str) -> None:
     with pytest.raises(ProtocolError, match="a key of 31 bytes, not 32"):
-        attack(messages.ServerKeys, altered(field, lambda data: data[:-1]), after=0)
+        attack(messages.AgreedKeys, altered(field, lambda data: data[:-1]), after=0)
 
 
 def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
@@ -225,7 +226,7 @@ def test_terms_are_checked() -> None:
 
 
 def test_once_is_yielded_before_what_it_covers() -> None:
-    """Scores and their labels leave only after they were handed to the journal."""
+    """The labels of scores leave only after these were handed to the journal."""
     seen: dict[str, list[type]] = {}
 
     class Watching(Party):
@@ -246,9 +247,7 @@ def test_once_is_yielded_before_what_it_covers() -> None:
                 value = yield effect
 
     run_openly(lotor.Samba(owners=2), ARMS, budget=9, wrap=Watching)
-    covered = {messages.Score, messages.InputLabels, messages.SumShare}
-    for name, kinds in seen.items():
-        for before, kind in zip([type(None), *kinds], kinds, strict=False):
-            assert kind not in covered or before is Once, name
-    assert seen["owner-1"].count(Once) == 5 + 1
-    assert seen["controller"].count(Once) == 5
+    kinds = seen["controller"]
+    for before, kind in pairwise(kinds):
+        assert (kind is messages.InputLabels) == (before is Once)
+    assert kinds.count(Once) == 9 - 4

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from lotor.crypto.garbling import HashKey, HashKeys, Place, Purpose
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf
-from lotor.protocols.samba.shared.schedule import Batch, Turn
+from lotor.protocols.samba.shared.schedule import Turn, TurnBatch
 
 # A restarted server repeats what it has sent, byte by byte, and a journal that is older than what
 # peers know is refused (docs/resume.md): no place is ever used with other labels.
@@ -26,11 +26,11 @@ class ServerPlaces:
     def __repr__(self) -> str:
         return "<ServerPlaces>"
 
-    def hash_key(self, batch: Batch, purpose: Purpose) -> HashKey:
+    def hash_key(self, batch: TurnBatch, purpose: Purpose) -> HashKey:
         return self._hashes.of(EPOCH, batch.number, purpose)
 
     @staticmethod
-    def place(batch: Batch, turn: int = 0) -> Place:
+    def place(batch: TurnBatch, turn: int = 0) -> Place:
         """Of a batch, or of one of its turns."""
         return Place(EPOCH, CIRCUIT, batch.first + turn)
 

@@ -14,17 +14,17 @@ from lotor.protocols.samba.messages import Offers, SambaSetup
 from lotor.protocols.samba.shared.evaluation import Evaluation
 from lotor.protocols.samba.shared.messages import (
     WIRE,
+    AgreedKeys,
     BaseAnswer,
     BaseOffer,
     Columns,
     CompSum,
+    GarbledTables,
     InputLabels,
     ResultBits,
-    ServerKeys,
-    Tables,
 )
 from lotor.protocols.samba.shared.pads import AllPads
-from lotor.protocols.samba.shared.schedule import AHEAD, Batch
+from lotor.protocols.samba.shared.schedule import AHEAD, TurnBatch
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import (
     INPUT_BYTES,
@@ -110,7 +110,7 @@ class SambaSharedComp(Party):
         offers: Offers = yield Receive("controller", Offers)
         keys = owners_keys(memory.owners_key, terms)
         yield Send("controller", self._ring.seal(keys, offers, SHARE_KEY))  # step 2
-        given: ServerKeys = yield Receive("controller", ServerKeys)  # step 3
+        given: AgreedKeys = yield Receive("controller", AgreedKeys)  # step 3
         memory.tie_key = key_from(given.tie_key, "controller")
         memory.hash_key = key_from(given.hash_key, "controller")
         sender = BaseSender(memory.transfer_key, terms.run)
@@ -141,11 +141,11 @@ class SambaSharedComp(Party):
                 columns = evaluation.columns(number + AHEAD)
                 yield Send("controller", Columns(batch_place(number + AHEAD), columns))  # step 5
 
-    def _tables(self, batch: Batch, evaluation: Evaluation) -> Steps[list[memoryview]]:
+    def _tables(self, batch: TurnBatch, evaluation: Evaluation) -> Steps[list[memoryview]]:
         """The garbled circuit of each turn of a batch, which Controller has sent ahead."""
         schedule, parts = evaluation.schedule, []
         for part, cut in enumerate(schedule.parts(batch)):
-            message: Tables = yield Receive("controller", Tables)  # step 6
+            message: GarbledTables = yield Receive("controller", GarbledTables)  # step 6
             place = batch_place(batch.number, part)
             expect(message, place, "controller", tables=cut.stop - cut.start)
             parts.append(message.tables)

@@ -15,18 +15,18 @@ from lotor.protocols.samba.relay import hand_out_terms, relay_keys
 from lotor.protocols.samba.shared.garbling import Garbling
 from lotor.protocols.samba.shared.messages import (
     WIRE,
+    AgreedKeys,
     BaseAnswer,
     BaseOffer,
     Columns,
     CompSum,
+    CoveredScores,
+    GarbledTables,
     InputLabels,
     ResultBits,
     ResultShares,
-    Score,
-    ServerKeys,
     SharedTotal,
     SumShare,
-    Tables,
 )
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import (
@@ -114,7 +114,7 @@ class SambaSharedController(Party):
         owners = list(terms.owners)
         makers = {"comp": owners, terms.first_owner: owners[1:], "customer": owners}
         yield from relay_keys(terms, makers)  # step 2
-        yield Send("comp", ServerKeys(memory.tie_key, memory.hash_key))  # step 3
+        yield Send("comp", AgreedKeys(memory.tie_key, memory.hash_key))  # step 3
         offer: BaseOffer = yield Receive("comp", BaseOffer)  # step 4
         delta = Delta.derive(memory.garbling_key, terms.run)
         receiver = BaseReceiver(memory.garbling_key, terms.run, delta.bits)
@@ -146,7 +146,7 @@ class SambaSharedController(Party):
         """Controller's shares of the scores of all arms."""
         scores = []
         for owner, held in terms.owners.items():
-            message: Score = yield Receive(owner, Score)  # step 7
+            message: CoveredScores = yield Receive(owner, CoveredScores)  # step 7
             expect(message, place, owner, scores=held * SCORE_BYTES)
             scores.append(message.scores)
         return b"".join(scores)
@@ -166,7 +166,7 @@ class SambaSharedController(Party):
     def _send_tables(self, garbling: Garbling, number: int) -> Steps[None]:
         if number < garbling.schedule.count:
             for part, tables in enumerate(garbling.tables(number)):
-                yield Send("comp", Tables(batch_place(number, part), tables))  # step 6
+                yield Send("comp", GarbledTables(batch_place(number, part), tables))  # step 6
 
     def _hand_back(self, terms: SambaSharedTerms, place: bytes, mine: bytes) -> Steps[None]:
         """Each owner gets both servers' parts of its arms' bits."""

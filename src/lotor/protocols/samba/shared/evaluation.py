@@ -9,7 +9,7 @@ from lotor.crypto.garbling import Evaluator, OutputSigns, Purpose, bits_of, sign
 from lotor.crypto.ot import CorrelatedReceiver, Labels
 from lotor.protocols.samba.shared.argmax import ServerPlaces
 from lotor.protocols.samba.shared.pads import AllPads
-from lotor.protocols.samba.shared.schedule import Batch, Schedule
+from lotor.protocols.samba.shared.schedule import Schedule, TurnBatch
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Evaluation:
         columns, self._rows[number] = self._transfers.extend(number, choices)
         return columns
 
-    def signs(self, batch: Batch, turn: int, labels: bytes, tables: memoryview) -> OutputSigns:
+    def signs(self, batch: TurnBatch, turn: int, labels: bytes, tables: memoryview) -> OutputSigns:
         """What Comp can show of the results of a turn."""
         rows, places = self._rows[batch.number], self._places
         theirs = np.frombuffer(labels, np.uint64).reshape(*rows.shape[:2], 2)
@@ -51,6 +51,6 @@ class Evaluation:
         of_arms[order] = outputs
         return signs_of(places.hash_key(batch, Purpose.OUTPUTS), place, of_arms)
 
-    def done(self, batch: Batch) -> None:
+    def done(self, batch: TurnBatch) -> None:
         """The labels of a batch are not needed any more."""
         del self._rows[batch.number]

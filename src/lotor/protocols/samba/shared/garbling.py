@@ -19,7 +19,7 @@ from lotor.crypto.garbling import (
 from lotor.crypto.ot import CorrelatedSender, Delta, Labels
 from lotor.crypto.prf import derive_key
 from lotor.protocols.samba.shared.argmax import CIRCUIT, EPOCH, ServerPlaces
-from lotor.protocols.samba.shared.schedule import Batch, Schedule
+from lotor.protocols.samba.shared.schedule import Schedule, TurnBatch
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import controller_bits
 
@@ -76,13 +76,13 @@ class Garbling:
         whole = self._batches[number].tables
         return [whole[cut] for cut in self.schedule.parts(self.schedule.batch(number))]
 
-    def labels(self, batch: Batch, turn: int, scores: bytes) -> bytes:
+    def labels(self, batch: TurnBatch, turn: int, scores: bytes) -> bytes:
         """The labels of Controller's shares of the scores in one turn, and of no others."""
         self._inputs.take(self._places.place(batch, turn), scores)
         bits = bits_of(np.frombuffer(scores, "<u8").astype(np.uint64), SCORE_BITS)
         zeros = self._batches[batch.number].zeros[:, :, turn]
         return chosen(zeros, bits, self._delta).tobytes()
 
-    def codes(self, batch: Batch, turn: int) -> bytes:
+    def codes(self, batch: TurnBatch, turn: int) -> bytes:
         """Controller's part of the results of one turn."""
         return controller_bits(self._batches[batch.number].codes, turn)

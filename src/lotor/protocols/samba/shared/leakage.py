@@ -4,11 +4,10 @@ docs/security/shared-argmax.md has the argument; `lotor audit samba` attacks rec
 the tests hold them against all of this.
 """
 
-from enum import StrEnum
-
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
@@ -92,19 +91,6 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class Protection(StrEnum):
-    """How a field of a message is protected."""
-
-    PUBLIC = "public"
-    SIGNED = "public, signed by its maker"
-    SEALED = "HPKE, to one recipient"
-    BETWEEN_SERVERS = "known to both servers; tells nothing of scores"
-    TRANSFER = "the choices in oblivious transfers, hidden from who answers them"
-    GARBLED = "garbled: uniform to who has not both labels of a wire"
-    PAD = "under a one-time pad of an owner and Comp"
-    SHARE = "one of two shares: uniform by itself"
-
-
 _P, _S = Protection.PUBLIC, Protection.SEALED
 
 MESSAGES: dict[type[Message], dict[str, Protection]] = {
@@ -114,15 +100,15 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     set_up.Offers: {"offers": Protection.SIGNED},
     set_up.SealedKeys: {"keys": _S},
     set_up.SambaSealedKey: {"owner": _P, "sealed": _S, "signature": _P},
-    messages.ServerKeys: {
+    messages.AgreedKeys: {
         "tie_key": Protection.BETWEEN_SERVERS,
         "hash_key": Protection.BETWEEN_SERVERS,
     },
     messages.BaseOffer: {"offer": _P},
     messages.BaseAnswer: {"answer": Protection.TRANSFER},
     messages.Columns: {"place": _P, "columns": Protection.TRANSFER},
-    messages.Tables: {"place": _P, "tables": Protection.GARBLED},
-    messages.Score: {"place": _P, "scores": Protection.PAD},
+    messages.GarbledTables: {"place": _P, "tables": Protection.GARBLED},
+    messages.CoveredScores: {"place": _P, "scores": Protection.PAD},
     messages.InputLabels: {"place": _P, "labels": Protection.GARBLED},
     messages.ResultBits: {"place": _P, "bits": Protection.PAD},
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},

@@ -17,7 +17,7 @@ class SharedFormMessage(Message, frozen=True):
         return f"<{type(self).__name__}>"
 
 
-class ServerKeys(SharedFormMessage, frozen=True, tag=WIRE + "server-keys"):
+class AgreedKeys(SharedFormMessage, frozen=True, tag=WIRE + "agreed-keys"):
     """Step 3, Controller to Comp: what decides ties, and the public key of the labels' hash."""
 
     tie_key: bytes
@@ -43,14 +43,14 @@ class Columns(SharedFormMessage, frozen=True, tag=WIRE + "columns"):
     columns: bytes
 
 
-class Tables(SharedFormMessage, frozen=True, tag=WIRE + "tables"):
+class GarbledTables(SharedFormMessage, frozen=True, tag=WIRE + "tables"):
     """Step 6, Controller to Comp, ahead: a part of a batch of garbled circuits."""
 
     place: bytes
     tables: bytes
 
 
-class Score(SharedFormMessage, frozen=True, tag=WIRE + "score"):
+class CoveredScores(SharedFormMessage, frozen=True, tag=WIRE + "covered-scores"):
     """Step 7, owner to Controller: a_i = v_i xor b_i for each of its arms."""
 
     place: bytes

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from struct import Struct
+from typing import ClassVar
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Once, Receive, Send, Steps
+from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.sealing import SealingKey
 from lotor.policies import ArmStates
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.shared.comp import SHARE_KEY
 from lotor.protocols.samba.shared.customer import TAG_KEY
-from lotor.protocols.samba.shared.messages import WIRE, ResultShares, Score, SumShare
+from lotor.protocols.samba.shared.messages import WIRE, CoveredScores, ResultShares, SumShare
 from lotor.protocols.samba.shared.pads import OwnerPads
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS, expect
@@ -32,6 +33,8 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
 
     terms_kind = SambaSharedTerms
     memory_kind = SambaSharedOwnerMemory
+    # A second score under the same share would show Controller the XOR of the two.
+    masked: ClassVar[bool] = True
 
     def _makers(self, terms: SambaSharedTerms) -> Sequence[str]:
         return "comp", terms.first_owner, "customer"
@@ -56,9 +59,7 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
         place = place_of(t, l)
         shares = zip(scores, self._pads.shares(t, l), strict=True)
         covered = self._words.pack(*(v ^ b for v, b in shares))
-        # A second score under the same share would show Controller the XOR of the two.
-        yield Once(place + covered)
-        yield Send("controller", Score(place, covered))  # step 7
+        yield Send("controller", CoveredScores(place, covered))  # step 7
         answer: ResultShares = yield Receive("controller", ResultShares)  # step 10
         return self._read(answer, place, t, l)
 
@@ -104,6 +105,5 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
             int(arms.n.sum()),
             alpha_from(memory.tag_key),
             drawn_share(memory.share_key),
-        ).to_bytes()
-        yield Once(share)
-        yield Send("controller", SumShare(share))  # step 11
+        )
+        yield Send("controller", SumShare(share.to_bytes()))  # step 11

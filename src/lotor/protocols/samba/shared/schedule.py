@@ -25,7 +25,7 @@ class Turn(NamedTuple):
     l: int
 
 
-class Batch(NamedTuple):
+class TurnBatch(NamedTuple):
     """Consecutive turns that are garbled together; `first` is the number of the first of them."""
 
     number: int
@@ -70,16 +70,16 @@ class Schedule:
         """How many bits of security the labels of this run have."""
         return security_bits(self.ands_per_key)
 
-    def parts(self, batch: Batch) -> list[slice]:
+    def parts(self, batch: TurnBatch) -> list[slice]:
         """How the tables of a batch are cut into messages."""
         size = len(batch.turns) * self.circuit.table_bytes
         starts = range(0, max(size, 1), PART_BYTES)
         return [slice(start, min(start + PART_BYTES, size)) for start in starts]
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> TurnBatch:
         first = number * self.size
         last = min(first + self.size, self._turns)
-        return Batch(number, first, tuple(self._turn(n) for n in range(first, last)))
+        return TurnBatch(number, first, tuple(self._turn(n) for n in range(first, last)))
 
     def _turn(self, n: int) -> Turn:
         t, l = divmod(n, self._iterations)

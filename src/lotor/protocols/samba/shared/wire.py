@@ -12,11 +12,11 @@ from lotor.crypto.ot import LABEL_BYTES
 from lotor.crypto.prf import KEY_BYTES
 from lotor.protocols.samba.shared.messages import (
     Columns,
+    CoveredScores,
+    GarbledTables,
     InputLabels,
     ResultBits,
     ResultShares,
-    Score,
-    Tables,
 )
 from lotor.protocols.samba.wire import place_name
 
@@ -32,7 +32,7 @@ _COMP_ROWS = np.dtype([("colour", "u1"), ("tag", "<u8")])
 _CONTROLLER_ROWS = np.dtype([("colour", "u1"), ("tags", "<u8", (2,))])
 
 _BATCH = Struct(">QH")
-PlacedMessage = Columns | InputLabels | ResultBits | ResultShares | Score | Tables
+PlacedMessage = Columns | InputLabels | ResultBits | ResultShares | CoveredScores | GarbledTables
 
 
 def batch_place(number: int, part: int = 0) -> bytes:
