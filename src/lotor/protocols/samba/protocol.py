@@ -1,7 +1,7 @@
 """SAMBA (Ciucanu, Lafourcade, Marcadet and Soare, 2022): federated bandits over secret arms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, Literal
 
 from lotor.core.errors import InputError, PolicyError
@@ -36,7 +36,13 @@ class Samba(SecureProtocol):
     name: ClassVar[str] = "samba"
     summary: ClassVar[str] = "each arm's data stays with its owner"
     arms: ClassVar[type[ArmsSource]] = BanditSource
-    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.samba.paper.form:SambaPaper"}
+    forms: ClassVar[Mapping[str, str]] = {
+        "paper": "lotor.protocols.samba.paper.form:SambaPaper",
+        "dealt": "lotor.protocols.samba.dealt.form:SambaDealt",
+    }
+
+    paper_options: ClassVar[tuple[str, ...]] = ("key_bits", "insecure_key_bits", "selection")
+    """What only the paper's form has: it encrypts the total, and selects in two ways."""
 
     shown_first: ClassVar[bool] = True
 
@@ -80,19 +86,34 @@ class Samba(SecureProtocol):
         if type(self.owners) is not int or self.owners < 1:
             raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
+        if self.form != "paper":
+            self._check_shared()
+
+    def _check_shared(self) -> None:
+        """Refuse what a form that computes on shares does not have."""
+        for one in fields(self):
+            if one.name in self.paper_options and getattr(self, one.name) != one.default:
+                raise InputError(
+                    f"{one.name} is an option of the paper's form, and form={self.form!r} has no "
+                    f"use for it: leave it out, or choose form='paper'"
+                )
+        if not self.policy.selects_maximum:
+            raise PolicyError(
+                f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
+                "computes on shares which score is the largest, and nothing else: choose "
+                "form='paper'"
+            )
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         return Plain(self.policy)
 
     def options(self) -> Mapping[str, str | int]:
-        return {
-            "policy": to_text(self.policy),
-            "key_bits": self.insecure_key_bits or self.key_bits,
-            "owners": self.owners,
-            "selection": self.selection,
-            "form": self.form,
-        }
+        chosen: dict[str, str | int] = {"policy": to_text(self.policy)}
+        if self.form == "paper":
+            chosen["key_bits"] = self.insecure_key_bits or self.key_bits
+            chosen["selection"] = self.selection
+        return {**chosen, "owners": self.owners, "form": self.form}
 
     @property
     def minimum_key_bits(self) -> int:
