@@ -36,7 +36,7 @@ def test_daemons_of_any_names_equal_plain_though_each_is_restarted(tmp_path: Pat
         try:
             await group.up()
             listed = read_config(made.kits["register"] / "party.toml").members
-            options: dict[str, int | float | str] = {"policy": "pursuit", "form": "dealt"}
+            options: dict[str, str | int] = {"policy": "pursuit", "form": "dealt"}
             order = StartRun(
                 "samba", BUDGET, options, {role: list(names) for role, names in listed.items()}
             )

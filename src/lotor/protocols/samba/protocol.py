@@ -19,11 +19,12 @@ SELECTIONS = ("bits", "position")
 class Samba(SecureProtocol):
     """Several owners, each with its own arms, learn together; a customer learns the total.
 
-    `owners` is the number of parties that share the arms in a simulation. `selection` is how an
-    owner learns that it was selected: `"bits"` as in the paper (4K AES-GCM operations an
-    iteration) or `"position"` (2K + 1 and one for each owner: docs/samba.md says what changes).
-    `key_bits` is the size of the customer's Paillier key; `insecure_key_bits` allows a smaller
-    one, for tests and teaching.
+    `owners` is the number of parties that share the arms in a simulation. In the form "dealt" two
+    servers compute on shares with a dealer's randomness; "paper" is the published form, which alone
+    has the options that follow. `selection` is how an owner learns that it was selected: `"bits"`
+    as in the paper (4K AES-GCM operations an iteration) or `"position"` (2K + 1 and one for each
+    owner: docs/samba.md says what changes). `key_bits` is the size of the customer's Paillier key;
+    `insecure_key_bits` allows a smaller one, for tests and teaching.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])

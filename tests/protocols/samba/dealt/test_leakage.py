@@ -11,7 +11,8 @@ from scipy.stats import chisquare
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Message
+from lotor.core.effects import Message, Steps
+from lotor.crypto.sharing import Bits
 from lotor.policies import Policy
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.dealt.form import SambaDealt
@@ -25,8 +26,8 @@ from lotor.protocols.samba.dealt.leakage import (
 from lotor.protocols.samba.dealt.messages import DealtBits, DealtScores
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.dealt.server import SambaDealtServer
-from lotor.protocols.two_server.masks import result_blind
 from lotor.protocols.two_server.messages import More, Opened
+from lotor.protocols.two_server.server import SharingServer
 from protocols.samba.dealt.stage import dealt
 from protocols.two_server.noting import noted_pads
 
@@ -143,25 +144,24 @@ def test_shares_are_uniform_whatever_the_scores(name: str, low: float) -> None:
             assert chisquare(counts).pvalue > CHANCE, kind
 
 
-def test_bits_carry_a_blind_that_the_dealer_does_not_know(outcome: Outcome) -> None:
+def test_bits_carry_a_blind_that_the_dealer_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it the dealer, who knows all pads, could tell which entry of a table was read."""
-    controller = outcome.parties["controller"]
-    assert isinstance(controller, SambaDealtServer)
-    blind_key = controller._memory.keys.blind
-    told = [
-        seen.message
-        for seen in outcome.recorder.exchanges
-        if isinstance(seen.message, DealtBits) and seen.sender == "controller"
-    ]
-    cipher = controller._sharing._ciphers.of(blind_key)
-    blinds, shown = [], []
-    for message in told:
-        t, number = int.from_bytes(message.place[:8], "big"), int.from_bytes(message.place[10:12])
-        assert set(message.shares) <= {0, 1}
-        blinds.append(result_blind(cipher, t, len(message.shares), number).tobytes())
-        shown.append(message.shares)
-    assert 0.35 < np.frombuffer(b"".join(blinds), np.uint8).mean() < 0.65
-    assert blinds != shown  # the share itself is under it
+    bare: list[bytes] = []
+    whole = SharingServer.tell_bits
+
+    def noted(
+        self: SharingServer, name: str, kind: type[DealtBits], t: int, bits: Bits, number: int
+    ) -> Steps[None]:
+        bare.append(bits.tobytes())
+        return whole(self, name, kind, t, bits, number)
+
+    monkeypatch.setattr(SharingServer, "tell_bits", noted)
+    exchanges = record(lotor.UCB()).recorder.exchanges
+    told = [seen.message.shares for seen in exchanges if isinstance(seen.message, DealtBits)]
+    blinds = np.frombuffer(b"".join(bare), np.uint8) ^ np.frombuffer(b"".join(told), np.uint8)
+    assert set(b"".join(told)) == {0, 1}
+    assert len(blinds) == 2 * K * (BUDGET - K)
+    assert 0.35 < blinds.mean() < 0.65
 
 
 def test_each_pad_is_used_once() -> None:

@@ -13,8 +13,8 @@ DEALER, OWNER, NETWORK = "dealer", "owner", "network"
 ROLES = (CUSTOMER, CONTROLLER, COMP, DEALER, OWNER, NETWORK)
 
 _SERVER_EVIDENCE = (
-    "All that is opened carries a fresh mask of both servers' pads: its view has the same "
-    "distribution for any scores (a test compares them). The owner that pulled is late, where "
+    "All that is opened carries a fresh mask of both servers' pads: its view is uniform, whatever "
+    "the scores are (a test looks at its bytes). The owner that pulled is late, where "
     "pulls take time and owners set no `tick`. **Any two of controller, comp and the dealer "
     "together know everything.**"
 )
@@ -26,7 +26,7 @@ MEASURED: dict[str, Finding] = {
         measured="R, and from R/N about the best mean; no arm's sum, also together with one server",
         evidence=(
             "Inherent in the result. Each server sends one sum over all owners, and its shares of "
-            "single owners are uniform. A sum that a server changed is refused: 1,000 of 1,000."
+            "single owners are uniform. A sum that a server changed is refused (a test changes it)."
         ),
     ),
     CONTROLLER: Finding(
