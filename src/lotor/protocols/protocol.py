@@ -195,12 +195,16 @@ class SecureProtocol(Protocol):
 
     @classmethod
     def why_not(cls, policy: AnyPolicy) -> InputError | None:
-        """Why it does not take a policy, in its own words; None if it does."""
-        try:
-            cls(policy)  # type: ignore[call-arg]
-        except InputError as error:
-            return error
-        return None
+        """Why it does not take a policy, in its own words; None if one of its forms does."""
+        reasons = []
+        for form in cls.forms:
+            try:
+                cls(policy, form=form)  # type: ignore[call-arg]
+            except InputError as error:
+                reasons.append(error)
+            else:
+                return None
+        return reasons[0]
 
     @classmethod
     def _misfit(cls, policy: AnyPolicy, reason: InputError) -> InputError:

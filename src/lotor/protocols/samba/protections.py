@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Protection(StrEnum):
-    """Each form's `MESSAGES` give every field one of these; tests hold recorded views against it."""
+    """What each form's `MESSAGES` say of a field; tests hold recorded views against it."""
 
     PUBLIC = "public"
     SIGNED = "public, signed by its maker"
