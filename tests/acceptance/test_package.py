@@ -46,9 +46,7 @@ def test_its_policy_is_listed_with_the_protocols_that_run_it(site: Path) -> None
 def test_its_policy_runs_in_plain_and_under_our_protocol(site: Path) -> None:
     options = ("--arms", "0.9,0.5,0.1", "--budget", "60", "--seed", "7", "--json")
     plain = json.loads(lotor(site, "run", "plain", "--policy", "first-best", *options))
-    found = json.loads(
-        lotor(site, "run", "samba", "--policy", "first-best", "--key-bits", "2048", *options)
-    )
+    found = json.loads(lotor(site, "run", "samba", "--policy", "first-best", *options))
     assert found["reward"] == plain["reward"]
     assert found["options"]["policy"] == "first-best:optimism=0.5,often=5.0"
 

@@ -17,7 +17,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
-START = ("start", "samba", "--key-bits", "2048", "--budget", "60", "--json")
+START = ("start", "samba", "--budget", "60", "--json")
 SLOW_PULL = """
 import time
 from pathlib import Path

@@ -238,7 +238,7 @@ def test_whom_a_party_missed_when_it_stopped_is_not_said_to_be_missing(tmp_path:
 
 def _order(*owners: str) -> commands.StartRun:
     members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
-    return commands.StartRun("samba", BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+    return commands.StartRun("samba", BUDGET, {"policy": "ucb"}, members)
 
 
 def _lotor(made: Stage, name: str, *arguments: str) -> str:

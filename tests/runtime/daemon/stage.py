@@ -170,7 +170,7 @@ class Stage:
         run = secrets.token_hex(16)
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
         # The kits of the federation agree to its form, and to no other.
-        options: dict[str, str | int] = {"policy": "ucb", "key_bits": 2048}
+        options: dict[str, str | int] = {"policy": "ucb"}
         options["form"] = self.federation.form.name
         order = commands.StartRun(protocol, BUDGET, options, members)
         self.ask("customer", run, order)

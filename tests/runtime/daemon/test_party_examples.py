@@ -130,7 +130,7 @@ def test_the_examples_do_a_run(
     for kit in home.kits.values():
         for module, text in modules.items():
             (kit / f"{module}.py").write_text(text)
-    options: dict[str, str | int] = {} if protocol == "ppcb" else {"key_bits": 2048}
+    options: dict[str, str | int] = {"key_bits": 2048} if "ucb" in protocol else {}
 
     async def scene() -> LiveRun:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache, partial
 
 import lotor
-from crashing import Rebuild, Site
+from crashing import Site
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
 from lotor.policies import Policy
@@ -14,6 +14,7 @@ from lotor.protocols.samba.dealt.customer import SambaDealtCustomer
 from lotor.protocols.samba.dealt.form import SambaDealt
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.dealt.terms import SambaDealtTerms
+from rebuilding import Rebuild
 
 FORM = SambaDealt()
 
