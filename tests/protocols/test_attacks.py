@@ -18,7 +18,7 @@ FORMS = [
 
 def loaded(text: str) -> type[Attack]:
     module, name = text.split(":")
-    found = getattr(import_module(module), name)
+    found: type[Attack] = getattr(import_module(module), name)
     assert issubclass(found, Attack)
     return found
 
