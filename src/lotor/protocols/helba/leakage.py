@@ -53,6 +53,7 @@ MEASURED: dict[str, Finding] = {
             "follow V and theta, and with them other users' data. A masked estimate is covered by "
             "a uniform number 2^40 times as large in each complex slot."
         ),
+        tells=frozenset({"arms", "gaps"}),
     ),
     AUTHORITY: Finding(
         sees="the secret key, which it makes",
