@@ -39,7 +39,11 @@ class Evaluator:
         return f"<Evaluator of {self.circuit!r}>"
 
     def evaluate(
-        self, key: HashKey, place: Place, tables: bytes | NDArray[np.uint8], *labels: Labels
+        self,
+        key: HashKey,
+        place: Place,
+        tables: bytes | memoryview | NDArray[np.uint8],
+        *labels: Labels,
     ) -> Labels:
         """The output labels, (..., circuits, 2), from inputs of (bits, places, circuits, 2).
 

@@ -34,10 +34,11 @@ class Garbled(NamedTuple):
 class Garbler:
     """Garbles batches of a circuit, in buffers that it keeps.
 
-    >>> from lotor.crypto.garbling import ArgmaxCircuit, HashKey, Purpose
+    >>> from lotor.crypto.garbling import ArgmaxCircuit, HashKey, LabelSource, Purpose
     >>> garbler = Garbler(ArgmaxCircuit(3, 8), Delta.derive(bytes(32), "run 1"), batch=2)
     >>> key = HashKey(bytes(32), epoch=0, batch=0, purpose=Purpose.GARBLING)
-    >>> garbled = garbler.garble(key, Place(0, 0, 1), np.zeros((8, 3, 2, 2), np.uint64))
+    >>> zeros = LabelSource(bytes(32)).zeros(0, 0, 0, (8, 3, 2))
+    >>> garbled = garbler.garble(key, Place(0, 0, 1), zeros)
     >>> garbled.tables.shape, garbled.outputs.shape
     ((2, 1056), (3, 2, 2))
     """
@@ -88,8 +89,7 @@ class GarblingGates(HalfGates):
         super().__init__(circuit, batch)
 
     def _make_room(self, most: int) -> None:
-        widest = max(places for _, places in self.circuit.inputs) * self.batch
-        self.offsets = np.tile(self._delta.words, (max(2 * most, widest), 1))
+        self.offsets = np.tile(self._delta.words, (2 * most, 1))
         self.labels, _ = buffer(4 * most)
         self.once, self.once_room = buffer(4 * most)
         self.tweaked, _ = buffer(4 * most)
@@ -102,8 +102,8 @@ class GarblingGates(HalfGates):
         return GarblingStep(self, rows, tweaks, output)
 
     def inverted(self, wires: Wires) -> Wires:
-        rows = wires[0].size // 2
-        return wires ^ self.offsets[:rows].reshape(wires.shape[1:])
+        # Repeated for all places: numpy is slow where it broadcasts over the two words of a label.
+        return wires ^ np.tile(self._delta.words, (*wires.shape[1:-1], 1))
 
 
 class GarblingStep(GateStep):

@@ -28,15 +28,18 @@ class TracedWires(np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]):
     [[6]]
     """
 
-    calls: Calls | None
+    calls: Calls
 
     def __array_finalize__(self, parent: object) -> None:
-        self.calls = getattr(parent, "calls", None)
-        if self.calls is not None and self.flags.owndata:
+        self.calls = getattr(parent, "calls", [])
+        if isinstance(parent, TracedWires) and not _is_part(untraced(self), untraced(parent)):
             raise InputError(
                 "a formula copies wires in a way that cannot be repeated: use slices, ^, "
                 "take, np.concatenate and np.zeros_like"
             )
+
+    def __repr__(self) -> str:
+        return f"<TracedWires {self.shape}>"
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Sequence[Any] = (), **options: Any
@@ -73,15 +76,18 @@ class TracedWires(np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]):
         return traced(np.empty(shape, np.uint64), self.calls)
 
     def _note(self, call: Callable[..., object], *arguments: object) -> None:
-        if self.calls is not None:
-            self.calls.append((call, arguments))
+        self.calls.append((call, arguments))
 
 
-def traced(wires: NDArray[np.uint64], calls: Calls | None) -> TracedWires:
+def traced(wires: NDArray[np.uint64], calls: Calls) -> TracedWires:
     """An array that from now on writes down what is done with it."""
     made = wires.view(TracedWires)
     made.calls = calls
     return made
+
+
+def _is_part(view: NDArray[np.uint64], whole: NDArray[np.uint64]) -> bool:
+    return view.size == 0 or np.may_share_memory(view, whole)
 
 
 def untraced(wires: NDArray[np.uint64]) -> NDArray[np.uint64]:
