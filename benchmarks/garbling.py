@@ -3,7 +3,7 @@ and what the base oblivious transfers cost.
 
 Garbler and evaluator work in turn in this process, and each one's CPU time is counted by itself,
 the least of many tries. The blocks are 8 for each AND gate at the garbler and 4 at the evaluator,
-encrypted by as many calls as the two make, on buffers of the same kind. The network is not in it.
+encrypted in calls of 4096, on buffers of the same kind. The network is not in it.
 """
 
 import argparse
