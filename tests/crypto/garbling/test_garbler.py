@@ -12,7 +12,6 @@ from lotor.crypto.garbling import (
     BooleanCircuit,
     Evaluator,
     Garbler,
-    OutputCodes,
     Place,
     Purpose,
     bits_of,
@@ -56,8 +55,7 @@ def test_one_circuit_at_a_time() -> None:
     for j in (0, 1, 2, 1):
         result = evaluator.evaluate(key(), later(j), garbled.tables[j], labels[:, :, j : j + 1])
         signs = signs_of(tag_key, later(j), result)
-        mine = OutputCodes(codes.colours[:, j : j + 1], codes.tags[:, :, j : j + 1])
-        assert np.flatnonzero(opened(mine, signs)).tolist() == [NUMBERS[:, j].argmax()]
+        assert np.flatnonzero(opened(codes.of(j), signs)).tolist() == [NUMBERS[:, j].argmax()]
 
 
 def test_all_circuits_of_a_batch_at_once() -> None:

@@ -45,7 +45,7 @@ from lotor.crypto.garbling.hash import (
     security_bits,
     tweaks,
 )
-from lotor.crypto.garbling.labels import InputOrder, LabelSource, bits_of, chosen
+from lotor.crypto.garbling.labels import InputOrder, LabelSource, bits_of, chosen, read_labels
 from lotor.crypto.garbling.outputs import (
     TAG_BYTES,
     OutputCodes,
@@ -94,6 +94,7 @@ __all__ = [
     "less",
     "maximum",
     "opened",
+    "read_labels",
     "security_bits",
     "select",
     "signs_of",
