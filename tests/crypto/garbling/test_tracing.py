@@ -21,6 +21,7 @@ def everything(x: Words) -> Words:
     y = np.concatenate([zero, x[::2] ^ x[1::2]])
     y ^= x[:1]
     zero ^= x[1:2]
+    y[1:2] = x[3:]
     return np.concatenate([y, zero, x[np.newaxis, 1]], axis=0).take(np.array([2, 0]), axis=1)
 
 
@@ -56,8 +57,12 @@ def test_unknown_functions_are_refused() -> None:
     wires = traced(np.zeros((2, 4), np.uint64), [])
     with pytest.raises(TypeError, match="no implementation found"):
         np.stack([wires, wires])
+    with pytest.raises(TypeError, match="no implementation found"):
+        np.concatenate([wires, wires], dtype=np.uint64)
     with pytest.raises(TypeError, match="returned NotImplemented"):
         np.bitwise_xor.reduce(wires)
+    with pytest.raises(TypeError, match="returned NotImplemented"):
+        wires & wires
 
 
 def test_a_formula_runs_in_python_once_for_each_backend() -> None:

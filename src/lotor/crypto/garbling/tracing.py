@@ -44,8 +44,8 @@ class TracedWires(np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Sequence[Any] = (), **options: Any
     ) -> Any:
-        if method != "__call__" or options:
-            return NotImplemented
+        if ufunc is not np.bitwise_xor or method != "__call__" or options:
+            return NotImplemented  # labels can do nothing else
         arrays = [untraced(each) for each in inputs]
         made = out[0] if out else self._made(np.broadcast_shapes(*(a.shape for a in arrays)))
         self._note(ufunc, *arrays, untraced(made))
@@ -56,7 +56,7 @@ class TracedWires(np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]):
             made = self._made(arguments[0].shape)
             self._note(untraced(made).fill, 0)
             return made
-        if function is not np.concatenate:
+        if function is not np.concatenate or len(arguments) != 1 or options.keys() - {"axis"}:
             return NotImplemented
         parts = [untraced(each) for each in arguments[0]]
         axis = options.get("axis", 0)
@@ -65,6 +65,9 @@ class TracedWires(np.ndarray[tuple[Any, ...], np.dtype[np.uint64]]):
         made = self._made(tuple(shape))
         self._note(np.concatenate, parts, axis, untraced(made))
         return made
+
+    def __setitem__(self, index: Any, wires: Any) -> None:
+        self._note(untraced(self).__setitem__, index, untraced(wires))
 
     def take(self, indices: NDArray[np.intp], axis: int) -> "TracedWires":  # type: ignore[override]
         """The given places of an axis."""
