@@ -3,7 +3,7 @@ and what the base oblivious transfers cost.
 
 Garbler and evaluator work in turn in this process, and each one's CPU time is counted by itself,
 the least of many tries. The blocks are 8 for each AND gate at the garbler and 4 at the evaluator,
-encrypted by as many calls as the two make, on buffers of the same kind. The network is not in it.
+encrypted in calls of 4096, on buffers of the same kind. The network is not in it.
 """
 
 import argparse
@@ -24,7 +24,6 @@ from lotor.crypto.garbling import (
     Garbler,
     HashKeys,
     LabelSource,
-    OutputCodes,
     Place,
     Purpose,
     bits_of,
@@ -122,8 +121,7 @@ class Parties:
         cost.labels = min(cost.labels, (labelled - began) * 1e6)
         cost.evaluator = min(cost.evaluator, (evaluated - labelled) * 1e6)
         cost.bare = min(cost.bare, self.bare_aes())
-        first = OutputCodes(codes.colours[:, :1], codes.tags[:, :, :1])
-        bits = opened(first, signs_of(tag_key, place, result))
+        bits = opened(codes.of(0), signs_of(tag_key, place, result))
         assert np.flatnonzero(bits).tolist() == [numbers[:, 0].argmax()]
 
     def bare_aes(self) -> float:

@@ -12,7 +12,6 @@ from lotor.crypto.garbling import (
     BooleanCircuit,
     Evaluator,
     Garbler,
-    OutputCodes,
     Place,
     Purpose,
     bits_of,
@@ -27,6 +26,7 @@ from lotor.crypto.ot import Delta, Labels
 
 CIRCUIT = ArgmaxCircuit(5, 8)
 NUMBERS = np.array([[3, 200, 200, 7, 199], [1, 1, 0, 0, 0], [0, 0, 0, 0, 9]], np.uint64).T
+WANTED = NUMBERS.argmax(axis=0).tolist()
 
 
 def labels_of(zeros: Labels) -> Labels:
@@ -43,7 +43,7 @@ def test_known_answer() -> None:
     assert hashlib.sha256(garbled.outputs.tobytes()).hexdigest()[:16] == KNOWN[1]
 
 
-KNOWN = ["151096063c17d1d4", "59d269bd49b63aeb"]
+KNOWN = ["d83538f22bdb5903", "e19692dc6c6d6e25"]
 
 
 def test_one_circuit_at_a_time() -> None:
@@ -55,8 +55,7 @@ def test_one_circuit_at_a_time() -> None:
     for j in (0, 1, 2, 1):
         result = evaluator.evaluate(key(), later(j), garbled.tables[j], labels[:, :, j : j + 1])
         signs = signs_of(tag_key, later(j), result)
-        mine = OutputCodes(codes.colours[:, j : j + 1], codes.tags[:, :, j : j + 1])
-        assert np.flatnonzero(opened(mine, signs)).tolist() == [NUMBERS[:, j].argmax()]
+        assert np.flatnonzero(opened(codes.of(j), signs)).tolist() == [NUMBERS[:, j].argmax()]
 
 
 def test_all_circuits_of_a_batch_at_once() -> None:
@@ -96,16 +95,13 @@ def test_counts_are_what_garbling_uses(circuit: BooleanCircuit) -> None:
     assert len(np.unique(blocks, axis=0)) == len(blocks)
 
 
-@pytest.mark.parametrize("step", [1, 7, 100])
-def test_the_size_of_steps_changes_nothing(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, (zeros,) = garble(CIRCUIT, 3)
-    result = Evaluator(CIRCUIT).evaluate(key(), PLACE, whole.tables, labels_of(zeros))
+@pytest.mark.parametrize("step", [1, 7, 20])
+def test_steps_of_any_size(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(half_gates, "STEP", step)
-    cut, _ = garble(CIRCUIT, 3)
-    assert np.array_equal(cut.tables, whole.tables)
-    assert np.array_equal(cut.outputs, whole.outputs)
-    again = Evaluator(CIRCUIT).evaluate(key(), PLACE, whole.tables, labels_of(zeros))
-    assert np.array_equal(again, result)
+    garbled, (zeros,) = garble(CIRCUIT, 3)
+    assert opened_after(garbled.tables.tobytes(), labels_of(zeros)) == WANTED
+    blocks = garbled.tables.reshape(-1, 16)
+    assert len(np.unique(blocks, axis=0)) == len(blocks)
 
 
 def test_the_last_batch_may_be_smaller() -> None:
@@ -156,13 +152,12 @@ def test_altered_tables_are_noticed_by_tags_or_change_nothing() -> None:
     """A garbled row that a colour does not choose is not read at all."""
     garbled, (zeros,) = garble(CIRCUIT, 3)
     tables, labels = garbled.tables.tobytes(), labels_of(zeros)
-    wanted = NUMBERS.argmax(axis=0).tolist()
-    assert opened_after(tables, labels) == wanted
+    assert opened_after(tables, labels) == WANTED
     noticed = 0
     for at in range(0, len(tables), 97):
         altered = tables[:at] + bytes([tables[at] ^ 4]) + tables[at + 1 :]
         try:
-            assert opened_after(altered, labels) == wanted
+            assert opened_after(altered, labels) == WANTED
         except CryptoError:
             noticed += 1
     assert noticed > len(tables) // 97 // 4

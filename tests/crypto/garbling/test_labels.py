@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from crypto.garbling.parties import DELTA
-from lotor.core.errors import CryptoError, InputError
-from lotor.crypto.garbling import InputOrder, LabelSource, Place, bits_of, chosen
+from lotor.core.errors import CryptoError, FormatError, InputError
+from lotor.crypto.garbling import InputOrder, LabelSource, Place, bits_of, chosen, read_labels
 
 SOURCE = LabelSource(bytes(range(32)))
 
@@ -55,6 +55,14 @@ def test_chosen_labels(bits: NDArray[np.uint8]) -> None:
     assert np.array_equal(labels ^ zeros, bits[..., None] * DELTA.words)
     colours = (labels[..., 0] ^ zeros[..., 0]) & np.uint64(1)
     assert np.array_equal(colours, bits)
+
+
+def test_labels_as_bytes() -> None:
+    labels = SOURCE.zeros(0, 0, 0, (3, 2))
+    assert np.array_equal(read_labels(labels.tobytes(), (3, 2)), labels)
+    for size in (0, 95, 97, 80):
+        with pytest.raises(FormatError, match=f"of {size} bytes arrived, and 96 are needed"):
+            read_labels(bytes(size), (3, 2))
 
 
 def test_labels_are_never_given_for_two_inputs() -> None:

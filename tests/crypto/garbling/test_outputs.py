@@ -41,6 +41,7 @@ def test_the_tags_of_one_circuit_alone() -> None:
             chosen(ZEROS, BITS, DELTA)[:, j : j + 1],
         )
         assert np.array_equal(alone.tags[:, 0], SIGNS.tags[:, j])
+        assert opened(CODES.of(j), alone)[:, 0].tolist() == BITS[:, j].tolist()
 
 
 def test_tags_are_the_second_words_of_hashes() -> None:

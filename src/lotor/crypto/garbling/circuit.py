@@ -42,7 +42,7 @@ class BooleanCircuit:
 
     @property
     def levels(self) -> int:
-        """How many AND gates depend on each other, one after the other, at most."""
+        """In how many levels AND gates are computed, one after the other."""
         return len(self.gates)
 
     def run(self, gates: Gates, *inputs: Wires) -> Wires:

@@ -14,7 +14,7 @@ from lotor.crypto.garbling.half_gates import (
     check_inputs,
     transposed_labels,
 )
-from lotor.crypto.garbling.hash import Encrypt, HashKey, Place, octets
+from lotor.crypto.garbling.hash import HashKey, Place, octets
 from lotor.crypto.ot import Labels
 
 
@@ -39,7 +39,11 @@ class Evaluator:
         return f"<Evaluator of {self.circuit!r}>"
 
     def evaluate(
-        self, key: HashKey, place: Place, tables: bytes | NDArray[np.uint8], *labels: Labels
+        self,
+        key: HashKey,
+        place: Place,
+        tables: bytes | memoryview | NDArray[np.uint8],
+        *labels: Labels,
     ) -> Labels:
         """The output labels, (..., circuits, 2), from inputs of (bits, places, circuits, 2).
 
@@ -56,7 +60,7 @@ class Evaluator:
             self._gates = EvaluatingGates(self.circuit, batch)
         rows = flat.view(np.uint64).reshape(batch, -1, 2)
         ordered = rows if batch == 1 else transposed_labels(rows)
-        return self._gates.run(key, place, ordered.reshape(2, -1, 2), labels)
+        return self._gates.run(key, place, ordered.reshape(-1, 2), labels)
 
 
 class EvaluatingGates(HalfGates):
@@ -70,8 +74,8 @@ class EvaluatingGates(HalfGates):
         self.ones = np.ones(2 * most, np.int64)
         self.masks = np.empty((2 * most, 2), np.uint64)
 
-    def _step(self, gates: slice, output: Labels) -> GateStep:
-        return EvaluatingStep(self, gates, self._tweaks[:, gates], output)
+    def _step(self, rows: slice, tweaks: Labels, output: Labels) -> GateStep:
+        return EvaluatingStep(self, rows, tweaks, output)
 
     def inverted(self, wires: Wires) -> Wires:
         return wires  # the garbler exchanges the labels' meaning
@@ -84,32 +88,32 @@ class EvaluatingStep(GateStep):
     colours choose of the tables, and the left label where the right one's colour is 1.
     """
 
-    def __init__(self, room: EvaluatingGates, gates: slice, tweaks: Labels, output: Labels) -> None:
-        n = gates.stop - gates.start
-        self.gates, self.tweaks = gates, tweaks
+    def __init__(self, room: EvaluatingGates, rows: slice, tweaks: Labels, output: Labels) -> None:
+        n = len(output)
+        self.room, self.rows, self.tweaks = room, rows, tweaks
         labels, tweaked = room.labels[: 2 * n], room.tweaked[: 2 * n]
         self.left, self.right = labels[:n], labels[n:]
         self.labels_read, self.tweaked_read = octets(labels), octets(tweaked)
-        self.tweaked = tweaked.reshape(2, n, 2)
+        self.tweaked = tweaked
         self.once_written = room.room[: 32 * n + 15]
         self.twice_written = room.room[32 * n : 64 * n + 15]
-        summands = room.summands[: 7 * n].reshape(7, n, 2)
-        self.once, self.chosen, self.last = summands[:2], summands[4:6], summands[6]
+        summands = room.summands[: 7 * n]
+        self.once, self.chosen = summands[: 2 * n], summands[4 * n : 6 * n]
+        self.last = summands[6 * n :]
         self.summands = summands.reshape(7, 2 * n)
         self.result = output.reshape(-1)
         self.lowest_words = labels.view(np.int64)[:, 0]
         self.bits, self.colours = room.ones[: 2 * n], room.colours[: 2 * n]
-        masks = room.masks[: 2 * n]
-        self.masks, self.mask_halves = masks, masks.reshape(2, n, 2)
-        self.right_masks = self.mask_halves[1]
+        self.masks = room.masks[: 2 * n]
+        self.right_masks = self.masks[n:]
 
-    def run(self, encrypt: Encrypt, tables: Labels) -> None:
-        xor, conjunction = np.bitwise_xor, np.bitwise_and
+    def run(self) -> None:
+        xor, conjunction, encrypt = np.bitwise_xor, np.bitwise_and, self.room.encrypt
         encrypt(self.labels_read, self.once_written)
         xor(self.once, self.tweaks, self.tweaked)
         encrypt(self.tweaked_read, self.twice_written)
         conjunction(self.lowest_words, self.bits, self.colours)
         EVERY_BIT.take(self.colours, 0, self.masks, "clip")
-        conjunction(tables[:, self.gates], self.mask_halves, self.chosen)
+        conjunction(self.room.tables[self.rows], self.masks, self.chosen)
         conjunction(self.left, self.right_masks, self.last)
         xor.reduce(self.summands, axis=0, out=self.result)

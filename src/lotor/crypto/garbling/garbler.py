@@ -16,7 +16,7 @@ from lotor.crypto.garbling.half_gates import (
     check_inputs,
     transposed_labels,
 )
-from lotor.crypto.garbling.hash import Encrypt, HashKey, Place, octets
+from lotor.crypto.garbling.hash import HashKey, Place, octets
 from lotor.crypto.ot import Delta, Labels
 
 
@@ -34,10 +34,11 @@ class Garbled(NamedTuple):
 class Garbler:
     """Garbles batches of a circuit, in buffers that it keeps.
 
-    >>> from lotor.crypto.garbling import ArgmaxCircuit, HashKey, Purpose
+    >>> from lotor.crypto.garbling import ArgmaxCircuit, HashKey, LabelSource, Purpose
     >>> garbler = Garbler(ArgmaxCircuit(3, 8), Delta.derive(bytes(32), "run 1"), batch=2)
     >>> key = HashKey(bytes(32), epoch=0, batch=0, purpose=Purpose.GARBLING)
-    >>> garbled = garbler.garble(key, Place(0, 0, 1), np.zeros((8, 3, 2, 2), np.uint64))
+    >>> zeros = LabelSource(bytes(32)).zeros(0, 0, 0, (8, 3, 2))
+    >>> garbled = garbler.garble(key, Place(0, 0, 1), zeros)
     >>> garbled.tables.shape, garbled.outputs.shape
     ((2, 1056), (3, 2, 2))
     """
@@ -62,7 +63,7 @@ class Garbler:
         """
         batch = check_inputs(self.circuit, zero_labels)
         gates = self._of(batch)
-        tables = np.empty((2, self.circuit.ands * batch, 2), np.uint64)
+        tables = np.empty((2 * self.circuit.ands * batch, 2), np.uint64)
         outputs = gates.run(key, place, tables, zero_labels)
         rows = transposed_labels(tables.reshape(-1, batch, 2)) if batch > 1 else tables
         return Garbled(rows.reshape(batch, -1).view(np.uint8), outputs)
@@ -88,8 +89,7 @@ class GarblingGates(HalfGates):
         super().__init__(circuit, batch)
 
     def _make_room(self, most: int) -> None:
-        widest = max(places for _, places in self.circuit.inputs) * self.batch
-        self.offsets = np.tile(self._delta.words, (max(2 * most, widest), 1))
+        self.offsets = np.tile(self._delta.words, (2 * most, 1))
         self.labels, _ = buffer(4 * most)
         self.once, self.once_room = buffer(4 * most)
         self.tweaked, _ = buffer(4 * most)
@@ -98,12 +98,12 @@ class GarblingGates(HalfGates):
         self.ones = np.ones(2 * most, np.int64)
         self.masks = np.empty((2 * most, 2), np.uint64)
 
-    def _step(self, gates: slice, output: Labels) -> GateStep:
-        return GarblingStep(self, gates, self._tweaks[:, gates], output)
+    def _step(self, rows: slice, tweaks: Labels, output: Labels) -> GateStep:
+        return GarblingStep(self, rows, tweaks, output)
 
     def inverted(self, wires: Wires) -> Wires:
-        rows = wires[0].size // 2
-        return wires ^ self.offsets[:rows].reshape(wires.shape[1:])
+        # Repeated for all places: numpy is slow where it broadcasts over the two words of a label.
+        return wires ^ np.tile(self._delta.words, (*wires.shape[1:-1], 1))
 
 
 class GarblingStep(GateStep):
@@ -113,9 +113,9 @@ class GarblingStep(GateStep):
     is room for what colours choose, so that the output is the XOR of the last four n.
     """
 
-    def __init__(self, room: GarblingGates, gates: slice, tweaks: Labels, output: Labels) -> None:
-        n = gates.stop - gates.start
-        self.gates, self.tweaks, self.output = gates, tweaks, output
+    def __init__(self, room: GarblingGates, rows: slice, tweaks: Labels, output: Labels) -> None:
+        n = len(output)
+        self.room, self.rows, self.tweaks = room, rows, tweaks
         labels = room.labels[: 4 * n]
         self.ones, self.zeros = labels[: 2 * n], labels[2 * n :]
         self.left, self.right = labels[2 * n : 3 * n], labels[3 * n :]
@@ -125,33 +125,33 @@ class GarblingStep(GateStep):
         self.once_written = room.once_room[: 64 * n + 15]
         self.twice_written = room.twice_room[: 64 * n + 15]
         self.once, self.twice = once, twice
-        self.once_halves = once.reshape(2, 2, n, 2)
+        self.once_pairs = once.reshape(2, 2 * n, 2)
         tweaked = room.tweaked[: 4 * n]
-        self.tweaked_halves, self.tweaked_read = tweaked.reshape(2, 2, n, 2), octets(tweaked)
-        self.hashes_of_one, self.hashes_of_zero = twice.reshape(2, 2, n, 2)
-        self.chosen = room.twice[4 * n : 6 * n].reshape(2, n, 2)
+        self.tweaked_pairs, self.tweaked_read = tweaked.reshape(2, 2 * n, 2), octets(tweaked)
+        self.hashes_of_one, self.hashes_of_zero = twice[: 2 * n], twice[2 * n :]
+        self.chosen = room.twice[4 * n : 6 * n]
         self.summands = room.twice[2 * n : 6 * n].reshape(4, 2 * n)
         self.result = output.reshape(-1)
         self.lowest_words = self.zeros.view(np.int64)[:, 0]
         self.bits, self.colours = room.ones[: 2 * n], room.colours[: 2 * n]
-        masks = room.masks[: 2 * n]
-        self.masks, self.mask_halves = masks, masks.reshape(2, n, 2)
-        self.scratch = tweaked[:n]
+        self.masks = room.masks[: 2 * n]
+        self.right_masks, self.scratch = self.masks[n:], tweaked[:n]
+        self.n = n
 
-    def run(self, encrypt: Encrypt, tables: Labels) -> None:
-        xor, conjunction = np.bitwise_xor, np.bitwise_and
-        here = tables[:, self.gates]
-        generator, evaluator = here
+    def run(self) -> None:
+        xor, conjunction, encrypt = np.bitwise_xor, np.bitwise_and, self.room.encrypt
+        here = self.room.tables[self.rows]
+        generator, evaluator = here[: self.n], here[self.n :]
         xor(self.zeros, self.offsets, self.ones)
         encrypt(self.labels_read, self.once_written)
-        xor(self.once_halves, self.tweaks, self.tweaked_halves)
+        xor(self.once_pairs, self.tweaks, self.tweaked_pairs)
         encrypt(self.tweaked_read, self.twice_written)
         xor(self.twice, self.once, self.twice)
         xor(self.hashes_of_zero, self.hashes_of_one, here)
         conjunction(self.lowest_words, self.bits, self.colours)
         EVERY_BIT.take(self.colours, 0, self.masks, "clip")
-        conjunction(self.mask_halves[1], self.left_offsets, self.scratch)
+        conjunction(self.right_masks, self.left_offsets, self.scratch)
         xor(generator, self.scratch, generator)
-        conjunction(here, self.mask_halves, self.chosen)
+        conjunction(here, self.masks, self.chosen)
         xor(evaluator, self.left, evaluator)
         xor.reduce(self.summands, axis=0, out=self.result)

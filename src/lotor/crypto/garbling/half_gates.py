@@ -1,18 +1,16 @@
 """What garbler and evaluator have in common: the plan of a circuit's AND gates.
 
 Half gates with free XOR (Zahur, Rosulek and Evans, 2015; Kolesnikov and Schneider, 2008). The
-gates of a level are worked on together, in steps that are small enough for the cache of a core.
-Which labels a step reads and writes never changes, so that all views are made beforehand.
+gates of a level are worked on together, in steps that a core's cache can hold.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from lotor.core.errors import InputError
-from lotor.crypto.garbling.circuit import BooleanCircuit, Shape
+from lotor.crypto.garbling.circuit import BooleanCircuit
 from lotor.crypto.garbling.gates import Pair, Wires
 from lotor.crypto.garbling.hash import (
     Encrypt,
@@ -23,9 +21,12 @@ from lotor.crypto.garbling.hash import (
     octets,
     tweak_base,
 )
+from lotor.crypto.garbling.tracing import Calls, traced, untraced
 from lotor.crypto.ot import Labels
 
-STEP = 2048  # so many AND gates are worked on together, if a level has them
+# So many AND gates of a circuit are worked on together, if a level has them. Tables are in the
+# order of steps: both parties must cut circuits alike.
+STEP = 4096
 
 EVERY_BIT = np.array([[0, 0], [2**64 - 1, 2**64 - 1]], np.uint64)
 """The mask of a colour."""
@@ -44,105 +45,85 @@ class GateStep(ABC):
     right: Labels
 
     @abstractmethod
-    def run(self, encrypt: Encrypt, tables: Labels) -> None:
-        """From the inputs to the output; tables are (2, gates, 2), of all gates."""
-
-
-class _Part(NamedTuple):
-    """Some rows of one of a level's pairs, or all."""
-
-    pair: int
-    rows: slice | None
-    shape: Shape
-
-
-class _Slot(NamedTuple):
-    """Where a step takes its inputs from, and where they are put."""
-
-    pair: int
-    rows: slice | None
-    left: Labels
-    right: Labels
-
-
-class GateLevel(NamedTuple):
-    """Steps with their slots, and the output labels of each pair."""
-
-    steps: list[tuple[GateStep, list[_Slot]]]
-    outputs: list[Labels]
+    def run(self) -> None:
+        """From the inputs to the output."""
 
 
 class HalfGates(ABC):
-    """A backend whose wires are labels, (bits, places, batch, 2)."""
+    """A backend whose wires are labels, (bits, places, batch, 2).
+
+    It traces the formula of a circuit when it is made, and then runs it any number of times.
+    """
+
+    encrypt: Encrypt
+    tables: Labels
+    """(2 · gates, 2), of all circuits of a batch: for each step the rows of all its gates' halves
+    for the garbler's input, then those for the evaluator's."""
 
     def __init__(self, circuit: BooleanCircuit, batch: int) -> None:
         self.circuit, self.batch = circuit, batch
+        self._tweaks = np.empty((2 * circuit.ands, batch, 2), np.uint64)
         self._numbered: tuple[int, int] | None = None
-        numbers = np.empty((2 * circuit.ands, batch, 2), np.uint64)
-        self._numbers = numbers
-        self._tweaks = numbers.reshape(2, -1, 2)
-        self._encrypt: Encrypt
-        self._tables: Labels
-        self._next = 0
-        steps = [_parts(level, batch) for level in circuit.gates]
-        sizes = [_gates(parts) * batch for level in steps for parts in level]
-        self._make_room(max(sizes, default=0))
-        gate = 0
-        self._levels: list[GateLevel] = []
-        for shapes, parts in zip(circuit.gates, steps, strict=True):
-            self._levels.append(self._level(gate, shapes, parts))
-            gate += sum(bits * places for bits, places in shapes) * batch
+        self._make_room(_most(circuit) * batch)
+        self._row = 0
+        self._calls: Calls = []
+        self._inputs = [np.empty((*shape, batch, 2), np.uint64) for shape in circuit.inputs]
+        wires = (traced(each, self._calls) for each in self._inputs)
+        self._output = untraced(circuit.run(self, *wires))
 
     @abstractmethod
     def _make_room(self, most: int) -> None:
         """Make the buffers for the largest step."""
 
     @abstractmethod
-    def _step(self, gates: slice, output: Labels) -> GateStep:
-        """A step for these gates, counted over all circuits of the batch."""
+    def _step(self, rows: slice, tweaks: Labels, output: Labels) -> GateStep:
+        """The step that has these rows of the tables."""
 
     @abstractmethod
     def inverted(self, wires: Wires) -> Wires:
         """NOT."""
 
-    def _level(self, gate: int, shapes: Sequence[Shape], steps: list[list[_Part]]) -> GateLevel:
-        sizes = [bits * places * self.batch for bits, places in shapes]
-        output = np.empty((sum(sizes), 2), np.uint64)
-        planned, done = [], 0
-        for parts in steps:
-            count = _gates(parts) * self.batch
-            gates = slice(gate + done, gate + done + count)
-            step = self._step(gates, output[done : done + count])
-            planned.append((step, list(_slots(step, parts, self.batch))))
-            done += count
-        pieces = np.split(output, np.cumsum(sizes)[:-1])
-        outputs = [
-            piece.reshape(*shape, self.batch, 2)
-            for piece, shape in zip(pieces, shapes, strict=True)
-        ]
-        return GateLevel(planned, outputs)
-
     def both(self, *pairs: Pair) -> list[Wires]:
-        """AND gates of one level."""
-        level = self._levels[self._next]
-        self._next += 1
-        for step, slots in level.steps:
-            for pair, rows, left, right in slots:
-                a, b = pairs[pair]
-                left[...] = a if rows is None or len(a) == 1 else a[rows]
-                right[...] = b if rows is None else b[rows]
-            step.run(self._encrypt, self._tables)
-        return level.outputs
+        """Plan the AND gates of one level."""
+        output = np.empty((sum(b.size // 2 for _, b in pairs), 2), np.uint64)
+        done = 0
+        for together in _steps(pairs):
+            done += self._plan(together, output[done:])
+        ends = np.cumsum([b.size // 2 for _, b in pairs])
+        return [
+            traced(rows.reshape(b.shape), self._calls)
+            for rows, (_, b) in zip(np.split(output, ends[:-1]), pairs, strict=True)
+        ]
+
+    def _plan(self, pairs: Sequence[Pair], output: Labels) -> int:
+        """One step: how many gates it has."""
+        count = sum(b.size // 2 for _, b in pairs)
+        rows = slice(self._row, self._row + 2 * count)
+        self._row = rows.stop
+        step = self._step(rows, self._tweaks.reshape(-1, 2)[rows], output[:count])
+        at = 0
+        for a, b in pairs:
+            here = slice(at, at + b.size // 2)
+            for room, wires in ((step.left, a), (step.right, b)):
+                slot = room[here].reshape(b.shape)
+                self._calls.append((slot.__setitem__, (..., untraced(wires))))
+            at = here.stop
+        self._calls.append((step.run, ()))
+        return count
 
     def run(self, key: HashKey, place: Place, tables: Labels, inputs: Sequence[Labels]) -> Labels:
         """The output labels of the whole circuit."""
         tweak_base(place)
         if self._numbered != place[:2]:
-            fill_numbers(self._numbers, place)
+            fill_numbers(self._tweaks, place)
             self._numbered = place[:2]
-        fill_rounds(self._numbers, place.round)
-        self._encrypt, self._tables, self._next = key.encrypt, tables, 0
-        return self.circuit.run(self, *inputs).copy()
+        fill_rounds(self._tweaks, place.round)
+        self.encrypt, self.tables = key.encrypt, tables
+        for kept, given in zip(self._inputs, inputs, strict=True):
+            kept[...] = given
+        for call, arguments in self._calls:
+            call(*arguments)
+        return self._output.copy()
 
 
 def transposed_labels(labels: Labels) -> Labels:
@@ -166,29 +147,20 @@ def check_inputs(circuit: BooleanCircuit, inputs: Sequence[Labels]) -> int:
     return batch
 
 
-def _gates(parts: Sequence[_Part]) -> int:
-    return sum(bits * places for _, _, (bits, places) in parts)
+def _steps(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """The pairs of a level in one step, or if they have too many gates in several, by rows."""
+    if sum(b.shape[0] * b.shape[1] for _, b in pairs) <= STEP:
+        yield list(pairs)
+        return
+    for a, b in pairs:
+        rows = max(STEP // b.shape[1], 1)
+        for start in range(0, len(b), rows):
+            here = slice(start, start + rows)
+            yield [(a if len(a) == 1 else a[here], b[here])]
 
 
-def _parts(level: Sequence[Shape], batch: int) -> list[list[_Part]]:
-    """All pairs of a level in one step, or if they are too many in several, by rows."""
-    if sum(bits * places for bits, places in level) * batch <= STEP:
-        return [[_Part(n, None, shape) for n, shape in enumerate(level)]]
-    return list(_cut(level, batch))
-
-
-def _cut(level: Sequence[Shape], batch: int) -> Iterator[list[_Part]]:
-    for n, (bits, places) in enumerate(level):
-        rows = max(STEP // (places * batch), 1)
-        for start in range(0, bits, rows):
-            end = min(start + rows, bits)
-            yield [_Part(n, slice(start, end), (end - start, places))]
-
-
-def _slots(step: GateStep, parts: Sequence[_Part], batch: int) -> Iterator[_Slot]:
-    at = 0
-    for pair, rows, (bits, places) in parts:
-        here = slice(at, at + bits * places * batch)
-        shape = (bits, places, batch, 2)
-        yield _Slot(pair, rows, step.left[here].reshape(shape), step.right[here].reshape(shape))
-        at = here.stop
+def _most(circuit: BooleanCircuit) -> int:
+    """No step has more gates than this."""
+    levels = [sum(bits * places for bits, places in level) for level in circuit.gates]
+    widest = max((places for level in circuit.gates for _, places in level), default=0)
+    return min(max(levels, default=0), max(STEP, widest))

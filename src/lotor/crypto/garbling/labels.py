@@ -6,7 +6,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from lotor.core.errors import CryptoError, InputError
+from lotor.core.errors import CryptoError, FormatError, InputError
 from lotor.crypto.garbling.hash import Place
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot import LABEL_BYTES, Delta, Labels
@@ -65,6 +65,21 @@ def chosen(zeros: Labels, bits: NDArray[np.uint8], delta: Delta) -> Labels:
     """The label of each bit: (...) bits and (..., 2) zero-labels to (..., 2)."""
     offsets = np.stack([np.zeros(2, np.uint64), delta.words])
     return zeros ^ offsets.take(bits, axis=0, mode="clip")
+
+
+def read_labels(data: bytes | memoryview, shape: tuple[int, ...]) -> Labels:
+    """Labels that somebody sent as bytes, (*shape, 2).
+
+    >>> read_labels(bytes(96), (3, 2)).shape
+    (3, 2, 2)
+    """
+    wanted = LABEL_BYTES * int(np.prod(shape))
+    if len(data) != wanted:
+        raise FormatError(
+            f"labels of {len(data)} bytes arrived, and {wanted} are needed: they were cut, or are "
+            "of another circuit"
+        )
+    return np.frombuffer(data, np.uint64).reshape(*shape, 2)
 
 
 class InputOrder:

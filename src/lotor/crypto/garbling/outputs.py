@@ -29,6 +29,11 @@ class OutputCodes(NamedTuple):
     def __repr__(self) -> str:
         return f"<OutputCodes of {self.colours.shape} outputs>"
 
+    def of(self, number: int) -> "OutputCodes":
+        """Those of one circuit of the batch, as a batch of one."""
+        one = slice(number, number + 1)
+        return OutputCodes(self.colours[..., one], self.tags[..., one])
+
 
 class OutputSigns(NamedTuple):
     """What the evaluator shows of outputs: colours, and the tags of its labels."""

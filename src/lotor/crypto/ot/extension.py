@@ -37,7 +37,7 @@ class CorrelatedReceiver:
 
     def __init__(self, pairs: bytes) -> None:
         _check_seeds(pairs, 2)
-        seeds = [pairs[i : i + SEED_BYTES] for i in range(0, len(pairs), SEED_BYTES)]
+        seeds = _parts(pairs)
         self._zeros, self._ones = _Streams(seeds[::2]), _Streams(seeds[1::2])
         self._uses = OneUse("transfer batch", "in which choices the two differ")
 
@@ -65,7 +65,7 @@ class CorrelatedSender:
 
     def __init__(self, seeds: bytes, delta: Delta) -> None:
         _check_seeds(seeds, 1)
-        self._streams = _Streams([seeds[i : i + 16] for i in range(0, len(seeds), SEED_BYTES)])
+        self._streams = _Streams(_parts(seeds))
         self._mask = delta.bits[:, np.newaxis] * np.uint8(255)
         self._uses = OneUse("transfer batch", "labels under which the circuit was not garbled")
 
@@ -93,6 +93,10 @@ def _check_seeds(seeds: bytes, each: int) -> None:
             f"an extension needs {TRANSFERS * each} seeds of {SEED_BYTES} bytes from base "
             f"transfers, and was given {len(seeds)} bytes"
         )
+
+
+def _parts(seeds: bytes) -> list[bytes]:
+    return [seeds[i : i + SEED_BYTES] for i in range(0, len(seeds), SEED_BYTES)]
 
 
 class _Streams:
