@@ -37,6 +37,7 @@ class ServerPlaces:
     def order(self, turn: Turn) -> Order:
         """The arms by their tie draws, the largest first: of equal scores the first wins.
 
-        It is a uniform order that has nothing to do with scores.
+        It is a uniform order that has nothing to do with scores. Inputs of a circuit are in this
+        order, and results in that of the arms.
         """
         return np.argsort(~self._ties.words(_TIES, turn.t, turn.l), kind="stable")

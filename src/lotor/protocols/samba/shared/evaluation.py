@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lotor.core.fixed_point import SCORE_BITS
-from lotor.crypto.garbling import Evaluator, OutputSigns, Purpose, bits_of, signs_of
+from lotor.crypto.garbling import Evaluator, OutputSigns, Purpose, bits_of, read_labels, signs_of
 from lotor.crypto.ot import CorrelatedReceiver, Labels
 from lotor.protocols.samba.shared.argmax import ServerPlaces
 from lotor.protocols.samba.shared.pads import AllPads
@@ -34,7 +34,8 @@ class Evaluation:
 
     def columns(self, number: int) -> bytes:
         """Choose Comp's shares of a batch's scores; their labels are kept until its turns come."""
-        shares = [self._pads.shares(t, l) for t, l in self.schedule.batch(number).turns]
+        turns = self.schedule.batch(number).turns
+        shares = [self._pads.shares(*turn)[self._places.order(turn)] for turn in turns]
         choices = bits_of(np.stack(shares, axis=-1), SCORE_BITS)
         columns, self._rows[number] = self._transfers.extend(number, choices)
         return columns
@@ -42,13 +43,12 @@ class Evaluation:
     def signs(self, batch: TurnBatch, turn: int, labels: bytes, tables: memoryview) -> OutputSigns:
         """What Comp can show of the results of a turn."""
         rows, places = self._rows[batch.number], self._places
-        theirs = np.frombuffer(labels, np.uint64).reshape(*rows.shape[:2], 2)
-        order, place = places.order(batch.turns[turn]), places.place(batch, turn)
-        inputs = (theirs ^ rows[:, :, turn]).take(order, axis=1)[:, :, np.newaxis]
-        key = places.hash_key(batch, Purpose.GARBLING)
-        outputs = self._evaluator.evaluate(key, place, np.frombuffer(tables, np.uint8), inputs)
+        theirs = read_labels(labels, rows.shape[:2])
+        place, key = places.place(batch, turn), places.hash_key(batch, Purpose.GARBLING)
+        inputs = (theirs ^ rows[:, :, turn])[:, :, np.newaxis]
+        outputs = self._evaluator.evaluate(key, place, tables, inputs)
         of_arms = np.empty_like(outputs)
-        of_arms[order] = outputs
+        of_arms[places.order(batch.turns[turn])] = outputs
         return signs_of(places.hash_key(batch, Purpose.OUTPUTS), place, of_arms)
 
     def done(self, batch: TurnBatch) -> None:

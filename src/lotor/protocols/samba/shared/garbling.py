@@ -61,13 +61,11 @@ class Garbling:
         shape = (SCORE_BITS, self.schedule.circuit.places, len(batch.turns))
         theirs = self._transfers.extend(number, columns, math.prod(shape))
         zeros = self._sources.zeros(EPOCH, CIRCUIT, number, shape)
-        orders = np.stack([places.order(turn) for turn in batch.turns], axis=-1)
-        scores = zeros ^ theirs.reshape(zeros.shape)
-        inputs = np.take_along_axis(scores, orders[np.newaxis, ..., np.newaxis], axis=1)
-        place = places.place(batch)
-        garbled = self._garbler.garble(places.hash_key(batch, Purpose.GARBLING), place, inputs)
+        place, key = places.place(batch), places.hash_key(batch, Purpose.GARBLING)
+        garbled = self._garbler.garble(key, place, zeros ^ theirs.reshape(zeros.shape))
         outputs = np.empty_like(garbled.outputs)
-        np.put_along_axis(outputs, orders[..., np.newaxis], garbled.outputs, axis=0)
+        for turn, one in enumerate(batch.turns):
+            outputs[places.order(one), turn] = garbled.outputs[:, turn]
         codes = codes_of(places.hash_key(batch, Purpose.OUTPUTS), place, outputs, self._delta)
         self._batches[number] = GarbledBatch(garbled.tables.tobytes(), zeros, codes)
 
@@ -79,7 +77,8 @@ class Garbling:
     def labels(self, batch: TurnBatch, turn: int, scores: bytes) -> bytes:
         """The labels of Controller's shares of the scores in one turn, and of no others."""
         self._inputs.take(self._places.place(batch, turn), scores)
-        bits = bits_of(np.frombuffer(scores, "<u8").astype(np.uint64), SCORE_BITS)
+        words = np.frombuffer(scores, "<u8").astype(np.uint64)
+        bits = bits_of(words[self._places.order(batch.turns[turn])], SCORE_BITS)
         zeros = self._batches[batch.number].zeros[:, :, turn]
         return chosen(zeros, bits, self._delta).tobytes()
 
