@@ -50,7 +50,7 @@ def test_the_form_that_is_run_unless_another_is_asked_for() -> None:
 def test_an_option_of_another_form_is_refused() -> None:
     done = lotor("run", "samba", *SMALL, "--key-bits", "2048")
     assert done.returncode == 2
-    assert "choose form='paper'" in " ".join(done.stderr.split())
+    assert "choose --form 'paper'" in " ".join(done.stderr.split())
 
 
 def test_the_position_form_says_what_it_shows() -> None:

@@ -97,7 +97,7 @@ def plain(policy: str) -> float:
 
 def federation_of(folder: Path, means: Mapping[str, float], budget: int) -> Federation:
     cast = hospitals(means, budget=budget, seed=7, policy="ucb")
-    return Federation(folder, lotor.Samba.form_called("paper"), cast, 7)
+    return Federation(folder, lotor.Samba.form_called("shared"), cast, 7)
 
 
 @pytest.fixture(scope="module")

@@ -346,7 +346,9 @@ def test_an_order_of_each_option_gives_the_same_protocol_back(
     name: str, one: Option, value: OptionValue
 ) -> None:
     kind = PROTOCOLS[name]
-    protocol = kind.configured(None, {one.name: value})
+    # Some options belong to one form only.
+    form = {"form": "paper"} if one.name in getattr(kind, "paper_options", ()) else {}
+    protocol = kind.configured(None, {one.name: value, **form})
     assert getattr(protocol, one.name) == value
     said = protocol.order_options()
     assert all(isinstance(part, str | int) for part in said.values())

@@ -70,6 +70,9 @@ class SecureProtocol(Protocol):
     forms: ClassVar[Mapping[str, str | type[AnyForm]]]
     """Its forms, each as module:Class so that it is loaded when used; the first is the default."""
 
+    form_notes: ClassVar[Mapping[str, str]] = {}
+    """What `--help` says of each form, where there are several: who learns what, at what cost."""
+
     default_budget: ClassVar[int] = 1000
     demo_budget: ClassVar[int] = 300
     exact: ClassVar[bool] = True
@@ -162,7 +165,9 @@ class SecureProtocol(Protocol):
         """The option `form` says which forms there are."""
         if one.name != "form":
             return one
-        return replace(one, text=f"{one.text.removesuffix('.')}: {' or '.join(cls.forms)}.")
+        text = f"{one.text.removesuffix('.')}: {' or '.join(cls.forms)}."
+        notes = [f"{form}: {note}." for form, note in cls.form_notes.items()]
+        return replace(one, text=" ".join([text, *notes]))
 
     @classmethod
     def policy_kind(cls) -> type:

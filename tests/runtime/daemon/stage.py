@@ -327,7 +327,7 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(sys, "path", list(sys.path))
         patch.setattr(private, "random_prime", few_primes)
         cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
-        federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
+        federation = Federation(folder, lotor.Samba.form_called("shared"), cast, SEED)
         federation.prepare()
         for name in cast.pullers:
             (federation.kits[name] / "hospital.py").write_text(HOSPITAL)
