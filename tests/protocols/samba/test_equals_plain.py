@@ -161,7 +161,7 @@ def test_refused_policies_and_options() -> None:
     with pytest.raises(InputError, match="an insecure Paillier key"):
         lotor.Samba(form="paper", insecure_key_bits=129)
     with pytest.raises(InputError, match=r"may seal 2\^32"):
-        lotor.run(lotor.Samba(), lotor.BernoulliArms([0.5] * 100), budget=50_000_000)
+        lotor.run(lotor.Samba(form="paper"), lotor.BernoulliArms([0.5] * 100), budget=50_000_000)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from lotor.policies import Policy, to_text
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
-FORMS = ["shared"]
+FORMS = ["shared", "dealt"]
 POLICIES = [
     lotor.UCB(),
     lotor.EpsilonGreedy(0.3),
@@ -98,7 +98,7 @@ def test_a_budget_without_a_choice(form: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("policy", POLICIES, ids=to_text)
+@pytest.mark.parametrize("policy", [lotor.UCB(), lotor.Pursuit(0.2)], ids=to_text)
 def test_ten_thousand_rounds(form: str, policy: Policy) -> None:
     arms = lotor.BernoulliArms([0.05 + 0.09 * i for i in range(10)])
     assert_equals_plain(lotor.Samba(policy, form=form), arms, 10_000, 21)

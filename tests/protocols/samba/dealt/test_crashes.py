@@ -1,4 +1,4 @@
-"""A crash of any party at any effect changes nothing, and no mask ever covers two values."""
+"""What parties of the dealt form settle before a share leaves, so that no mask covers two values."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -6,11 +6,10 @@ from contextlib import suppress
 import pytest
 
 import lotor
-from crashing import Answers, Fate, Simulation, World
+from crashing import Answers, Fate, Simulation
 from helpers import run_openly
 from lotor.core.effects import Checkpoint, Effect, Message, Once, Receive, Send, Steps
 from lotor.core.errors import LotorError
-from lotor.policies import Policy
 from lotor.protocols.party import Party
 from lotor.protocols.samba.dealt.messages import (
     DealtBits,
@@ -20,7 +19,6 @@ from lotor.protocols.samba.dealt.messages import (
 )
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.two_server.messages import Corrections, Opened
-from lotor.runtime.durable import host as host_module
 from one_use import Departure, used_twice
 from power import Fickle, PowerCuts
 from protocols.samba.dealt.stage import dealt, dealt_sites
@@ -57,38 +55,6 @@ def play(
     return customer and customer.output, simulation.sent, stopped
 
 
-def check_equals_plain(policy: Policy, budget: int, fate: Fate, seed: int = 0) -> None:
-    world = World(MEANS, seed=SEED)
-    size = len(MEANS), budget
-    total, sent, stopped = play(Simulation, dealt(policy, 2), size, world, fate, seed)
-    assert stopped is None
-    plain = lotor.run(policy, lotor.BernoulliArms(MEANS), budget=budget, seed=SEED)
-    assert total == plain.reward
-    assert [world.arms[t] for t in range(1, budget + 1)] == plain.arms
-    assert world.double_pulls == 0
-    assert used_twice(sent, *KINDS) == []
-
-
-def test_a_crash_at_each_effect() -> None:
-    fate = Fate()
-    check_equals_plain(lotor.UCB(), 3, fate)
-    assert fate.steps > 150
-    for at in range(1, fate.steps + 1):
-        check_equals_plain(lotor.UCB(), 3, Fate(at=at))
-
-
-@pytest.mark.parametrize("rounds", [1, 4])
-@pytest.mark.parametrize("policy", [lotor.ThompsonSampling(), lotor.Pursuit()], ids=str)
-def test_many_crashes(policy: Policy, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", rounds)
-    crashes = 0
-    for seed in range(4):
-        fate = Fate(seed, probability=0.01)
-        check_equals_plain(policy, 9, fate, seed)
-        crashes += fate.crashes
-    assert crashes > 10
-
-
 def cut_at(at: int | None) -> tuple[Fate, list[Departure], LotorError | None]:
     """A run with one power cut, in a world that answers otherwise each time it is asked."""
     fate = Fate(at=at)
@@ -96,16 +62,8 @@ def cut_at(at: int | None) -> tuple[Fate, list[Departure], LotorError | None]:
     return fate, *play(PowerCuts, dealt(lotor.UCB(), 2), (len(MEANS), 4), Fickle(), fate)[1:]
 
 
-def test_a_power_cut_at_each_effect_and_another_answer_put_no_two_values_under_one_mask() -> None:
-    steps = cut_at(None)[0].steps
-    for at in range(1, steps + 1):
-        _, sent, stopped = cut_at(at)
-        assert stopped is None
-        assert used_twice(sent, *KINDS) == []
-
-
 def test_an_owner_that_settles_nothing_uses_masks_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the test above would notice."""
+    """So that test_forms_resume.py would notice."""
     whole = SambaDealtOwner.steps
 
     def unsettled(self: SambaDealtOwner) -> Steps[None]:

@@ -34,22 +34,6 @@ def check(samba: lotor.Samba, arms: Environment, budget: int, seed: int) -> None
     assert secure.reward == plain.reward
 
 
-@settings(max_examples=60)
-@given(
-    policy=st.sampled_from(POLICIES),
-    means=means,
-    extra=st.integers(0, 30),
-    seed=st.integers(0, 2**48),
-    data=st.data(),
-)
-def test_secure_equals_plain_arm_by_arm(
-    policy: Policy, means: list[float], extra: int, seed: int, data: st.DataObject
-) -> None:
-    owners = data.draw(st.integers(1, len(means)), label="owners")
-    samba = lotor.Samba(policy, owners=owners, form="dealt")
-    check(samba, lotor.BernoulliArms(means), len(means) + extra, seed)
-
-
 @pytest.mark.parametrize("policy", POLICIES, ids=to_text)
 @pytest.mark.parametrize(("k", "owners"), [(20, 4), (21, 21), (100, 7)])
 def test_many_arms_that_all_tie(policy: Policy, k: int, owners: int) -> None:
@@ -64,20 +48,6 @@ def test_a_tournament(k: int) -> None:
     samba = lotor.Samba(lotor.UCB(), owners=3, form="dealt")
     arms = lotor.BernoulliArms([i % 3 / 2 for i in range(k)])
     check(samba, arms, k + 20, seed=1)
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=to_text)
-def test_rewards_that_are_not_bits(policy: Policy) -> None:
-    def uneven(decision: lotor.Decision) -> float:
-        return (decision.round * 0.618 * (decision.arm + 1)) % 7.0 - 3.0
-
-    arms = lotor.CallbackArms([uneven] * 4, reward_range=(-3.0, 4.0))
-    check(lotor.Samba(policy, owners=2, form="dealt"), arms, 60, seed=5)
-
-
-def test_a_run_that_chooses_nothing() -> None:
-    """Each arm is pulled once, and the budget is spent."""
-    check(lotor.Samba(owners=2, form="dealt"), lotor.BernoulliArms([0.5] * 4), 4, seed=1)
 
 
 @settings(max_examples=60)
