@@ -20,6 +20,20 @@ FAULTS = [
         ("test_link.py",),
     ),
     Fault(
+        "a second value may leave under a mask that is used once",
+        "resume rules",
+        'elif not compare_digest(recorded.once or b"", digest):',
+        "elif not digest:",
+        ("test_once.py",),
+    ),
+    Fault(
+        "the disk shows who was pulled under a mask",
+        "resume rules",
+        "if effect.decision is not None or effect.masked or self._alike",
+        "if effect.decision is not None or self._alike",
+        ("test_once.py",),
+    ),
+    Fault(
         "what is not on the disk is acknowledged",
         "resume rules",
         "return self.durable\n",
@@ -126,7 +140,7 @@ FAULTS = [
     Fault(
         "another decision than the recorded one goes on",
         "decisions once",
-        "if recorded.decision != (decision.id if decision else None):",
+        "if recorded.once is not None or recorded.decision != (decision.id if decision else None):",
         "if recorded.number < 0:",
         ("test_host.py",),
     ),
@@ -305,6 +319,13 @@ FAULTS = [
         "return split_text(policy)[0] == rule",
         "return policy.startswith(rule)",
         ("test_consent.py",),
+    ),
+    Fault(
+        "a server without rules takes part in a form that leaks",
+        "consent",
+        "return list(form_objections(None, request))",
+        "return []",
+        ("test_consent_forms.py",),
     ),
     Fault(
         "finished runs give their budget back",
