@@ -99,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a minute or two, and less precise")
     options = parser.parse_args()
-    turns, rounds, far_rounds = (1, 500, 120) if options.quick else (4, 1_500, 400)
+    turns, rounds, far_rounds = (1, 500, 250) if options.quick else (4, 1_500, 400)
     console = Console(width=max(140, Console().width))
     for made in near(list(lotor.Samba.forms), turns, rounds):
         console.print(made)

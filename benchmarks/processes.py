@@ -38,7 +38,7 @@ ROLES = ("owner", "controller", "comp", "customer")
 DEALER = "dealer"
 KEY_BITS, SEED = 2048, 7
 # Rounds before the first point that is measured, and after the last one.
-LEAD, TAIL = 64, 48
+LEAD, TAIL = 64, 160
 PATIENCE = 30.0  # seconds within which an echo must be up
 HOSPITAL = '''"""Outcomes in memory: a decision that is asked again gets the same one."""
 

@@ -27,10 +27,10 @@ FAULTS = [
         ("test_once.py",),
     ),
     Fault(
-        "the disk shows who was pulled under a mask",
+        "peers see who was pulled under a mask",
         "resume rules",
-        "if effect.decision is not None or effect.masked or self._alike",
-        "if effect.decision is not None or self._alike",
+        "self.commits += counted\n",
+        "self.commits += 1\n",
         ("test_once.py",),
     ),
     Fault(

@@ -6,6 +6,7 @@ from mutants import (
     faults_garbling,
     faults_protocols,
     faults_runtime,
+    faults_shared,
 )
 
 FAULTS = [
@@ -13,5 +14,6 @@ FAULTS = [
     *faults_circuits.FAULTS,
     *faults_garbling.FAULTS,
     *faults_protocols.FAULTS,
+    *faults_shared.FAULTS,
     *faults_runtime.FAULTS,
 ]

@@ -142,7 +142,7 @@ def test_what_cannot_be_ordered(owners: Mapping[str, int], budget: int) -> None:
         ({"key_bits": "many"}, "key_bits takes a whole number, not 'many'"),
         ({"owners": 2}, "cannot set owners"),
         ({"insecure_key_bits": 256}, "cannot set insecure_key_bits"),
-        ({"form": "novel"}, "samba has no form 'novel': choose paper"),
+        ({"form": "novel"}, "samba has no form 'novel': choose shared or dealt or paper"),
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""What parties of the dealt form settle before a share leaves, so that no mask covers two values."""
+"""What the dealt form settles before a share leaves, so that no mask covers two values."""
 
 from collections.abc import Callable
 from contextlib import suppress

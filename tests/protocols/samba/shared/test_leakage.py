@@ -82,6 +82,13 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
     assert set(MEASURED) >= {role for _, holders in KEYS.values() for role in holders}
 
 
+def test_each_owner_has_a_key_of_its_own_with_comp(outcome: Outcome) -> None:
+    owners = [party for party in outcome.parties.values() if isinstance(party, SambaSharedOwner)]
+    assert len({owner._memory.share_key for owner in owners}) == OWNERS
+    assert len({owner._memory.tag_key for owner in owners}) == 1
+    assert len({owner._memory.coin_key for owner in owners}) == 1
+
+
 def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
     """Owners hold the same number of arms here; the last batch is smaller than the others."""
     lengths: defaultdict[tuple[type[Message], str], set[int]] = defaultdict(set)
