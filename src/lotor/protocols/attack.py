@@ -13,7 +13,11 @@ from lotor.core.views import Truth, View
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many of `of` guesses were `right`, and which share of them is right by chance."""
+    """How many of `of` guesses were `right`, and which share of them is right by chance.
+
+    Chance is what the best guess without the view gets, such as the same answer in all rounds. With
+    no guesses at all (`of` is 0) the attack was not tried: the run has nothing that it could guess.
+    """
 
     right: int
     of: int
@@ -24,6 +28,9 @@ class Score:
         of = self.of + other.of
         chance = (self.chance * self.of + other.chance * other.of) / of if of else 0.0
         return Score(self.right + other.right, of, chance)
+
+
+NOT_TRIED = Score(0, 0, 0.0)
 
 
 class Attack(ABC):
