@@ -16,7 +16,12 @@ from lotor.protocols.samba.paper import complexity
 from lotor.protocols.samba.paper.comp import SambaPaperComp
 from lotor.protocols.samba.paper.controller import SambaPaperController
 from lotor.protocols.samba.paper.customer import SambaPaperCustomer
-from lotor.protocols.samba.paper.leakage import MEASURED, POSITION_SELECTION
+from lotor.protocols.samba.paper.leakage import (
+    ATTACKS,
+    COALITIONS,
+    MEASURED,
+    POSITION_SELECTION,
+)
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.protocol import Samba
@@ -39,6 +44,8 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
         "controller and comp, controller and the customer, either server and an owner"
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = COALITIONS
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
     def open(

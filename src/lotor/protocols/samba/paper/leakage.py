@@ -42,6 +42,32 @@ FIGURE_7: dict[str, dict[str, Sight]] = {
 }
 
 
+_ATTACKS = "lotor.protocols.samba.attacks:"
+_ON_PAPER = "lotor.protocols.samba.paper.attacks:"
+ATTACKS: dict[str, tuple[str, ...]] = {
+    COMP: tuple(
+        _ON_PAPER + name
+        for name in (
+            "PaperTrackRewards",
+            "PaperTrackCounts",
+            "PaperNameArms",
+            "PaperExploringRounds",
+            "PaperListGcd",
+        )
+    ),
+    OWNER: (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm"),
+    "controller+comp": (_ON_PAPER + "Unpermuted",),
+    "controller+customer": (_ON_PAPER + "OpenedSums",),
+    "controller+owner": (_ON_PAPER + "OpenedScores",),
+}
+
+COALITIONS = (
+    (CONTROLLER, COMP),
+    (CONTROLLER, CUSTOMER),
+    (CONTROLLER, OWNER),
+    (COMP, OWNER),
+)
+
 MEASURED: dict[str, Finding] = {
     COMP: Finding(
         sees="the terms, and in each iteration the permuted list of masked scores",

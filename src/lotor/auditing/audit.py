@@ -1,0 +1,178 @@
+"""`lotor.audit`: attack the views of a protocol's parties, and compare with what it states."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from lotor.auditing import generic
+from lotor.auditing.distinguishing import Features
+from lotor.auditing.recording import Recording, record
+from lotor.auditing.report import Attempt, AuditReport, judged
+from lotor.auditing.worlds import second_world
+from lotor.core.errors import InputError
+from lotor.core.registry import load
+from lotor.environments.base import Environment
+from lotor.protocols.attack import NOT_TRIED, Attack, Score
+from lotor.protocols.form import AnyForm
+from lotor.protocols.protocol import SecureProtocol
+
+NETWORK = "network"
+LEVEL = 0.99
+REPEAT = 24
+
+
+def audit(
+    protocol: SecureProtocol,
+    environment: Environment,
+    *,
+    budget: int,
+    repeat: int = REPEAT,
+    seed: int | None = None,
+    other: Environment | None = None,
+    level: float = LEVEL,
+    progress: Callable[[int, int], None] | None = None,
+) -> AuditReport:
+    """Run a protocol `repeat` times in each of two worlds, and attack what its parties saw.
+
+    The attacks are those that the form lists and generic ones. The report says whether all that
+    leaks is stated by the form, and whether all that is stated could be shown; a form whose claims
+    are true fails with probability 1 - `level` at most. `other` is the second world, with other
+    rewards; without one, it is derived where that is possible. `progress` is called with
+    (runs done, runs in all).
+
+    >>> import lotor
+    >>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+    >>> report = lotor.audit(samba, lotor.BernoulliArms([0.8, 0.3]), budget=30, repeat=2, seed=7)
+    >>> report.row("comp", "tracker: rewards").shown
+    True
+    """
+    _check(protocol, repeat, level)
+    seed = secrets.randbits(48) if seed is None else seed
+    form, began = protocol.in_form(), perf_counter()
+    protocol = form.audited(protocol, environment)
+    worlds = environment, second_world(environment) if other is None else other
+    suspects: list[_Suspect] = []
+    runs = [(j, world) for j in range(repeat) for world in range(2) if worlds[world] is not None]
+    for done, (j, world) in enumerate(runs):
+        if progress is not None:
+            progress(done, len(runs))
+        # Runs of a pair have one seed, so that they differ in nothing but their worlds.
+        chosen = worlds[world]
+        assert chosen is not None  # noqa: S101 (as selected above)
+        recording = record(protocol, chosen, budget=budget, seed=seed + j)
+        suspects = suspects or _suspects(form, protocol, recording)
+        for suspect in suspects:
+            suspect.study(recording, world)
+    attempts = [attempt for suspect in suspects for attempt in suspect.attempts()]
+    return AuditReport(
+        protocol=protocol.name,
+        form=form.name,
+        options=dict(protocol.options()),
+        budget=budget,
+        k=environment.k,
+        repeat=repeat,
+        seed=seed,
+        level=level,
+        rows=judged(attempts, level),
+        untried={one.label: one.untried() for one in suspects if one.untried()},
+        seconds=perf_counter() - began,
+    )
+
+
+@dataclass(slots=True)
+class _Suspect:
+    """A view that is attacked. A coalition is attacked only to show that the attacks work.
+
+    `tells` are the secrets that its view is known to give away.
+    """
+
+    label: str
+    seats: tuple[str, ...]
+    attacks: Sequence[Attack]
+    tells: frozenset[str] = frozenset()
+    coalition: bool = False
+    scores: dict[str, Score] = field(default_factory=dict)
+    features: defaultdict[tuple[str, int], list[Features]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def study(self, recording: Recording, world: int) -> None:
+        """Attack one run; what is needed for a comparison of worlds is kept."""
+        view = recording.view(*self.seats)
+        if world == 0:
+            for attack in self.attacks:
+                found = attack.score(view, recording.truth)
+                self.scores[attack.name] = self.scores.get(attack.name, NOT_TRIED) + found
+        if not self.coalition:
+            for one in generic.DISTINGUISHERS:
+                self.features[one.name, world].append(one.features(view))
+
+    def attempts(self) -> list[Attempt]:
+        found = [
+            Attempt(self.label, one.name, one.secret, self._states(one.secret), score)
+            for one in self.attacks
+            for score in [self.scores[one.name]]
+        ]
+        if self.coalition:
+            return found
+        return found + [
+            Attempt(self.label, one.name, one.secret, self._states(one.secret), score)
+            for one in generic.DISTINGUISHERS
+            for score in [one.score(self.features[one.name, 0], self.features[one.name, 1])]
+        ]
+
+    def _states(self, secret: str) -> bool:
+        return self.coalition or secret in self.tells
+
+    def untried(self) -> list[str]:
+        """What is stated to leak, and what no attack here is about."""
+        about = {one.secret for one in self.attacks}
+        return sorted(self.tells - about - {one.secret for one in generic.DISTINGUISHERS})
+
+
+def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> list[_Suspect]:
+    """Each seat that the form names, one seat of each other role, the network, the coalitions."""
+    first: dict[str, str] = {}
+    for seat in recording.parties:
+        first.setdefault(form.role(seat).name, seat)
+    found = []
+    for role in form.roles:
+        for seat in role.seats or (first[role.name],):
+            label = seat if len(role.seats) > 1 else role.name
+            found.append(_suspect(form, protocol, label, role.name, (seat,)))
+    found.append(_suspect(form, protocol, NETWORK, NETWORK, ()))
+    for roles in form.coalitions:
+        label = "+".join(roles)
+        if label in form.attacks:
+            seats = tuple(first[role] for role in roles)
+            found.append(_Suspect(label, seats, _listed(form, label), coalition=True))
+    return found
+
+
+def _suspect(
+    form: AnyForm, protocol: SecureProtocol, label: str, role: str, seats: tuple[str, ...]
+) -> _Suspect:
+    attacks = (*_listed(form, role), *generic.ATTACKS)
+    return _Suspect(label, seats, attacks, form.tells(protocol, role))
+
+
+def _listed(form: AnyForm, key: str) -> list[Attack]:
+    """The attacks that the form lists for a role or a coalition."""
+    found = []
+    for name in form.attacks.get(key, ()):
+        kind = load(name, "attack")
+        if not isinstance(kind, type) or not issubclass(kind, Attack):
+            raise InputError(f"{name} is not an attack: it must be a class derived from Attack")
+        found.append(kind())
+    return found
+
+
+def _check(protocol: object, repeat: int, level: float) -> None:
+    if not isinstance(protocol, SecureProtocol):
+        raise InputError(f"audit takes a protocol such as Samba(UCB()), not {protocol!r}")
+    if type(repeat) is not int or repeat < 1:
+        raise InputError(f"repeat is a whole number of at least 1, not {repeat!r}")
+    if not 0 < level < 1:
+        raise InputError(f"level is a probability such as 0.99, not {level!r}")
