@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from lotor.auditing import generic
-from lotor.auditing.distinguishing import Features
+from lotor.auditing import distinguishing
+from lotor.auditing.generic import EVERYWHERE
 from lotor.auditing.recording import Recording, record
 from lotor.auditing.report import Attempt, AuditReport, judged
 from lotor.auditing.worlds import second_world
 from lotor.core.errors import InputError
 from lotor.core.registry import load
 from lotor.environments.base import Environment
-from lotor.protocols.attack import NOT_TRIED, Attack, Score
+from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, Score
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
 
@@ -90,7 +90,7 @@ class _Suspect:
 
     label: str
     seats: tuple[str, ...]
-    attacks: Sequence[Attack]
+    attacks: Sequence[Attack | Distinguisher]
     tells: frozenset[str] = frozenset()
     coalition: bool = False
     scores: dict[str, Score] = field(default_factory=dict)
@@ -101,35 +101,34 @@ class _Suspect:
     def study(self, recording: Recording, world: int) -> None:
         """Attack one run; what is needed for a comparison of worlds is kept."""
         view = recording.view(*self.seats)
-        if world == 0:
-            for attack in self.attacks:
-                found = attack.score(view, recording.truth)
-                self.scores[attack.name] = self.scores.get(attack.name, NOT_TRIED) + found
-        if not self.coalition:
-            for one in generic.DISTINGUISHERS:
+        for one in self.attacks:
+            if isinstance(one, Distinguisher):
                 self.features[one.name, world].append(one.features(view))
+            elif world == 0:
+                found = one.score(view, recording.truth)
+                self.scores[one.name] = self.scores.get(one.name, NOT_TRIED) + found
 
     def attempts(self) -> list[Attempt]:
-        found = [
-            Attempt(self.label, one.name, one.secret, self._states(one.secret), score)
+        return [
+            Attempt(
+                self.label,
+                one.name,
+                one.secret,
+                stated=self.coalition or one.secret in self.tells,
+                score=self._score(one),
+            )
             for one in self.attacks
-            for score in [self.scores[one.name]]
-        ]
-        if self.coalition:
-            return found
-        return found + [
-            Attempt(self.label, one.name, one.secret, self._states(one.secret), score)
-            for one in generic.DISTINGUISHERS
-            for score in [one.score(self.features[one.name, 0], self.features[one.name, 1])]
         ]
 
-    def _states(self, secret: str) -> bool:
-        return self.coalition or secret in self.tells
+    def _score(self, one: Attack | Distinguisher) -> Score:
+        if isinstance(one, Distinguisher):
+            worlds = (self.features[one.name, world] for world in range(2))
+            return distinguishing.score(*worlds, joint=one.joint)
+        return self.scores[one.name]
 
     def untried(self) -> list[str]:
         """What is stated to leak, and what no attack here is about."""
-        about = {one.secret for one in self.attacks}
-        return sorted(self.tells - about - {one.secret for one in generic.DISTINGUISHERS})
+        return sorted(self.tells - {one.secret for one in self.attacks})
 
 
 def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> list[_Suspect]:
@@ -154,17 +153,19 @@ def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> 
 def _suspect(
     form: AnyForm, protocol: SecureProtocol, label: str, role: str, seats: tuple[str, ...]
 ) -> _Suspect:
-    attacks = (*_listed(form, role), *generic.ATTACKS)
+    attacks = (*_listed(form, role), *EVERYWHERE)
     return _Suspect(label, seats, attacks, form.tells(protocol, role))
 
 
-def _listed(form: AnyForm, key: str) -> list[Attack]:
+def _listed(form: AnyForm, key: str) -> list[Attack | Distinguisher]:
     """The attacks that the form lists for a role or a coalition."""
     found = []
     for name in form.attacks.get(key, ()):
         kind = load(name, "attack")
-        if not isinstance(kind, type) or not issubclass(kind, Attack):
-            raise InputError(f"{name} is not an attack: it must be a class derived from Attack")
+        if not isinstance(kind, type) or not issubclass(kind, Attack | Distinguisher):
+            raise InputError(
+                f"{name} is not an attack: it must be a class derived from Attack or Distinguisher"
+            )
         found.append(kind())
     return found
 

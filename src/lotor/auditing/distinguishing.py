@@ -1,4 +1,4 @@
-"""Attacks on any protocol that tell two worlds apart, by what parties see of runs in each.
+"""Tells two worlds apart by what parties see of runs in each.
 
 Each pair of runs, one in each world, is one guess: which of the two is the first world? Without a
 leak exactly half of the guesses are right, however much the rounds of a run have in common (a key,
@@ -6,47 +6,31 @@ a global offset), since whole runs are compared. The classifier learns from a th
 and is tried on the others.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
 from lotor.core.fixed_point import Floats
-from lotor.core.views import View
-from lotor.protocols.attack import NOT_TRIED, Score
-
-Features: TypeAlias = Mapping[str, Floats]
+from lotor.protocols.attack import NOT_TRIED, Features, Score
 
 _LEAST_TRAINING = 3
 
 
-class Distinguisher(ABC):
-    """What it looks at in a view. With `joint`, all features decide; else the most telling one."""
-
-    name: ClassVar[str]
-    secret: ClassVar[str]
-    joint: ClassVar[bool] = True
-
-    @abstractmethod
-    def features(self, view: View) -> Features:
-        """Numbers of one run under names; the same ones for runs with the same public terms."""
-
-    def score(self, first: Sequence[Features], second: Sequence[Features]) -> Score:
-        """How many of the pairs that were not learned from are told apart."""
-        training = max(_LEAST_TRAINING, len(first) // 3)
-        names = sorted({name for one in (*first, *second) for name in one})
-        if not names or not first or not second:
-            return NOT_TRIED
-        if len(first) <= training:  # nothing can be learned from so few
-            return Score(len(first) // 2, len(first), 0.5)
-        a, b = _table(first, second, names)
-        weights = _learned(a[:training], b[:training], joint=self.joint)
-        differences = (a[training:] - b[training:]) @ weights
-        # Runs that look exactly the same are a coin toss, which comes up heads every other time.
-        tosses = np.arange(len(differences)) % 2 == 0
-        right = np.where(differences == 0, tosses, differences > 0)
-        return Score(int(right.sum()), len(right), 0.5)
+def score(first: Sequence[Features], second: Sequence[Features], *, joint: bool) -> Score:
+    """How many pairs of runs, of those that were not learned from, are told apart."""
+    training = max(_LEAST_TRAINING, len(first) // 3)
+    names = sorted({name for one in (*first, *second) for name in one})
+    if not names or not first or not second:
+        return NOT_TRIED
+    if len(first) <= training:  # nothing can be learned from so few
+        return Score(len(first) // 2, len(first), 0.5)
+    a, b = _table(first, second, names)
+    weights = _learned(a[:training], b[:training], joint=joint)
+    differences = (a[training:] - b[training:]) @ weights
+    # Runs that look exactly the same are a coin toss, which comes up heads every other time.
+    tosses = np.arange(len(differences)) % 2 == 0
+    right = np.where(differences == 0, tosses, differences > 0)
+    return Score(int(right.sum()), len(right), 0.5)
 
 
 def _learned(a: Floats, b: Floats, *, joint: bool) -> Floats:

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.auditing.distinguishing import Distinguisher, Features
 from lotor.core.effects import Message
 from lotor.core.fixed_point import Floats
 from lotor.core.views import Exchange, View
-from lotor.protocols.attack import NOT_TRIED, Attack, Score
+from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, Score
 
 _MOST_BYTES = 2048
 _MOST_PAIRS = 6
@@ -92,13 +91,13 @@ class RepeatedBlocks(Attack):
         return Score(len(blocks) - len(set(blocks)), len(blocks), 0.0) if blocks else NOT_TRIED
 
 
-DISTINGUISHERS: tuple[Distinguisher, ...] = (
+EVERYWHERE: tuple[Attack | Distinguisher, ...] = (
+    RepeatedBlocks(),
     MessageLengths(),
     MessageOrder(),
     StrongestBit(),
     AllBits(),
 )
-ATTACKS: tuple[Attack, ...] = (RepeatedBlocks(),)
 
 
 def _received(view: View) -> Mapping[str, list[Exchange]]:

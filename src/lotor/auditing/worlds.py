@@ -1,14 +1,14 @@
 """A second world: the same arms with other means, for attacks that tell two worlds apart."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from lotor.core.effects import Decision
 from lotor.environments.base import Environment, PullFunction
 from lotor.environments.bernoulli import BernoulliArms
 from lotor.environments.linear import LinearArms
-
-_LEAST_DIFFERENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ async def _awaited(reward: Awaitable[float], ends: float) -> float:
 def second_world(environment: Environment) -> Environment | None:
     """An environment of the same kind with other means; None if none can be derived.
 
-    >>> second_world(BernoulliArms([0.9, 0.5])).means
-    (0.09999999999999998, 0.0)
+    >>> second_world(BernoulliArms([0.8, 0.4, 0.2]))
+    BernoulliArms(means=(0.8, 0.85, 0.95))
     """
     if isinstance(environment, BernoulliArms):
-        return BernoulliArms([_other(mean) for mean in environment.means])
+        return BernoulliArms(_other_means(environment.means))
     if type(environment) is LinearArms and environment.noise is None:
         return LinearArms(environment.vectors, -environment.theta, noise_sd=environment.noise_sd)
     if hasattr(environment, "contexts") or hasattr(environment, "vectors"):
@@ -57,8 +57,14 @@ def second_world(environment: Environment) -> Environment | None:
     return MirroredArms(environment)
 
 
-def _other(mean: float) -> float:
-    """1 - mean, or the end of the range that is further away if that is too near."""
-    if abs(1 - 2 * mean) > _LEAST_DIFFERENCE:
-        return 1 - mean
-    return 0.0 if mean >= 0.5 else 1.0
+def _other_means(means: Sequence[float]) -> list[float]:
+    """Means that differ even as a list without names, with the best arm now the worst.
+
+    All good, or from good to bad: whichever is further away.
+    """
+    good = np.sort(1 - (1 - np.array(means)) / 4)
+    mixed = np.linspace(0.05, 0.7, len(means))
+    chosen = max(good, mixed, key=lambda one: float(np.abs(one - np.sort(means)).sum()))
+    ranks = np.argsort(np.argsort(-np.array(means), kind="stable"))
+    others: list[float] = chosen[ranks].round(6).tolist()
+    return others

@@ -1,14 +1,21 @@
 """What an attack is: it guesses a secret from a view, and is measured against the truth.
 
+Or, as a `Distinguisher`, it says what to look at in a view, and the audit learns from some runs in
+two worlds to tell others apart.
+
 A form lists the attacks on it (`Form.attacks`); `lotor audit` runs them and compares what they
 recover with what `leakage` says.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
+from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
+
+Features: TypeAlias = Mapping[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +52,18 @@ class Attack(ABC):
     @abstractmethod
     def score(self, view: View, truth: Truth) -> Score:
         """Guess from the view alone; the truth may only be used to count what is right."""
+
+
+class Distinguisher(ABC):
+    """What might tell two worlds apart, in which the same arms pay differently.
+
+    With `joint`, all features decide together; without, the most telling one does.
+    """
+
+    name: ClassVar[str]
+    secret: ClassVar[str]
+    joint: ClassVar[bool] = True
+
+    @abstractmethod
+    def features(self, view: View) -> Features:
+        """Numbers of one run under names; the same ones for runs with the same public terms."""

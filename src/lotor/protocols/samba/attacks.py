@@ -1,9 +1,10 @@
 """Attacks on SAMBA's views that any form can list.
 
-A form that lets Comp decrypt something overrides `CompAttack.lists`. Here, Comp reads the bytes
+A form that lets Comp decrypt something overrides `CompReading.lists`. Here, Comp reads the bytes
 that it was sent for a round as they are, one part for each arm.
 """
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,7 +20,7 @@ from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
 from lotor.crypto.prf import Prf
 from lotor.policies import EpsilonGreedy, Policy
-from lotor.protocols.attack import NOT_TRIED, Attack, Score
+from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, Score
 from lotor.protocols.samba.terms import SambaTerms, terms_from
 from lotor.protocols.samba.tracking import Lists, Noise, Track, Tracker
 from lotor.protocols.samba.wire import place_from
@@ -65,8 +66,22 @@ def policy_of(terms: SambaTerms) -> Policy | None:
     return policy if usual else None
 
 
-class CompAttack(Attack):
-    """Comp looks for scores in what it was sent."""
+class CompReading:
+    """What Comp reads; a form in which it can decrypt something says so by `lists`."""
+
+    def lists(self, view: View) -> Lists:
+        """A number for each arm, in some order, for each iteration (t, l)."""
+        k = terms_of(view).k
+        whole: dict[tuple[int, int], bytes] = {}
+        for exchange in view.exchanges:
+            place = place_from(getattr(exchange.message, "place", b""))
+            if exchange.to in view.seats and place is not None:
+                whole[place] = whole.get(place, b"") + _content(exchange.message)
+        return {place: _cut(data, k) for place, data in whole.items()}
+
+
+class CompAttack(CompReading, Attack):
+    """Comp follows the states of the arms by what it reads."""
 
     # Several attacks use one track, which takes longest: the last one is kept.
     _kept: ClassVar[Seen | None] = None
@@ -79,19 +94,9 @@ class CompAttack(Attack):
             kept = CompAttack._kept = Seen(view, self.lists(view))
         return self.measured(kept, truth)
 
-    def lists(self, view: View) -> Lists:
-        """What it reads for each iteration (t, l): a number for each arm, in some order."""
-        k = terms_of(view).k
-        whole: dict[tuple[int, int], bytes] = {}
-        for exchange in view.exchanges:
-            place = place_from(getattr(exchange.message, "place", b""))
-            if exchange.to in view.seats and place is not None:
-                whole[place] = whole.get(place, b"") + _content(exchange.message)
-        return {place: _cut(data, k) for place, data in whole.items()}
-
+    @abstractmethod
     def measured(self, seen: Seen, truth: Truth) -> Score:
         """Guess, and count what is right."""
-        raise NotImplementedError
 
 
 class TrackRewards(CompAttack):
@@ -122,25 +127,26 @@ class TrackCounts(CompAttack):
 
 
 class NameArms(CompAttack):
-    """Which arm is pulled in each round, for somebody with a public guess of all means.
+    """Whose each arm of the track is, for somebody with a public guess of all means.
 
     The guesses are the true means with normal errors, which stand for what is known anyway.
     """
 
-    name: ClassVar[str] = f"tracker and guessed means (sd {GUESSED_WITHIN})"
+    name: ClassVar[str] = "tracker: names, by guessed means"
     secret: ClassVar[str] = "names"
 
     def measured(self, seen: Seen, truth: Truth) -> Score:
-        means = getattr(truth.environment, "means", None)
+        means, k = getattr(truth.environment, "means", None), seen.terms.k
         if means is None:
             return NOT_TRIED
-        errors = np.random.default_rng(_GUESS_SEED).normal(0, GUESSED_WITHIN, len(means))
-        guessed: Floats = np.asarray(means) + errors
-        arms = truth.arms[seen.rounds.start - 1 :]
-        if seen.track is None:
-            return against(arms, [int(guessed.argmax())] * len(arms))
-        names = _named(seen.track, guessed)
-        return against(arms, [names[one.arm] for one in seen.track.steps])
+        if seen.track is None:  # one of K names is right, whatever they are
+            return Score(1, k, 1 / k)
+        errors = np.random.default_rng(_GUESS_SEED).normal(0, GUESSED_WITHIN, k)
+        names = _named(seen.track, np.asarray(means) + errors)
+        # What the last pull paid shows nowhere.
+        pulls = Counter(truth.arms)
+        right = sum(pulls[name] == n for name, n in zip(names, seen.track.n, strict=True))
+        return Score(right, k, 1 / k)
 
 
 class ExploringRounds(CompAttack):
@@ -172,6 +178,25 @@ class ListGcd(CompAttack):
         lists = [values for values in seen.lists.values() if len(values) > 1]
         found = sum(gcd(*values) >= self.large for values in lists)
         return Score(found, len(lists), 0.0) if lists else NOT_TRIED
+
+
+class ListProfile(CompReading, Distinguisher):
+    """How far the scores of a list lie apart, on average: that depends on the means."""
+
+    name: ClassVar[str] = "distances of scores"
+    secret: ClassVar[str] = "means"
+
+    def features(self, view: View) -> Features:
+        k, lists = terms_of(view).k, self.lists(view)
+        found: dict[str, Floats] = {}
+        for l in {l for _, l in lists}:
+            rows = [sorted(values) for (_, at), values in lists.items() if at == l]
+            table = np.array(
+                [[one / max(row[-1], 1) for one in row] for row in rows if len(row) == k]
+            )
+            if len(table):
+                found[f"iteration {l}"] = np.concatenate([table.mean(axis=0), table.std(axis=0)])
+        return found
 
 
 class OwnPulls(Attack):

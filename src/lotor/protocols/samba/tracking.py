@@ -21,7 +21,7 @@ from lotor.policies import ArmStates, Policy
 Lists: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 Integers: TypeAlias = NDArray[np.int64]
 
-BEAM = 1500
+BEAM = 12000
 PRECISION = 1e-9
 # So many lists in a row that fit nothing are no exploration: there is nothing to follow.
 _PATIENCE = 60
@@ -97,12 +97,24 @@ class _Hypotheses:
         arms.own = {name: values.ravel().copy() for name, values in self.own.items()}
         return arms
 
-    def codes(self) -> NDArray[np.uint64]:
-        """A number for each arm that equal states have in common."""
+    def codes(self, *, own: bool) -> NDArray[np.uint64]:
+        """A number for each arm that equal states have in common, with the policy's `own` or not.
+
+        Where noise hides the policy's own variables, states that differ in them alone are one.
+        """
         mixed = _mixed(self.n.astype(np.uint64) << np.uint64(32) | self.s.astype(np.uint64))
-        for values in self.own.values():
+        for values in self.own.values() if own else ():
             mixed = _mixed(mixed ^ np.rint(values * 2.0**40).astype(np.int64).astype(np.uint64))
         return mixed
+
+
+def has_exact_scores(policy: Policy) -> bool:
+    """Whether the first list of a round shows states as they are, without noise of the owners."""
+    try:
+        Tracker(policy, 2).score_of(1, 1, 3)
+    except Noise:
+        return False
+    return True
 
 
 class Tracker:
@@ -119,10 +131,13 @@ class Tracker:
         start.own = {name: values.reshape(ones.shape) for name, values in arms.own.items()}
         self._now = start
         self._unexplained = 0
+        self._noisy = False
         self._history: list[tuple[Integers, Integers, Integers, Integers, Integers, bool]] = []
 
     def follow(self, lists: Lists, rounds: range) -> Track | None:
-        """What most probably happened; None if no hypothesis fits the lists."""
+        """What most probably happened; None if no hypothesis fits the lists, or all are noisy."""
+        if not has_exact_scores(self._policy):
+            return None
         for t in rounds:
             if not self._round(t, [lists[t, l] for l in range(1, self._policy.iterations + 1)]):
                 return None
@@ -130,8 +145,9 @@ class Tracker:
 
     def score_of(self, n: int, s: int, t: int) -> float:
         """The score of an arm with this state, if it has no noise."""
-        state = _Hypotheses(np.array([[n]]), np.array([[s]]), {}, np.zeros(1))
-        return float(self._policy.score(state.arms(), t, 1, self._draws.at(t, 1))[0])
+        arms = _Hypotheses(np.array([[n]]), np.array([[s]]), {}, np.zeros(1)).arms()
+        self._policy.start(arms)
+        return float(self._policy.score(arms, t, 1, self._draws.at(t, 1))[0])
 
     def _round(self, t: int, lists: Sequence[Sequence[int]]) -> bool:
         exploring = False
@@ -161,6 +177,7 @@ class Tracker:
         try:
             scores = self._policy.score(self._now.arms(), t, l, self._draws.at(t, l))
         except Noise:
+            self._noisy = True
             return everything, anything, True
         table = scores.reshape(self._now.n.shape)
         rows = np.flatnonzero(_fits(table, values))
@@ -174,7 +191,7 @@ class Tracker:
 
     def _select(self, chances: Floats) -> tuple[Integers, Integers]:
         """Fork each hypothesis by the state of the arm that was selected: from which, and where."""
-        codes = np.where(chances > 0, self._now.codes(), np.uint64(0))
+        codes = np.where(chances > 0, self._now.codes(own=not self._noisy), np.uint64(0))
         order = np.argsort(codes, axis=1, kind="stable")
         ordered = np.take_along_axis(codes, order, axis=1)
         first = np.ones(ordered.shape, dtype=bool)
@@ -207,7 +224,7 @@ class Tracker:
         both.weight = both.weight + np.log(np.concatenate([1 - share, share]))
         both.n[np.arange(2 * count), columns] += 1
         both.s[np.arange(2 * count), columns] += rewards
-        kept, weights = _merged(both)
+        kept, weights = _merged(both, own=not self._noisy)
         self._now = both.take(kept)
         self._now.weight = weights - weights.max()
         self._history.append(
@@ -238,9 +255,9 @@ def _fits(table: Floats, values: Sequence[int]) -> NDArray[np.bool_]:
     return fits
 
 
-def _merged(both: _Hypotheses) -> tuple[Integers, Floats]:
+def _merged(both: _Hypotheses, *, own: bool) -> tuple[Integers, Floats]:
     """Of hypotheses with the same multiset of states one each, with their weights added."""
-    keys = both.codes().sum(axis=1, dtype=np.uint64)
+    keys = both.codes(own=own).sum(axis=1, dtype=np.uint64)
     order = np.lexsort((-both.weight, keys))
     first = np.ones(len(order), dtype=bool)
     first[1:] = keys[order][1:] != keys[order][:-1]

@@ -23,7 +23,7 @@ from lotor.protocols.samba.wire import place_from
 P = TypeVar("P")
 
 
-class MaskedLists(attacks.CompAttack):
+class MaskedLists(attacks.CompReading):
     """What Comp reads: the lists of masked scores."""
 
     def lists(self, view: View) -> Lists:
@@ -47,6 +47,10 @@ class PaperExploringRounds(MaskedLists, attacks.ExploringRounds):
 
 
 class PaperListGcd(MaskedLists, attacks.ListGcd):
+    """Of the lists of masked scores."""
+
+
+class PaperListProfile(MaskedLists, attacks.ListProfile):
     """Of the lists of masked scores."""
 
 

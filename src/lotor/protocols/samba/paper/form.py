@@ -19,12 +19,14 @@ from lotor.protocols.samba.paper.customer import SambaPaperCustomer
 from lotor.protocols.samba.paper.leakage import (
     ATTACKS,
     COALITIONS,
+    EXACT_ONLY,
     MEASURED,
     POSITION_SELECTION,
 )
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.protocol import Samba
+from lotor.protocols.samba.tracking import has_exact_scores
 
 
 class SambaPaper(SambaForm[SambaPaperTerms]):
@@ -95,6 +97,11 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
             selection=protocol.selection,
         )
         return {"expected": counts}
+
+    def tells(self, protocol: Samba, role: str) -> frozenset[str]:
+        """Where owners add noise of their own to all scores, Comp cannot follow the states."""
+        told = super().tells(protocol, role)
+        return told if has_exact_scores(protocol.policy) else told - EXACT_ONLY
 
     def notes(self, protocol: Samba) -> Sequence[str]:
         return [POSITION_SELECTION] if protocol.selection == "position" else []

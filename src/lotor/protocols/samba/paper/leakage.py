@@ -53,6 +53,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
             "PaperNameArms",
             "PaperExploringRounds",
             "PaperListGcd",
+            "PaperListProfile",
         )
     ),
     OWNER: (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm"),
@@ -67,6 +68,9 @@ COALITIONS = (
     (CONTROLLER, OWNER),
     (COMP, OWNER),
 )
+
+EXACT_ONLY = frozenset({"rewards", "counts", "names", "exploring rounds"})
+"""What Comp finds out from scores without noise."""
 
 MEASURED: dict[str, Finding] = {
     COMP: Finding(
@@ -85,6 +89,7 @@ MEASURED: dict[str, Finding] = {
             "rounds of epsilon-greedy can be told apart. With public guesses of the means the "
             "names fall too (80 % of rounds at K = 10 and guesses within 0.01)."
         ),
+        tells=EXACT_ONLY | {"means"},
     ),
     CONTROLLER: Finding(
         sees="one ciphertext for each arm and direction, the permutations, Paillier ciphertexts",
@@ -108,6 +113,7 @@ MEASURED: dict[str, Finding] = {
             "owner that can tap the links between others and Controller, or Controller and Comp, "
             "reads their scores and bits. The links need a protection of their own (TLS)."
         ),
+        tells=frozenset({"own pulls", "other arm"}),
     ),
     CUSTOMER: Finding(
         sees="the total R",
