@@ -77,6 +77,7 @@ def audit(
         level=level,
         rows=judged(attempts, level),
         untried={one.label: one.untried() for one in suspects if one.untried()},
+        two_worlds=worlds[1] is not None,
         seconds=perf_counter() - began,
     )
 

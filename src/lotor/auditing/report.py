@@ -59,6 +59,7 @@ class AuditRow(msgspec.Struct, frozen=True):
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     """All attacks on one form. `untried` are stated secrets, by party, that no attack is about.
 
+    `two_worlds` says whether there was a second world, which some attacks compare with the first.
     A form that leaks exactly what it states fails with probability 1 - `level` at most.
     """
 
@@ -72,6 +73,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     level: float
     rows: list[AuditRow]
     untried: dict[str, list[str]]
+    two_worlds: bool
     seconds: float
 
     @property

@@ -8,7 +8,9 @@ import numpy as np
 from lotor.core.effects import Decision
 from lotor.environments.base import Environment, PullFunction
 from lotor.environments.bernoulli import BernoulliArms
+from lotor.environments.contextual import ContextualArms
 from lotor.environments.linear import LinearArms
+from lotor.environments.linear_contexts import LinearContexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,16 @@ def second_world(environment: Environment) -> Environment | None:
         return BernoulliArms(_other_means(environment.means))
     if type(environment) is LinearArms and environment.noise is None:
         return LinearArms(environment.vectors, -environment.theta, noise_sd=environment.noise_sd)
-    if hasattr(environment, "contexts") or hasattr(environment, "vectors"):
-        return None  # a protocol looks into it
+    if isinstance(environment, LinearContexts):
+        return LinearContexts(
+            environment.contexts, -environment.theta, noise_sd=environment.noise_sd
+        )
+    if isinstance(environment, ContextualArms):
+        low, high = environment.reward_range
+        kind = ContextualArms.bernoulli if environment.drawn else ContextualArms
+        return kind(environment.contexts, low + high - environment.rewards)
+    if isinstance(environment, LinearArms):
+        return None  # a graph, whose protocol looks into it
     return MirroredArms(environment)
 
 
