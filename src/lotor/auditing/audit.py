@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from lotor.auditing import distinguishing
+from lotor.auditing import distinguishing, timing
 from lotor.auditing.generic import EVERYWHERE
 from lotor.auditing.recording import Recording, record
 from lotor.auditing.report import Attempt, AuditReport, judged
@@ -18,9 +18,10 @@ from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, S
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import SecureProtocol
 
-NETWORK = "network"
+NETWORK, TIMING = "network", "timing"
 LEVEL = 0.99
 REPEAT = 24
+TICK = 0.05
 
 
 def audit(
@@ -32,6 +33,7 @@ def audit(
     seed: int | None = None,
     other: Environment | None = None,
     level: float = LEVEL,
+    daemons: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> AuditReport:
     """Run a protocol `repeat` times in each of two worlds, and attack what its parties saw.
@@ -39,8 +41,9 @@ def audit(
     The attacks are those that the form lists and generic ones. The report says whether all that
     leaks is stated by the form, and whether all that is stated could be shown; a form whose claims
     are true fails with probability 1 - `level` at most. `other` is the second world, with other
-    rewards; without one, it is derived where that is possible. `progress` is called with
-    (runs done, runs in all).
+    rewards; without one, it is derived where that is possible. With `daemons`, the parties of a
+    demonstration also run as processes for so many rounds, without a tick and with one, and the
+    times of their answers are attacked. `progress` is called with (runs done, runs in all).
 
     >>> import lotor
     >>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
@@ -66,6 +69,14 @@ def audit(
         for suspect in suspects:
             suspect.study(recording, world)
     attempts = [attempt for suspect in suspects for attempt in suspect.attempts()]
+    if daemons:
+        attempts += _timed(form, protocol, daemons, seed)
+    tried = {(one.party, one.secret) for one in attempts}
+    untried = {
+        one.label: left
+        for one in suspects
+        if (left := sorted(word for word in one.tells if (one.label, word) not in tried))
+    }
     return AuditReport(
         protocol=protocol.name,
         form=form.name,
@@ -76,7 +87,7 @@ def audit(
         seed=seed,
         level=level,
         rows=judged(attempts, level),
-        untried={one.label: one.untried() for one in suspects if one.untried()},
+        untried=untried,
         two_worlds=worlds[1] is not None,
         seconds=perf_counter() - began,
     )
@@ -127,10 +138,6 @@ class _Suspect:
             return distinguishing.score(*worlds, joint=one.joint)
         return self.scores[one.name]
 
-    def untried(self) -> list[str]:
-        """What is stated to leak, and what no attack here is about."""
-        return sorted(self.tells - {one.secret for one in self.attacks})
-
 
 def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> list[_Suspect]:
     """Each seat that the form names, one seat of each other role, the network, the coalitions."""
@@ -171,9 +178,21 @@ def _listed(form: AnyForm, key: str) -> list[Attack | Distinguisher]:
     return found
 
 
+def _timed(form: AnyForm, protocol: SecureProtocol, rounds: int, seed: int) -> list[Attempt]:
+    """What the times of owners' answers tell their hub, and whoever watches the network."""
+    found = []
+    for title, tick in (("no tick", 0.0), (f"tick {1000 * TICK:g} ms", TICK)):
+        seen = timing.observe(protocol, rounds, tick, seed=seed)
+        for name, score in timing.attacks(seen).items():
+            for role in (form.role(form.hubs[0]).name, NETWORK):
+                stated = TIMING in form.tells(protocol, role)
+                found.append(Attempt(role, f"{title}: {name}", TIMING, stated, score))
+    return sorted(found, key=lambda one: one.party)
+
+
 def _check(protocol: object, repeat: int, level: float) -> None:
     if not isinstance(protocol, SecureProtocol):
-        raise InputError(f"audit takes a protocol such as Samba(UCB()), not {protocol!r}")
+        raise InputError(f"audit takes a protocol, and this is none: {protocol!r}")
     if type(repeat) is not int or repeat < 1:
         raise InputError(f"repeat is a whole number of at least 1, not {repeat!r}")
     if not 0 < level < 1:

@@ -13,7 +13,7 @@ class Verdict(StrEnum):
 
     AS_STATED = "leaks, as stated"
     AT_CHANCE = "at chance"
-    SHOWN_ELSEWHERE = "shown by another attack"
+    OTHERS_SHOW = "not by this one"
     NOT_TRIED = "not tried"
     TOO_FEW = "too few runs"
     LEAKS_MORE = "LEAKS MORE THAN STATED"
@@ -119,7 +119,7 @@ def _row(
     elif not one.stated:
         verdict = Verdict.AT_CHANCE
     elif (one.party, one.secret) in shown:
-        verdict = Verdict.SHOWN_ELSEWHERE
+        verdict = Verdict.OTHERS_SHOW
     else:
         verdict = Verdict.NOT_SHOWN
     return AuditRow(

@@ -45,6 +45,14 @@ LevelOption = Annotated[
     typer.Option(parser=number, help="With which probability a form that is right passes."),
 ]
 
+DaemonsOption = Annotated[
+    int,
+    typer.Option(
+        parser=whole_number,
+        help="Also time the answers of processes, for so many rounds without and with a tick.",
+    ),
+]
+
 
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
@@ -54,6 +62,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         budget: BudgetOption = None,
         repeat: RepeatOption = REPEAT,
         level: LevelOption = LEVEL,
+        daemons: DaemonsOption = 0,
         seed: SeedOption = None,
         as_json: JsonOption = False,
         *,
@@ -65,7 +74,14 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         if other_arms is not None:
             other = configured(kind, policy, other_arms, rounds, options)[1]
         report = _audited(
-            protocol, environment, other, budget=n, repeat=repeat, level=level, seed=seed
+            protocol,
+            environment,
+            other,
+            budget=n,
+            repeat=repeat,
+            level=level,
+            daemons=daemons,
+            seed=seed,
         )
         if as_json:
             typer.echo(report.to_json())
