@@ -16,8 +16,8 @@ from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, S
 _MOST_BYTES = 2048
 _MOST_PAIRS = 6
 _BLOCK = 16
-# Kinds of messages that come less often belong to the set-up, and may well be public.
-_OFTEN = 8
+# Kinds of messages that come less often belong to the set-up: public, or before there is any data.
+_OFTEN = 5
 
 
 class MessageLengths(Distinguisher):
@@ -49,22 +49,30 @@ class MessageOrder(Distinguisher):
 
 
 class AllBits(Distinguisher):
-    """How often each bit of each kind of message is 1, and differs from what came before it."""
+    """How often each bit of each kind of message is 1, and changes from message to message.
+
+    Of kinds that look alike, such as shares or scores from several senders, also how often the bits
+    of two differ, and the byte of one is larger.
+    """
 
     name: ClassVar[str] = "all bits together"
     secret: ClassVar[str] = "bytes"
 
     def features(self, view: View) -> Features:
-        tables = {name: _table(seen) for name, seen in _received(view).items()}
+        channels = {name: seen for name, seen in _received(view).items() if len(seen) >= _OFTEN}
+        tables = {name: _table(seen) for name, seen in channels.items()}
         found = {name: _frequencies(table) for name, table in tables.items()}
-        often = {name: table for name, table in tables.items() if len(table) >= _OFTEN}
-        for name, table in often.items():
+        for name, table in tables.items():
             found[f"{name}, changes"] = _frequencies(table[1:] ^ table[:-1])
         alike = [
-            pair for pair in combinations(often, 2) if often[pair[0]].shape == often[pair[1]].shape
+            (one, other)
+            for one, other in combinations(tables, 2)
+            if tables[one].shape == tables[other].shape
         ]
         for one, other in alike[:_MOST_PAIRS]:
-            found[f"{one} and {other}"] = _frequencies(often[one] ^ often[other])
+            a, b = tables[one], tables[other]
+            found[f"{one} and {other}"] = _frequencies(a ^ b)
+            found[f"{one} above {other}"] = _standardised(a > b)
         return found
 
 
@@ -120,8 +128,13 @@ def _table(seen: Sequence[Exchange]) -> NDArray[np.uint8]:
 
 
 def _frequencies(table: NDArray[np.uint8]) -> Floats:
-    frequencies: Floats = np.unpackbits(table, axis=1).mean(axis=0)
-    return frequencies
+    return _standardised(np.unpackbits(table, axis=1))
+
+
+def _standardised(bits: NDArray[np.uint8] | NDArray[np.bool_]) -> Floats:
+    """How often each is 1, so that chance moves it by as much for many messages as for few."""
+    shares: Floats = bits.mean(axis=0) * np.sqrt(len(bits))
+    return shares
 
 
 def _blocks(view: View) -> Mapping[tuple[str, str, int], list[bytes]]:

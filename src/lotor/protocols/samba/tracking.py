@@ -21,10 +21,10 @@ from lotor.policies import ArmStates, Policy
 Lists: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 Integers: TypeAlias = NDArray[np.int64]
 
-BEAM = 12000
+BEAM = 12_000
 PRECISION = 1e-9
-# So many lists in a row that fit nothing are no exploration: there is nothing to follow.
-_PATIENCE = 60
+# So many lists in a row that fit nothing are no exploration, least of all at first.
+_PATIENCE_AT_FIRST, _PATIENCE = 25, 60
 _ZERO_BITS = 97
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -130,7 +130,7 @@ class Tracker:
         policy.start(arms)
         start.own = {name: values.reshape(ones.shape) for name, values in arms.own.items()}
         self._now = start
-        self._unexplained = 0
+        self._unexplained, self._patience = 0, _PATIENCE_AT_FIRST
         self._noisy = False
         self._history: list[tuple[Integers, Integers, Integers, Integers, Integers, bool]] = []
 
@@ -163,9 +163,12 @@ class Tracker:
             parents = parents[parts]
             if self._policy.observes:
                 self._observe(t, l, columns)
-        self._unexplained = self._unexplained + 1 if exploring else 0
         self._pull(parents, columns, exploring)
-        return self._unexplained < _PATIENCE
+        if exploring:
+            self._unexplained += 1
+        else:
+            self._unexplained, self._patience = 0, _PATIENCE
+        return self._unexplained < self._patience
 
     def _selectable(
         self, t: int, l: int, values: Sequence[int]
