@@ -175,7 +175,7 @@ class NoCipher:
 def test_a_form_that_does_not_encrypt_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aead, "AESGCM", NoCipher)
     samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
-    report = lotor.audit(samba, lotor.BernoulliArms([0.8, 0.5, 0.2]), budget=60, repeat=24, seed=7)
+    report = lotor.audit(samba, lotor.BernoulliArms([0.8, 0.5, 0.2]), budget=60, repeat=30, seed=7)
     assert not report.holds
     failed = {row.party for row in report.failures if row.secret == "bytes"}  # noqa: S105
     assert {"controller", "owner"} <= failed
