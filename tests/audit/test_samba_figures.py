@@ -53,6 +53,8 @@ def test_what_the_tracker_recovers(policy: str) -> None:
     assert TRACKED[policy] == "{} of rewards and {} of counts".format(*shares)
     assert explored.right == explored.of
     assert TRACKED[policy] in MEASURED[COMP].evidence
+    page = (ROOT / "docs" / "audit.md").read_text()
+    assert f"| {policy} | {shares[0]} | {100 * rewards.chance:.0f} % | {shares[1]} |" in page
 
 
 @pytest.mark.parametrize("policy", [lotor.Softmax(), lotor.ThompsonSampling()])
