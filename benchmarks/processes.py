@@ -35,6 +35,7 @@ from lotor.runtime.wire import encode
 from lotor.sandbox import federation as sandbox
 
 ROLES = ("owner", "controller", "comp", "customer")
+DEALER = "dealer"
 KEY_BITS, SEED = 2048, 7
 # Rounds before the first point that is measured, and after the last one.
 LEAD, TAIL = 64, 48
@@ -80,11 +81,13 @@ class Federation(sandbox.Federation):
     _launching = ""
 
     @classmethod
-    def make(cls, folder: Path, k: int, budget: int) -> "Federation":
+    def make(cls, folder: Path, k: int, budget: int, form: str = "paper") -> "Federation":
         means = {f"owner{i}": (i + 1) / (k + 1) for i in range(k)}
         # Outcomes lie in memory, so their table is as small as it may be.
-        cast = hospitals(means, budget=1, seed=SEED, policy="ucb")
-        made = cls(folder, lotor.Samba.form_called("paper"), cast, SEED)
+        chosen = lotor.Samba.form_called(form)
+        servers = [role.name for role in chosen.roles if role.seats]
+        cast = hospitals(means, budget=1, seed=SEED, policy="ucb", servers=servers)
+        made = cls(folder, chosen, cast, SEED)
         made.prepare()
         pull = cast.environment.start(SEED)
         for arm, name in enumerate(made.owners):
@@ -141,9 +144,11 @@ class Runs:
         """One run, from a checkpoint after its start to one before its end."""
         federation, k = self._federation, len(self._federation.owners)
         started = time.time()
+        form = federation.form.name
         self._pids["customer"] = federation.launch(
-            *("customer", "start", "samba", "--json", "--policy", "ucb"),
-            *("--key-bits", str(KEY_BITS), "--budget", str(k + LEAD + rounds + TAIL)),
+            *("customer", "start", "samba", "--json", "--policy", "ucb", "--form", form),
+            *(("--key-bits", str(KEY_BITS)) if form == "paper" else ()),
+            *("--budget", str(k + LEAD + rounds + TAIL)),
         ).pid
         points = []
         for aim in (k + LEAD, k + LEAD + rounds):
@@ -154,13 +159,13 @@ class Runs:
         if federation.exit_code("customer"):
             raise federation.complaint("customer")
         (first, began, before), (last, ended, after) = points
-        cpu = {role: (after[role] - before[role]) / (last - first) * 1e6 for role in ROLES}
+        cpu = {role: (after[role] - before[role]) / (last - first) * 1e6 for role in after}
         return Taken(cpu, (ended - began) / (last - first))
 
     def _used(self) -> dict[str, float]:
         cpu: dict[str, float] = defaultdict(float)
         for name, pid in self._pids.items():
-            cpu[name if name in ROLES else "owner"] += used(pid)
+            cpu[name if name in (*ROLES, DEALER) else "owner"] += used(pid)
         return cpu
 
     def _checkpoint(self, started: float, aim: int) -> int:

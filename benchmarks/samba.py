@@ -118,7 +118,9 @@ def table(title: str, *columns: str) -> Table:
 
 def samba(policy: Policy, selection: Selection = "bits", owners: int = 1) -> lotor.Samba:
     """With a small key, since Paillier is measured apart."""
-    return lotor.Samba(policy, insecure_key_bits=256, selection=selection, owners=owners)
+    return lotor.Samba(
+        policy, form="paper", insecure_key_bits=256, selection=selection, owners=owners
+    )
 
 
 def secure_rounds(effort: Effort) -> Table:

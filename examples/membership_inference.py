@@ -11,19 +11,13 @@ from scipy.stats import sem
 
 import lotor
 from lotor.privacy import Accountant
+from lotor.protocols.ppcb.membership_attacks import PlayedRun, chances
 
 Floats = NDArray[np.float64]
 EPSILONS, STAGES, STEPS = (0.02, 0.1, 0.5), (100, 400, 1200), (1, 10, 100, 400)
 digits = lotor.ContextualArms.digits()
 X, paid = digits.contexts, digits.rewards
 rng = np.random.default_rng(7)
-
-
-def chances(scores: Floats, epsilon: float) -> Floats:
-    """How likely each arm is; equally good ones share what is not explored."""
-    best = scores == scores.max(axis=-1, keepdims=True)
-    likely: Floats = (1 - epsilon) * best / best.sum(axis=-1, keepdims=True) + epsilon / digits.k
-    return likely
 
 
 def sees_one_arm(epsilon: float) -> list[float]:
@@ -51,16 +45,13 @@ def sees_one_arm(epsilon: float) -> list[float]:
 
 def sees_every_arm(epsilon: float) -> Floats:
     """How much more likely the arms are than had another context come first (logarithm)."""
-    rows = rng.choice(len(X), STEPS[-1] + 1, replace=False)
-    models = [lotor.LinearEpsilonGreedy(epsilon).start(digits.k, digits.d) for _ in range(2)]
-    ratios = []
-    for pair in zip(rows[1:], np.append(rows[0], rows[2:]), strict=True):
-        p, q = (chances(m.scores(X[row]), epsilon) for m, row in zip(models, pair, strict=True))
-        arm = int(rng.choice(digits.k, p=p))
-        ratios.append(np.log(p[arm] / q[arm]))
-        for model, row in zip(models, pair, strict=True):
-            model.update(arm, X[row], paid[row, arm])
-    return np.cumsum(ratios)
+    other, *rows = rng.choice(len(X), STEPS[-1] + 1, replace=False)
+    policy, world = lotor.LinearEpsilonGreedy(epsilon), lotor.ContextualArms(X[rows], paid[rows])
+    arms = lotor.run(policy, world, budget=len(rows), seed=int(rng.integers(2**32))).arms
+    assert arms is not None
+    real = PlayedRun(policy, digits.k, X[rows], arms, paid[rows, arms])
+    changed = real.but_for(0, X[other], paid[other, arms[0]])
+    return np.cumsum(real.log_likelihoods() - changed.log_likelihoods())
 
 
 print("Sees one arm: its advantage (± standard error) after", *STAGES, "steps")

@@ -5,7 +5,7 @@ from lotor.environments import lookalike
 
 arms = lookalike("movielens-like", 10)
 for policy in (lotor.UCB(), lotor.ThompsonSampling()):
-    samba = lotor.Samba(policy, key_bits=2048)
+    samba = lotor.Samba(policy)
     secure = lotor.run(samba, arms, budget=500, seed=7)
     plain = lotor.run(samba.plain(), arms, budget=500, seed=7)
     assert secure.arms == plain.arms

@@ -12,18 +12,13 @@ import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
 from lotor.protocols.party import Party, Run
-from lotor.protocols.samba.paper.comp import SambaPaperComp
-from lotor.protocols.samba.paper.controller import SambaPaperController
-from lotor.protocols.samba.paper.customer import SambaPaperCustomer
-from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host, first_snapshot
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer, RunRecord
 from one_use import Departure
-
-Rebuild = Callable[[bytes], Party]
+from rebuilding import Rebuild, rebuildable
 
 
 class CrashError(Exception):
@@ -40,12 +35,12 @@ class Fate:
     def __init__(self, seed: int = 0, probability: float = 0.0, at: int | None = None) -> None:
         self._random = random.Random(seed)
         self._probability = probability
-        self._at = at
+        self.at = at
         self.steps = self.crashes = 0
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps == self._at or self._random.random() < self._probability:
+        if self.steps == self.at or self._random.random() < self._probability:
             self.crashes += 1
             raise CrashError
 
@@ -240,44 +235,16 @@ class Simulation:
 
 
 @cache
-def _samba(policy: Policy, owners: int) -> lotor.Samba:
+def _samba(policy: Policy, owners: int, form: str) -> lotor.Samba:
     """A policy is checked when this is made, and tests make the same ones hundreds of times."""
-    return lotor.Samba(policy, insecure_key_bits=128, owners=owners)
+    weak = 128 if form == "paper" else None
+    return lotor.Samba(policy, owners=owners, form=form, insecure_key_bits=weak)
 
 
-def samba_sites(policy: Policy, k: int, budget: int, *, seed: int, owners: int) -> dict[str, Site]:
+def samba_sites(
+    policy: Policy, k: int, budget: int, *, seed: int, owners: int, form: str = "paper"
+) -> dict[str, Site]:
     """The machines of a SAMBA run with decision draws from a seed."""
-    parties = _samba(policy, owners).parties(Run("aa", k, budget, RewardScale(), seed))
-    others = [name for name in parties if name != "controller"]
-    return {
-        name: Site(
-            name,
-            party,
-            rebuilder(party, policy),
-            others if name == "controller" else ["controller"],
-        )
-        for name, party in parties.items()
-    }
-
-
-def rebuilder(party: Party, policy: Policy) -> Rebuild:
-    def rebuild(snapshot: bytes) -> Party:
-        if isinstance(party, SambaPaperOwner):
-            return SambaPaperOwner(
-                party._ring.identity,
-                "aa",
-                policy,
-                held=party._held,
-                scale=party._scale,
-                minimum_key_bits=128,
-                snapshot=snapshot,
-            )
-        if isinstance(party, SambaPaperComp):
-            return SambaPaperComp(party._ring.identity, "aa", policy, snapshot=snapshot)
-        if isinstance(party, SambaPaperController):
-            return SambaPaperController("aa", policy, minimum_key_bits=128, snapshot=snapshot)
-        assert isinstance(party, SambaPaperCustomer)
-        identity = party._ring.identity
-        return SambaPaperCustomer.restored(identity, "aa", policy, snapshot, minimum_key_bits=128)
-
-    return rebuild
+    run = Run("aa", k, budget, RewardScale(), seed)
+    made = rebuildable(_samba(policy, owners, form), run)
+    return {name: Site(name, one.party, one.rebuild, list(one.peers)) for name, one in made.items()}

@@ -7,6 +7,7 @@ from secrets import token_hex
 
 from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
+from lotor.core.views import Passing, Truth, View
 from lotor.environments import Environment
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import Protocol
@@ -84,3 +85,28 @@ def seen_by_comp(outcome: Outcome) -> list[list[int]]:
             values = comp._aead.open(message.sealed, mask.WIDTH, bound)
             lists.append([int.from_bytes(value, "big") for value in values])
     return lists
+
+
+def view_of(outcome: Outcome, order: bytes, *seats: str) -> View:
+    """All that these parties saw together; `order` are the public terms."""
+    recorder = outcome.recorder
+    return View(
+        seats,
+        order,
+        [Passing(one.sender, one.to, len(one.payload), one.at) for one in recorder.exchanges],
+        [one for one in recorder.exchanges if {one.sender, one.to} & set(seats)],
+        [(decision, reward) for name, decision, reward in recorder.pulls if name in seats],
+        {name: outcome.parties[name] for name in seats},
+    )
+
+
+def truth_of(outcome: Outcome) -> Truth:
+    """What really happened, for attacks to be measured against."""
+    pulls = sorted(outcome.recorder.pulls, key=lambda pull: pull[1].round)
+    return Truth(
+        outcome.arms,
+        [reward for _, _, reward in pulls],
+        outcome.run.environment,
+        outcome.parties,
+        outcome.recorder.features,
+    )

@@ -149,6 +149,7 @@ class SplitOrder(msgspec.Struct, frozen=True):
 class SplitForm(ServedForm):
     """Its receiver orders runs; who is a second server or a dealer has no seat."""
 
+    name: ClassVar[str] = "dealt"
     wire: ClassVar[str] = "split/1"
     roles: ClassVar[tuple[Role, ...]] = (
         Role.one("receiver", PULL),
@@ -186,7 +187,9 @@ class SplitForm(ServedForm):
 @dataclass(frozen=True)
 class Split(ServedProtocol):
     name: ClassVar[str] = "split"
-    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": SplitForm}
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"dealt": SplitForm}
+
+    form: str = "dealt"
 
 
 class SplitWorld:

@@ -21,7 +21,7 @@ SNIPPET = """
 import lotor
 
 arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
-samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+samba = lotor.Samba(lotor.UCB(), form="paper", key_bits=2048)
 secure = lotor.run(samba, arms, budget=60, seed=7)
 plain = lotor.run(samba.plain(), arms, budget=60, seed=7)
 assert secure.reward == plain.reward and secure.arms == plain.arms

@@ -17,6 +17,7 @@ ROOT = Path(lotor.__file__).parent
 TWICE = {
     # Two schemes: each has these by the names that every scheme has, within its own package.
     "Ciphertext": {"crypto/ckks", "crypto/paillier"},
+    "Evaluator": {"crypto/ckks", "crypto/garbling"},
     "PublicKey": {"crypto/ckks", "crypto/paillier"},
 }
 

@@ -78,6 +78,6 @@ def test_what_the_api_describes_exists(page: Path) -> None:
 
 
 def test_a_broken_link_is_seen() -> None:
-    text = "[a](samba.md#steps) [b](nothing.md) [c](samba.md#nothing) [d](#here) [e](../tests)"
+    text = "[a](samba.md#which-policies) [b](nothing.md) [c](samba.md#nothing) [d](#here) [e](../tests)"
     page = ROOT / "docs" / "index.md"
     assert broken(page, text) == ["nothing.md", "samba.md#nothing", "#here", "../tests"]

@@ -11,6 +11,7 @@ from typing import ClassVar
 import msgspec
 
 from lotor.core.effects import Checkpoint, Decision, Message, Pull, Receive, Send, Steps
+from lotor.core.options import option
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource, BanditSource
@@ -128,7 +129,7 @@ class ServedProtocol(SecureProtocol):
     arms: ClassVar[type[ArmsSource]] = BanditSource
 
     policy: AnyPolicy = field(default_factory=UCB)
-    form: str = "paper"
+    form: str = field(default="paper", metadata=option("Which form of it to run."))
 
     def plain(self) -> Plain:
         raise NotImplementedError

@@ -11,7 +11,7 @@ import msgspec
 
 import lotor
 from lotor.protocols.samba.cast import hospitals
-from lotor.protocols.samba.paper.form import SambaPaper
+from lotor.protocols.samba.shared.form import SambaShared
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.config import PartyConfig, read_config, write_config
 from lotor.sandbox import Federation
@@ -26,7 +26,7 @@ PATIENCE = 150.0
 def order(policy: str, budget: int) -> list[str]:
     """The command of a customer who asks for a run."""
     return [
-        *("start", "samba", "--json", "--key-bits", "2048"),
+        *("start", "samba", "--form", "paper", "--json", "--key-bits", "2048"),
         *("--policy", policy, "--budget", str(budget)),
     ]
 
@@ -129,7 +129,7 @@ def prepared(
             cast = replace(
                 cast, members={**cast.members, name: replace(cast.members[name], files=files)}
             )
-    federation = kind(folder, SambaPaper(), cast, SEED)
+    federation = kind(folder, SambaShared(), cast, SEED)
     federation.prepare()
     try:
         yield federation

@@ -2,7 +2,7 @@
 
 >>> import lotor
 >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
->>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+>>> samba = lotor.Samba(lotor.UCB())
 >>> secure = lotor.run(samba, arms, budget=100, seed=7)
 >>> plain = lotor.run(samba.plain(), arms, budget=100, seed=7)
 >>> secure.reward == plain.reward and secure.arms == plain.arms

@@ -46,9 +46,7 @@ def test_its_policy_is_listed_with_the_protocols_that_run_it(site: Path) -> None
 def test_its_policy_runs_in_plain_and_under_our_protocol(site: Path) -> None:
     options = ("--arms", "0.9,0.5,0.1", "--budget", "60", "--seed", "7", "--json")
     plain = json.loads(lotor(site, "run", "plain", "--policy", "first-best", *options))
-    found = json.loads(
-        lotor(site, "run", "samba", "--policy", "first-best", "--key-bits", "2048", *options)
-    )
+    found = json.loads(lotor(site, "run", "samba", "--policy", "first-best", *options))
     assert found["reward"] == plain["reward"]
     assert found["options"]["policy"] == "first-best:optimism=0.5,often=5.0"
 
@@ -75,7 +73,9 @@ def test_its_options_and_forms_are_the_command_lines_too(site: Path) -> None:
         site, "run", "samba", "--rehearsals", "2", code=2
     )
     assert json.loads(lotor(site, "plan", "toy", "--k", "3", "--budget", "13", "--json")) == {
-        "expected": {"scores_compared": 30}
+        "protocol": "toy",
+        "form": "paper",
+        "expected": {"scores_compared": 30},
     }
 
 

@@ -11,7 +11,7 @@ from itertools import product
 from math import ceil
 from pathlib import Path
 
-from chaos.harness import POLICIES, SELECTIONS, Survived, Trial, survive
+from chaos.harness import FORMS, POLICIES, Survived, Trial, survive
 
 
 def main() -> None:
@@ -21,18 +21,18 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=200, help="rounds of each run")
     given = parser.parse_args()
     seed = secrets.randbits(20) if given.seed is None else given.seed
-    kinds = list(product(POLICIES, SELECTIONS))
+    kinds = list(product(POLICIES, FORMS))
     each = ceil(given.kills / len(kinds))
     print(f"{len(kinds)} runs of {given.budget} rounds with {each} kills or more, seed {seed}")
     done: list[Survived] = []
-    for policy, selection in kinds:
-        trial = Trial(policy, selection, given.budget, each, seed)
+    for policy, form in kinds:
+        trial = Trial(policy, form, given.budget, each, seed)
         folder = Path(tempfile.mkdtemp(prefix="lotor-chaos-"))
         done.append(survive(folder, trial))
         shutil.rmtree(folder)  # after a failure it stays, with all logs
         one = done[-1]
         print(
-            f"  {policy}, {selection}: {one.kills} kills ({one.in_replay} in replay), "
+            f"  {policy}, {form}: {one.kills} kills ({one.in_replay} in replay), "
             f"{one.starts} starts, {one.seconds:.0f} s, as plain",
             flush=True,
         )

@@ -11,7 +11,6 @@ from random import Random
 import lotor
 from lotor.environments import Outcomes
 from lotor.protocols.samba.cast import hospitals
-from lotor.protocols.samba.paper.form import SambaPaper
 from lotor.sandbox import Federation
 from lotor.sandbox.crashes import Crashes
 from lotor.sandbox.journals import Journals, Standing
@@ -25,7 +24,9 @@ POLICIES = (
     "softmax",
     "pursuit",
 )
-SELECTIONS = ("bits", "position")
+FORMS = ("shared", "dealt", "paper")
+# The paper's form in its other way of selecting; `lotor demo --form paper --kill` has bits.
+PAPER = {"--selection": "position", "--key-bits": "2048"}
 LOOK = 0.01
 PATIENCE = 300.0
 ATTEMPTS = 5
@@ -53,7 +54,7 @@ class Trial:
     """A run to survive."""
 
     policy: str = "ucb"
-    selection: str = "bits"
+    form: str = "shared"
     budget: int = 120
     kills: int = 14
     seed: int = 7
@@ -72,9 +73,13 @@ class Survived:
 
 def survive(folder: Path, trial: Trial) -> Survived:
     """Run a trial to its end and hold it against plain and against the hospitals' records."""
-    cast = hospitals(MEANS, budget=trial.budget, seed=trial.seed, policy=trial.policy)
+    form = lotor.Samba.form_called(trial.form)
+    servers = [role.name for role in form.roles if role.seats]
+    cast = hospitals(
+        MEANS, budget=trial.budget, seed=trial.seed, policy=trial.policy, servers=servers
+    )
     federation = Federation(
-        folder, SambaPaper(), cast, trial.seed, wait=PATIENCE, key_files=trial.key_files
+        folder, form, cast, trial.seed, wait=PATIENCE, key_files=trial.key_files
     )
     federation.prepare()
     for name in MEANS:
@@ -112,10 +117,10 @@ def survive_all(folder: Path, trial: Trial) -> Survived:
 
 def _start(federation: Federation, trial: Trial) -> None:
     options = {
+        "--form": trial.form,
         "--budget": str(trial.budget),
         "--policy": trial.policy,
-        "--selection": trial.selection,
-        "--key-bits": "2048",
+        **(PAPER if trial.form == "paper" else {}),
     }
     arguments = [part for option in options.items() for part in option]
     federation.launch("customer", "start", "samba", *arguments, "--json")

@@ -4,33 +4,33 @@ from pathlib import Path
 
 import pytest
 
-from chaos.harness import POLICIES, SELECTIONS, Trial, survive_all
+from chaos.harness import FORMS, POLICIES, Trial, survive_all
 
 
 @pytest.mark.slow
 def test_a_run_survives_kills(tmp_path: Path) -> None:
-    """The policy with the most to remember; `lotor demo --kill` does UCB in the bits form."""
-    trial = Trial("pursuit", "position", budget=80, kills=6, seed=11)  # each of six parties
+    """The policy with the most to remember; `lotor demo --kill` does UCB."""
+    trial = Trial("pursuit", "shared", budget=80, kills=6, seed=11)  # each of six parties
     assert survive_all(tmp_path, trial).kills >= trial.kills
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_runs_of_every_policy_survive_kills(policy: str, selection: str, tmp_path: Path) -> None:
+def test_runs_of_every_policy_survive_kills(policy: str, form: str, tmp_path: Path) -> None:
     """Each party's turn comes; `make chaos` kills as often as one likes."""
-    trial = Trial(policy, selection, budget=100, kills=8, seed=3)
+    trial = Trial(policy, form, budget=100, kills=8, seed=3)
     assert survive_all(tmp_path, trial).kills >= trial.kills
 
 
 @pytest.mark.long
 def test_a_run_of_protected_parties_survives_kills(tmp_path: Path) -> None:
     """Their keys and journals are encrypted, and each process finds its key file by itself."""
-    trial = Trial("ucb", "bits", budget=60, kills=6, seed=5, key_files=True)
+    trial = Trial("ucb", "shared", budget=60, kills=6, seed=5, key_files=True)
     assert survive_all(tmp_path, trial).kills >= trial.kills
 
 
 @pytest.mark.long
 def test_a_long_run_survives_many_kills(tmp_path: Path) -> None:
-    trial = Trial("softmax", "position", budget=200, kills=25, seed=3)
+    trial = Trial("softmax", "shared", budget=200, kills=25, seed=3)
     assert survive_all(tmp_path, trial).kills >= trial.kills

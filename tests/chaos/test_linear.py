@@ -59,7 +59,8 @@ def survived(trial: Trial, folder: Path) -> Counter[str]:
     with closing(federation):
         federation.serve()
         options = ("--budget", str(trial.budget), "--key-bits", "2048", "--json")
-        federation.launch("customer", "start", trial.protocol, *options)
+        order = (trial.protocol, "--form", protocol.form, *options)
+        federation.launch("customer", "start", *order)
         crashes = crash(federation, trial)
     journals = Journals(federation)
     plain = lotor.run(protocol.plain(), survey.arms(), budget=trial.budget, seed=trial.seed)

@@ -138,7 +138,7 @@ def test_it_is_readable_at_80_columns(tmp_path: Path, rules: ConsentRules | None
     ("owner", "said"),
     [
         (OwnerTable(pull="m:f"), "no [consent] table in party.toml: every run that somebody else "),
-        (None, "neither [owner] nor [consent] in party.toml: it takes part in every run unasked."),
+        (None, "neither [owner] nor [consent] in party.toml: it takes part in every run unasked, "),
     ],
 )
 def test_without_rules_there_is_no_limit_and_it_says_what_starts(

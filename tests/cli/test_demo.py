@@ -125,7 +125,7 @@ def killed(folder: Path) -> int:
         out = process.communicate()[0].decode()
     assert process.returncode == 0, shown
     assert "equal, and the same arm in every round" in out
-    for text in ("starts", "measured", "everything but", "docs/federation.md", "lotor keys"):
+    for text in ("starts", "measured", "nothing of any score", "docs/federation.md", "lotor keys"):
         assert text in out
     kills = int(out.split(" times a party was killed")[0].split()[-1])
     # Somebody may come back before the next picture: `away` is in a picture of its own below. Of a

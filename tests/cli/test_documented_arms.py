@@ -77,7 +77,7 @@ def test_arms_run_with_the_defaults(
         secure, arms, _ = configured(kind, None, text, budget, options)
         plain = lotor.run(secure.plain(), arms, budget=budget, seed=7)
         if hasattr(secure, "insecure_key_bits"):
-            secure = replace(secure, insecure_key_bits=512)  # type: ignore[type-var]
+            secure = replace(secure, form="paper", insecure_key_bits=512)  # type: ignore[type-var]
         if protocol != "helba":
             assert lotor.run(secure, arms, budget=budget, seed=7).arms == plain.arms
     assert plain.rounds == budget

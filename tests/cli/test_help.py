@@ -92,7 +92,7 @@ def test_a_form_that_does_not_exist(
 def test_a_policy_of_ones_own_in_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(POLICY)
     arms = ["--arms", "0.9,0.5", "--budget", "6", "--seed", "7", "--json"]
-    runs = [["samba", "--key-bits", "2048", *arms], ["plain", *arms]]
+    runs = [["samba", *arms], ["plain", *arms]]
     found = []
     for run in runs:
         policy = ["--policy", "mine:Greedy:least=0.25"]

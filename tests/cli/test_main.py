@@ -10,7 +10,8 @@ import pytest
 from commands import lotor
 
 LOTOR = [sys.executable, "-c", "from lotor.cli import main; main()"]
-FAST = ["--budget", "60", "--k", "3", "--key-bits", "2048", "--seed", "7"]
+SMALL = ["--budget", "60", "--k", "3", "--seed", "7"]
+FAST = [*SMALL, "--form", "paper", "--key-bits", "2048"]
 
 
 def test_compare_shows_costs_counts_and_the_measured_leakage() -> None:
@@ -36,6 +37,20 @@ def test_compare_as_json() -> None:
     assert report["secure"]["arms"] is None
     assert report["overhead"] > 1
     assert report["leakage"]["comp"]["measured"].startswith("everything but")
+
+
+def test_the_form_that_is_run_unless_another_is_asked_for() -> None:
+    done = lotor("run", "samba", *SMALL, "--compare")
+    assert done.returncode == 0, done.stderr
+    assert "Form shared. These must not collude: controller and comp." in done.stdout
+    for text in ("same arms", "garbled and gates", "nothing of any score, arm, reward or total"):
+        assert text in " ".join(done.stdout.replace("│", " ").split())
+
+
+def test_an_option_of_another_form_is_refused() -> None:
+    done = lotor("run", "samba", *SMALL, "--key-bits", "2048")
+    assert done.returncode == 2
+    assert "choose --form 'paper'" in " ".join(done.stderr.split())
 
 
 def test_the_position_form_says_what_it_shows() -> None:

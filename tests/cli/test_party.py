@@ -17,7 +17,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
-START = ("start", "samba", "--key-bits", "2048", "--budget", "60", "--json")
+START = ("start", "samba", "--budget", "60", "--json")
 SLOW_PULL = """
 import time
 from pathlib import Path
@@ -97,7 +97,7 @@ def plain(policy: str) -> float:
 
 def federation_of(folder: Path, means: Mapping[str, float], budget: int) -> Federation:
     cast = hospitals(means, budget=budget, seed=7, policy="ucb")
-    return Federation(folder, lotor.Samba.form_called("paper"), cast, 7)
+    return Federation(folder, lotor.Samba.form_called("shared"), cast, 7)
 
 
 @pytest.fixture(scope="module")

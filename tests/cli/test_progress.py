@@ -37,7 +37,7 @@ class Waiting:
         self._open = ExitStack()
         self.at: OpenKit = self._open.enter_context(open_kit(made.kit("customer")))
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
-        options: dict[str, str | int] = {"policy": "ucb", "key_bits": 2048}
+        options: dict[str, str | int] = {"policy": "ucb"}
         order = commands.StartRun("samba", BUDGET, options, members)
         self.at.journal.commands.add(self.run, commands.to_bytes(order))
         self.task = asyncio.create_task(self._follow())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import lotor
 from commands import lotor as command
 from lotor.cli.progress import held_up
 from lotor.cli.run_document import RunDocument
@@ -105,6 +106,16 @@ def shown_run(shown: RunDocument) -> str:
     return re.sub(r"  +", "  ", stream.getvalue())
 
 
+def test_who_must_approve_sees_what_each_role_learns() -> None:
+    measured = {"comp": "**every score**, and how often each arm was pulled " * 4}
+    waits = document("aa" * 16, "waiting", form="paper", leakage=measured)
+    lines = shown_run(waits).splitlines()
+    assert all(len(line) <= WIDTH for line in lines)
+    text = " ".join(" ".join(lines).split())
+    assert "What each role learns in the form paper, as measured" in text
+    assert "every score, and how often" in text
+
+
 def test_no_more_rounds_are_shown_than_the_budget_has() -> None:
     past = document("aa" * 16, "running", round=9, budget=8)
     assert "round  8 of 8" in shown_run(past)
@@ -174,6 +185,14 @@ def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_pat
         own = _lotor(made, "lyon", "runs", "show", run[:8])
         assert f"lotor runs approve {run[:8]} --kit {made.kit('lyon')}" in " ".join(own.split())
         assert f"below least_budget {LIMIT}" in " ".join(own.split())
+        assert "\nform  paper\n" in own
+        assert "What each role learns in the form paper, as measured" in own
+        told = json.loads(_lotor(made, "lyon", "runs", "show", run[:8], "--json"))
+        leakage = lotor.Samba.form_called("paper").leakage
+        assert told["leakage"] == {role: one.measured for role, one in leakage.items()}
+        assert "leakage" not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
+        for one in json.loads(_lotor(made, "lyon", "runs", "list", "--json")):
+            assert (one["protocol"], one["form"]) == ("samba", "paper")
         assert str(LIMIT) not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
 
     play(scene, tmp_path, *NOBODY)
@@ -219,7 +238,7 @@ def test_whom_a_party_missed_when_it_stopped_is_not_said_to_be_missing(tmp_path:
 
 def _order(*owners: str) -> commands.StartRun:
     members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
-    return commands.StartRun("samba", BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+    return commands.StartRun("samba", BUDGET, {"policy": "ucb"}, members)
 
 
 def _lotor(made: Stage, name: str, *arguments: str) -> str:

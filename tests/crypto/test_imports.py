@@ -14,6 +14,10 @@ NEEDED = {
     "certificates": {"cryptography", "msgspec"},
     # SEAL is loaded on first use, gmpy2 by the first set of parameters.
     "ckks": {"cryptography", "msgspec", "numpy"},
+    # Powers of a fixed base are Paillier's, which reads and writes its keys with msgspec.
+    "garbling": {"cryptography", "gmpy2", "msgspec", "numpy"},
+    "one_use": set(),
+    "ot": {"cryptography", "gmpy2", "msgspec", "numpy"},
     "paillier": {"gmpy2", "msgspec", "numpy"},
     "prf": {"cryptography", "numpy"},
     "sealing": {"cryptography"},

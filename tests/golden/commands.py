@@ -12,13 +12,14 @@ from typer.testing import CliRunner
 
 from lotor.cli.main import app
 
+PAPER = "samba --form paper --key-bits 2048"
 # {folder} has the files below.
 RUNS = (
     # Arms without vectors or contexts.
-    "samba --key-bits 2048 --budget 20",
-    "samba --key-bits 2048 --budget 20 --arms 0.9,0.5,0.1,0.3 --owners 2 --selection position",
-    "samba --key-bits 2048 --budget 20 --arms jester-like --k 4 --policy pursuit:beta=0.3",
-    "samba --key-bits 2048 --budget 20 --arms movielens-like --k 3 --policy epsilon-greedy",
+    f"{PAPER} --budget 20",
+    f"{PAPER} --budget 20 --arms 0.9,0.5,0.1,0.3 --owners 2 --selection position",
+    f"{PAPER} --budget 20 --arms jester-like --k 4 --policy pursuit:beta=0.3",
+    f"{PAPER} --budget 20 --arms movielens-like --k 3 --policy epsilon-greedy",
     "plain",
     "plain --policy ucb --arms movielens-like --k 30 --budget 200",
     "plain --policy ucb --arms jester-like --k 5 --budget 200",

@@ -80,7 +80,9 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 
 
 def samba(policy: str, **options: Any) -> Any:
-    return built(lotor.Samba, POLICIES[policy], insecure_key_bits=SMALL_KEY, **options)
+    return built(
+        lotor.Samba, POLICIES[policy], form="paper", insecure_key_bits=SMALL_KEY, **options
+    )
 
 
 def cases() -> Iterator[Case]:

@@ -1,10 +1,17 @@
 """All faults, in the order in which they are tried."""
 
-from mutants import faults_circuits, faults_crypto, faults_protocols, faults_runtime
+from mutants import (
+    faults_circuits,
+    faults_crypto,
+    faults_garbling,
+    faults_protocols,
+    faults_runtime,
+)
 
 FAULTS = [
     *faults_crypto.FAULTS,
     *faults_circuits.FAULTS,
+    *faults_garbling.FAULTS,
     *faults_protocols.FAULTS,
     *faults_runtime.FAULTS,
 ]

@@ -346,7 +346,9 @@ def test_an_order_of_each_option_gives_the_same_protocol_back(
     name: str, one: Option, value: OptionValue
 ) -> None:
     kind = PROTOCOLS[name]
-    protocol = kind.configured(None, {one.name: value})
+    # Some options belong to one form only.
+    form = {"form": "paper"} if one.name in getattr(kind, "paper_options", ()) else {}
+    protocol = kind.configured(None, {one.name: value, **form})
     assert getattr(protocol, one.name) == value
     said = protocol.order_options()
     assert all(isinstance(part, str | int) for part in said.values())
@@ -417,7 +419,7 @@ def test_a_protocol_that_cannot_be_loaded_stops_no_other() -> None:
 
     with pytest.warns(UserWarning, match="the protocol broken is left out: the form no_such"):
         found = all_forms({"broken": Broken, "samba": lotor.Samba})
-    assert [form.wire for form in found] == [lotor.Samba.form_called("paper").wire]
+    assert [form.name for form in found] == list(lotor.Samba.forms)
 
 
 def test_a_fault_in_a_protocol_shows_nothing_of_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,3 +430,14 @@ def test_a_fault_in_a_protocol_shows_nothing_of_its_text(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match="failed with ValueError") as caught:
         BAKERY.party(assignment("oven-1"))
     assert "secret" not in str(caught.value)
+
+
+def test_every_form_says_whether_attacks_succeed_on_it() -> None:
+    """Only papers' forms leak, and a form that leaks is never better than another one."""
+    for kind in PROTOCOLS.values():
+        leaky = {name for name in kind.forms if kind.form_called(name).leaks}
+        assert leaky <= {"paper"}
+        for name in kind.forms:
+            better = kind.better_forms(name)
+            assert bool(better) == (name in leaky and leaky < set(kind.forms))
+            assert not leaky & set(better)

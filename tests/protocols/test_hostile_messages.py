@@ -133,12 +133,12 @@ def _helba() -> SecureProtocol:
 
 CASES = {
     "samba by bits": Case(
-        lambda: lotor.Samba(lotor.Pursuit(), insecure_key_bits=256, owners=2),
+        lambda: lotor.Samba(lotor.Pursuit(), form="paper", insecure_key_bits=256, owners=2),
         lambda: lotor.BernoulliArms([0.5] * 4),
         *(8, 700, 14_000),
     ),
     "samba by position": Case(
-        lambda: lotor.Samba(lotor.UCB(), insecure_key_bits=256, selection="position"),
+        lambda: lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256, selection="position"),
         lambda: lotor.BernoulliArms([0.5] * 3),
         *(6, 300, 6_000),
     ),

@@ -12,12 +12,17 @@ from lotor.protocols.helba import leakage as helba
 from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.samba.dealt import leakage as dealt
+from lotor.protocols.samba.shared import leakage as shared
 
 PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-@pytest.mark.parametrize("measured", [ppcb.MEASURED, helba.MEASURED])
+PAGES = (ppcb, helba, shared, dealt)
+
+
+@pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])
 def test_findings(measured: Mapping[str, Finding]) -> None:
     for role, finding in measured.items():
         row = f" | {finding.paper} | {finding.measured} |".replace("**", "")
@@ -25,9 +30,7 @@ def test_findings(measured: Mapping[str, Finding]) -> None:
         assert any(line.startswith(f"| {role}") for line in lines), role
 
 
-@pytest.mark.parametrize(
-    ("keys", "measured"), [(ppcb.KEYS, ppcb.MEASURED), (helba.KEYS, helba.MEASURED)]
-)
+@pytest.mark.parametrize(("keys", "measured"), [(page.KEYS, page.MEASURED) for page in PAGES])
 def test_keys(
     keys: Mapping[str, tuple[str, tuple[str, ...]]], measured: Mapping[str, Finding]
 ) -> None:

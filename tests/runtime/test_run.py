@@ -119,7 +119,7 @@ def test_policies_that_make_no_sense(policy: Policy) -> None:
 
 
 def test_the_least_budget_pulls_each_arm_once() -> None:
-    result = lotor.run(lotor.Samba(key_bits=2048), ARMS, budget=2, seed=1)
+    result = lotor.run(lotor.Samba(form="paper", key_bits=2048), ARMS, budget=2, seed=1)
     assert result.arms == [0, 1]
 
 
@@ -193,7 +193,7 @@ def test_async_pulls_inside_a_running_loop() -> None:
 
 
 def test_results_round_trip_through_json() -> None:
-    result = lotor.run(lotor.Samba(key_bits=2048), ARMS, budget=10, seed=1)
+    result = lotor.run(lotor.Samba(form="paper", key_bits=2048), ARMS, budget=10, seed=1)
     assert lotor.Result.from_json(result.to_json()) == result
     assert result.version == lotor.__version__
     assert result.options["key_bits"] == 2048
@@ -202,7 +202,7 @@ def test_results_round_trip_through_json() -> None:
 
 
 def test_costs_of_each_party() -> None:
-    result = lotor.run(lotor.Samba(key_bits=2048, owners=2), ARMS, budget=10, seed=1)
+    result = lotor.run(lotor.Samba(form="paper", key_bits=2048, owners=2), ARMS, budget=10, seed=1)
     assert list(result.parties) == ["customer", "controller", "comp", "owner-1", "owner-2"]
     assert all(cost.cpu_seconds >= 0 for cost in result.parties.values())
     assert result.parties["owner-1"].messages_sent > 8
@@ -215,7 +215,9 @@ def test_without_a_trajectory() -> None:
 
 @pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 @pytest.mark.parametrize(
-    "protocol", [lotor.UCB(), lotor.Samba(lotor.Pursuit(), insecure_key_bits=128)], ids=repr
+    "protocol",
+    [lotor.UCB(), lotor.Samba(lotor.Pursuit(), form="paper", insecure_key_bits=128)],
+    ids=repr,
 )
 def test_memory_does_not_grow_with_the_budget(protocol: Any) -> None:
     def peak(budget: int) -> int:
@@ -271,7 +273,10 @@ class CountingTransport(MemoryTransport):
 @pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 def test_a_run_takes_a_transport_of_ones_own() -> None:
     arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
-    samba, transport = lotor.Samba(insecure_key_bits=128, owners=2), CountingTransport()
+    samba, transport = (
+        lotor.Samba(form="paper", insecure_key_bits=128, owners=2),
+        CountingTransport(),
+    )
     result = lotor.run(samba, arms, budget=20, seed=7, transport=transport)
     assert result.agrees_with(lotor.run(samba.plain(), arms, budget=20, seed=7))
     assert sum(transport.links.values()) == sum(

@@ -10,7 +10,7 @@ import pytest
 
 from lotor.core.effects import Decision
 from lotor.protocols.samba.cast import hospitals
-from lotor.protocols.samba.paper.form import SambaPaper
+from lotor.protocols.samba.shared.form import SambaShared
 from lotor.runtime.durable import journal
 from lotor.runtime.durable.journal import Journal, RunRow
 from lotor.sandbox.federation import PORTS, Federation, free_port
@@ -23,7 +23,7 @@ LOG = '{"message": "first"}\nno JSON\n{"message": "last"}\n'
 
 def made(folder: Path, kind: type[Federation]) -> Federation:
     cast = hospitals(MEANS, budget=5, seed=3, policy="ucb")
-    federation = kind(folder, SambaPaper(), cast, 3)
+    federation = kind(folder, SambaShared(), cast, 3)
     federation.prepare()
     return federation
 

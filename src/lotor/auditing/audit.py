@@ -128,6 +128,7 @@ class _Suspect:
                 one.secret,
                 stated=self.coalition or one.secret in self.tells,
                 score=self._score(one),
+                together=self.coalition,
             )
             for one in self.attacks
         ]
@@ -141,20 +142,23 @@ class _Suspect:
 
 def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> list[_Suspect]:
     """Each seat that the form names, one seat of each other role, the network, the coalitions."""
-    first: dict[str, str] = {}
+    seats: defaultdict[str, list[str]] = defaultdict(list)
     for seat in recording.parties:
-        first.setdefault(form.role(seat).name, seat)
+        seats[form.role(seat).name].append(seat)
     found = []
     for role in form.roles:
-        for seat in role.seats or (first[role.name],):
+        for seat in role.seats or seats[role.name][:1]:
             label = seat if len(role.seats) > 1 else role.name
             found.append(_suspect(form, protocol, label, role.name, (seat,)))
     found.append(_suspect(form, protocol, NETWORK, NETWORK, ()))
     for roles in form.coalitions:
+        left = {role: iter(names) for role, names in seats.items()}
+        together = tuple(next(left[role]) for role in roles)
         label = "+".join(roles)
-        if label in form.attacks:
-            seats = tuple(first[role] for role in roles)
-            found.append(_Suspect(label, seats, _listed(form, label), coalition=True))
+        # Without attacks of its own, those on each of its members.
+        keys = [label] if label in form.attacks else dict.fromkeys(roles)
+        listed = {one.name: one for key in keys for one in _listed(form, key)}
+        found.append(_Suspect(label, together, list(listed.values()), coalition=True))
     return found
 
 

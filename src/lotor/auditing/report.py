@@ -24,13 +24,22 @@ FAILURES = (Verdict.LEAKS_MORE, Verdict.NOT_SHOWN)
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """An attack on the view of a party, or of several; `stated` if the form says that it works."""
+    """An attack on the view of a party; `stated` if the form says that it works.
+
+    `together` is for parties that must not collude: one of the attacks on them must work.
+    """
 
     party: str
     attack: str
     secret: str
     stated: bool
     score: Score
+    together: bool = False
+
+    @property
+    def claim(self) -> tuple[str, str]:
+        """What one attack is enough for."""
+        return self.party, "" if self.together else self.secret
 
 
 class AuditRow(msgspec.Struct, frozen=True):
@@ -100,9 +109,7 @@ def judged(attempts: list[Attempt], level: float) -> list[AuditRow]:
     tried = sum(one.score.of > 0 for one in attempts)
     each = 1 - (1 - level) / max(tried, 1)
     found = [(one, *clopper_pearson(one.score.right, one.score.of, each)) for one in attempts]
-    shown = {
-        (one.party, one.secret) for one, low, _ in found if one.score.of and low > one.score.chance
-    }
+    shown = {one.claim for one, low, _ in found if one.score.of and low > one.score.chance}
     return [_row(one, low, high, each, shown) for one, low, high in found]
 
 
@@ -118,7 +125,7 @@ def _row(
         verdict = Verdict.TOO_FEW
     elif not one.stated:
         verdict = Verdict.AT_CHANCE
-    elif (one.party, one.secret) in shown:
+    elif one.claim in shown:
         verdict = Verdict.OTHERS_SHOW
     else:
         verdict = Verdict.NOT_SHOWN

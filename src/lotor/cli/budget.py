@@ -28,7 +28,7 @@ NO_RULES = (
 )
 UNASKED = (
     "This party has neither [owner] nor [consent] in party.toml: it takes part in every run "
-    "unasked."
+    "unasked, unless attacks succeed on its form and its protocol has a better one."
 )
 
 

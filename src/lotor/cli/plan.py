@@ -27,9 +27,10 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         protocol, environment, n = configured(kind, policy, arms, budget, options)
         forecast = forecast_of(protocol, environment, n)
         if as_json:
-            typer.echo(json.dumps(forecast.figures))
+            chosen = {"protocol": protocol.name, "form": protocol.form}
+            typer.echo(json.dumps({**chosen, **forecast.figures}))
         else:
-            show_forecast(Console(), forecast)
+            show_forecast(Console(), protocol, forecast)
 
     own = [(one, "Options") for one in kind.all_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]

@@ -232,9 +232,14 @@ def names_of(row: RunRow) -> dict[str, str]:
     }
 
 
+def announcement_of(row: RunRow) -> Announcement:
+    """How a run was announced, as this party checked it when it took it up."""
+    return msgspec.msgpack.decode(row.announcement, type=Announcement)
+
+
 def plan_of(row: RunRow) -> RunPlan | None:
     """What is public about a run, if its protocol is known here."""
-    announcement = msgspec.msgpack.decode(row.announcement, type=Announcement)
+    announcement = announcement_of(row)
     if announcement.protocol not in PROTOCOLS:
         return None
     form = PROTOCOLS[announcement.protocol].form_called(announcement.form)

@@ -137,7 +137,7 @@ def _run_secure(
     out, form = Console(), protocol.in_form()
     forecast = forecast_of(protocol, environment, budget) if form.takes_long else None
     if forecast is not None and not as_json:
-        show_forecast(out, forecast)
+        show_forecast(out, protocol, forecast)
     expected = None if forecast is None else forecast.seconds
     kept = compare or trajectory
     secure = simulate(protocol, environment, budget, seed, trajectory=kept, expected=expected)

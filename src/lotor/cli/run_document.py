@@ -87,6 +87,10 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
     if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
+    if row.state == WAITING:
+        document["leakage"] = {
+            role: finding.measured for role, finding in agreement.form.leakage.items()
+        }
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
     return document

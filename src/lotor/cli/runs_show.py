@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lotor.cli.run_document import ORDERED, SHORT_ID, STOP_ORDERED, RunDocument, unserved
-from lotor.cli.show import show_account
+from lotor.cli.show import show_account, show_measured
 from lotor.crypto.certificates import fingerprint_lines
 from lotor.runtime.daemon.pending import shown_party
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
@@ -20,7 +20,8 @@ from lotor.runtime.durable.journal import ENDED, FINISHED, RUNNING, WAITING
 _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "changed": 10}
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
-    *("budget", "created", "changed", "members", "others", "privacy", "stop_ordered"),
+    *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
+    "stop_ordered",
 }
 
 
@@ -140,6 +141,9 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
+    if "leakage" in document:
+        out.print()
+        show_measured(out, document["form"], document["leakage"])
     if "privacy" in document:
         show_account(out, document["privacy"])
 

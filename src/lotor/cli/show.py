@@ -168,8 +168,18 @@ def show_leakage(out: Console, form: AnyForm) -> None:
     out.print(f"Form {form.name}. These must not collude: {form.apart}.\n", highlight=False)
 
 
-def show_forecast(out: Console, forecast: Forecast) -> None:
-    rows = list(forecast.rows.items())
+def show_measured(out: Console, form: str, measured: Mapping[str, str]) -> None:
+    """What each role learns in a run that waits for approval."""
+    table = small_table(f"What each role learns in the form {form}, as measured")
+    table.add_column("role")
+    table.add_column("measured")
+    for role, found in measured.items():
+        table.add_row(role, found.replace("**", ""))
+    out.print(table)
+
+
+def show_forecast(out: Console, protocol: SecureProtocol, forecast: Forecast) -> None:
+    rows = [("form", protocol.form), *forecast.rows.items()]
     title = f"What the run will cost: {forecast.title}"
     show_table(out, ReportTable(title, ("", ""), rows, forecast.note))
 

@@ -22,7 +22,7 @@ from lotor.cli.derive import (
     whole_number,
 )
 from lotor.cli.exit_codes import INTERRUPTED
-from lotor.cli.progress import RunProgress, plan_of
+from lotor.cli.progress import RunProgress, announcement_of, plan_of
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.errors import (
@@ -148,14 +148,16 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
 
 
 def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
-    plan = plan_of(row)
+    announced, plan = announcement_of(row), plan_of(row)
     account = None if plan is None else plan.account
     if as_json:
         privacy = {} if account is None else {"privacy": dict(account)}
-        typer.echo(json.dumps({"run": row.id, "reward": total, **privacy}))
+        chosen = {"protocol": announced.protocol, "form": announced.form}
+        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **privacy}))
         return
     if isinstance(total, int | float):
-        typer.echo(f"total reward {total:g} (run {row.id})")
+        chosen_form = f"{announced.protocol} in the form {announced.form}"
+        typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if account is not None:

@@ -9,7 +9,7 @@ from lotor.core.fixed_point import Floats
 
 Words: TypeAlias = NDArray[np.uint64]
 
-_TIES = 0
+TIES = 0
 _UNIFORMS = 1
 
 
@@ -52,7 +52,7 @@ class Draws:
 
     def ties(self) -> tuple[int, ...]:
         """What decides between arms of equal score: the larger one wins."""
-        return self._own.integers(_TIES, self._t, self._l)
+        return self._own.integers(TIES, self._t, self._l)
 
     def uniform(self, stream: int = 0) -> Floats:
         """A uniform draw from (0, 1) for each arm; streams are independent of each other."""

@@ -75,7 +75,7 @@ class Pull(msgspec.Struct, frozen=True):
 
     `masked`: what is sent next depends on the reward, under a mask that must never cover another
     one. The reward is then on the disk before the party goes on, even if the world could be asked
-    for it again. Say so in rounds without a pull as well: peers see how often a journal is written.
+    for it again. Peers, who see how often a journal is written, do not see this.
     """
 
     decision: Decision | None

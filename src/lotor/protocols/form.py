@@ -140,11 +140,15 @@ class Form(ABC, Generic[P]):
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Attacks on the view of each role, each as module:Class so that it is loaded when used.
 
-    Those on the joint view of a coalition stand under its roles, such as "server+owner".
+    Those on the joint view of a coalition stand under its roles, such as "server+owner"; without
+    any, those on each of its members are tried on it.
     """
 
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """The roles that must not collude, as `apart` says: their views together give secrets away."""
+
+    leaks: ClassVar[bool] = False
+    """Whether measured attacks recover from a role's view what the paper says is hidden."""
 
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as it must be"}
     """The headings of a table with the counts of `complexity`."""

@@ -70,6 +70,9 @@ class SecureProtocol(Protocol):
     forms: ClassVar[Mapping[str, str | type[AnyForm]]]
     """Its forms, each as module:Class so that it is loaded when used; the first is the default."""
 
+    form_notes: ClassVar[Mapping[str, str]] = {}
+    """What `--help` says of each form, where there are several: who learns what, at what cost."""
+
     default_budget: ClassVar[int] = 1000
     demo_budget: ClassVar[int] = 300
     exact: ClassVar[bool] = True
@@ -107,6 +110,13 @@ class SecureProtocol(Protocol):
         """Refuse a form that does not exist, naming those that do."""
         if name not in cls.forms:
             raise InputError(f"{cls.name} has no form {name!r}: choose {' or '.join(cls.forms)}")
+
+    @classmethod
+    def better_forms(cls, name: str) -> tuple[str, ...]:
+        """The forms on which no attack was measured to succeed, if one did on the form `name`."""
+        if not cls.form_called(name).leaks:
+            return ()
+        return tuple(one for one in cls.forms if not cls.form_called(one).leaks)
 
     @classmethod
     def default_form(cls) -> str:
@@ -158,7 +168,9 @@ class SecureProtocol(Protocol):
         """The option `form` says which forms there are."""
         if one.name != "form":
             return one
-        return replace(one, text=f"{one.text.removesuffix('.')}: {' or '.join(cls.forms)}.")
+        text = f"{one.text.removesuffix('.')}: {' or '.join(cls.forms)}."
+        notes = [f"{form}: {note}." for form, note in cls.form_notes.items()]
+        return replace(one, text=" ".join([text, *notes]))
 
     @classmethod
     def policy_kind(cls) -> type:
@@ -191,12 +203,16 @@ class SecureProtocol(Protocol):
 
     @classmethod
     def why_not(cls, policy: AnyPolicy) -> InputError | None:
-        """Why it does not take a policy, in its own words; None if it does."""
-        try:
-            cls(policy)  # type: ignore[call-arg]
-        except InputError as error:
-            return error
-        return None
+        """Why it does not take a policy, in its own words; None if one of its forms does."""
+        reasons = []
+        for form in cls.forms:
+            try:
+                cls(policy, form=form)  # type: ignore[call-arg]
+            except InputError as error:
+                reasons.append(error)
+            else:
+                return None
+        return reasons[0]
 
     @classmethod
     def _misfit(cls, policy: AnyPolicy, reason: InputError) -> InputError:

@@ -155,13 +155,14 @@ class Federation:
             total_budget=10**9,
             least_owners=1,
             code=("*",),
+            forms=(self.form.name,),
         )
         return PartyConfig(
             listen=ports.get(name),
             peers={other: ports[other] for other in self.dials(name)},
             limits=LimitsTable(wait=self.wait),
             owner=owner,
-            consent=consent if owner is not None and name != self.opener else None,
+            consent=consent if name != self.opener else None,
             members=by_role if name == self.opener else {},
             trial=TrialTable(seed=self.seed) if member.draws else None,
         )

@@ -57,6 +57,32 @@ def test_all_pairs(k: int, seed: int) -> None:
     np.testing.assert_array_equal(run(argmax, shared(x, seed)).value, one_hot(x))
 
 
+def first_of_largest(x: Words) -> Bits:
+    found = np.zeros(len(x), np.uint8)
+    found[x.view(np.int64).argmax()] = 1
+    return found
+
+
+EDGES = np.array([-(2**62), 1 - 2**62, -1, 0, 1, 2**62 - 2, 2**62 - 1])
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 40), st.integers(1, 7), seeds)
+def test_the_first_of_equals_wins_up_to_both_ends(k: int, kinds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.choice(rng.choice(EDGES, kinds), k).view(np.uint64)
+    np.testing.assert_array_equal(run(argmax, shared(x, seed)).value, first_of_largest(x))
+
+
+@pytest.mark.parametrize("k", [160, 187, 1000])
+@pytest.mark.parametrize("kinds", [1, 2, 4])
+def test_the_first_of_equals_wins_in_a_tournament(k: int, kinds: int) -> None:
+    """Also if all are as low as what fills the last group; of 1,000 it fills two groups more."""
+    for edges in (EDGES[:kinds], EDGES[-kinds:]):
+        x = np.random.default_rng(k).choice(edges, k).view(np.uint64)
+        np.testing.assert_array_equal(run(argmax, shared(x, k)).value, first_of_largest(x))
+
+
 def test_all_pairs_of_any_number() -> None:
     for k in range(1, 41):
         x = different(k, k)

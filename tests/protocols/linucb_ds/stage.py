@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 import lotor
-from helpers import Outcome, run_openly
+from helpers import Outcome, run_openly, view_of
 from lotor.core.effects import Checkpoint, Message, Steps
-from lotor.crypto.paillier import Ciphertext, PackedLayout, PrivateKey, generate_keypair
+from lotor.core.views import View
+from lotor.crypto.paillier import Ciphertext, PrivateKey, generate_keypair
 from lotor.policies.linear import Layout, LinearPolicy, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds import comp, paper
-from lotor.protocols.linucb_ds.comp import LinUCBComp
+from lotor.protocols.linucb_ds.attacks import scores_in
 from lotor.protocols.linucb_ds.customer import LinUCBCustomer
-from lotor.protocols.linucb_ds.messages import LinUCBTotal, PackedScores
+from lotor.protocols.linucb_ds.messages import LinUCBTotal
 from lotor.protocols.party import Party
 from lotor.protocols.plain.linear import linear_layout
 
@@ -102,17 +103,13 @@ def decrypted_sum(outcome: Outcome) -> int:
     return key.decrypt(Ciphertext.from_bytes(message.total, key.public))
 
 
+def view(outcome: Outcome, *seats: str) -> View:
+    return view_of(outcome, customer_of(outcome)._order.to_bytes(), *seats)
+
+
 def scores_seen_by_comp(outcome: Outcome) -> list[list[int]]:
     """The slots that Comp reads in each round."""
-    party = outcome.parties["comp"]
-    assert isinstance(party, LinUCBComp)
-    key, slot_bits = party._key, customer_of(outcome)._order.slot_bits
-    layout = PackedLayout(key.public.bits, outcome.run.k, slot_bits)
-    return [
-        layout.unpack(key.decrypt_batch(layout.read(message.packed, key.public)))
-        for message in messages_of(outcome, PackedScores)
-        if isinstance(message, PackedScores)
-    ]
+    return scores_in(view(outcome, "comp"))
 
 
 class Keeping(Party):

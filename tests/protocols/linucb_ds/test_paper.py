@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import lotor
-from crashing import Fate, Rebuild, Simulation, Site, World
+from crashing import Fate, Simulation, Site, World
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
@@ -25,6 +25,7 @@ from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module
 from lotor.runtime.durable.host import first_snapshot
+from rebuilding import Rebuild
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 
 
 def ucb_run(budget: int, means: list[float]) -> Outcome:
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128)
     return run_openly(samba, lotor.BernoulliArms(means), budget=budget, seed=4)
 
 

@@ -16,7 +16,13 @@ K, N = 5, 40
 @pytest.mark.parametrize("owners", [1, 2, 5])
 @pytest.mark.parametrize("selection", ["bits", "position"])
 def test_counts(policy: Policy, owners: int, selection: str) -> None:
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=owners, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(
+        policy,
+        form="paper",
+        insecure_key_bits=128,
+        owners=owners,
+        selection=selection,  # type: ignore[arg-type]
+    )
     result = lotor.run(samba, lotor.BernoulliArms([0.5] * K), budget=N, seed=1)
     expected = complexity.operations(K, N, policy.iterations, owners=owners, selection=selection)
     assert {name: result.operations[name] for name in expected} == expected

@@ -49,7 +49,13 @@ def test_secure_equals_plain_arm_by_arm(
     data: st.DataObject,
 ) -> None:
     owners = data.draw(st.integers(1, len(means)), label="owners")
-    samba = lotor.Samba(policy, insecure_key_bits=key_bits, owners=owners, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(
+        policy,
+        form="paper",
+        insecure_key_bits=key_bits,
+        owners=owners,
+        selection=selection,  # type: ignore[arg-type]
+    )
     arms, budget = lotor.BernoulliArms(means), len(means) + extra
     secure = lotor.run(samba, arms, budget=budget, seed=seed)
     plain = lotor.run(samba.plain(), arms, budget=budget, seed=seed)
@@ -61,7 +67,7 @@ def test_secure_equals_plain_arm_by_arm(
 @pytest.mark.parametrize("mean", [0.0, 1.0])
 def test_ties_all_the_way(policy: Policy, mean: float) -> None:
     """All rewards equal: every choice is a tie or a draw."""
-    samba = lotor.Samba(policy, insecure_key_bits=128)
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128)
     arms = lotor.BernoulliArms([mean] * 6)
     secure = lotor.run(samba, arms, budget=120, seed=3)
     plain = lotor.run(samba.plain(), arms, budget=120, seed=3)
@@ -76,7 +82,7 @@ def uneven(scale: float) -> Callable[[lotor.Decision], float]:
 @pytest.mark.parametrize("policy", POLICIES, ids=to_text)
 def test_rewards_that_are_not_bits(policy: Policy) -> None:
     arms = lotor.CallbackArms([uneven(i + 1.0) for i in range(4)], reward_range=(-3.0, 4.0))
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=2)
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=2)
     secure = lotor.run(samba, arms, budget=100, seed=5)
     plain = lotor.run(samba.plain(), arms, budget=100, seed=5)
     assert (secure.arms, secure.reward) == (plain.arms, plain.reward)
@@ -92,7 +98,7 @@ def test_layout_does_not_matter(policy: Policy) -> None:
     trajectories = {
         tuple(
             lotor.run(
-                lotor.Samba(policy, insecure_key_bits=128, owners=owners),
+                lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=owners),
                 arms,
                 budget=80,
                 seed=11,
@@ -111,8 +117,8 @@ def test_layout_does_not_matter_where_vectors_are_full(policy: Policy) -> None:
     one, many, plain = (
         lotor.run(protocol, arms, budget=60, seed=12).arms
         for protocol in (
-            lotor.Samba(policy, insecure_key_bits=128),
-            lotor.Samba(policy, insecure_key_bits=128, owners=33),
+            lotor.Samba(policy, form="paper", insecure_key_bits=128),
+            lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=33),
             policy,
         )
     )
@@ -121,7 +127,7 @@ def test_layout_does_not_matter_where_vectors_are_full(policy: Policy) -> None:
 
 @pytest.mark.parametrize("key_bits", [2048, 3072, pytest.param(4096, marks=pytest.mark.slow)])
 def test_with_real_keys_and_twice_with_one_seed(key_bits: int) -> None:
-    samba = lotor.Samba(lotor.UCB(), key_bits=key_bits)
+    samba = lotor.Samba(lotor.UCB(), form="paper", key_bits=key_bits)
     arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
     first, second = (lotor.run(samba, arms, budget=60, seed=7) for _ in range(2))
     plain = lotor.run(samba.plain(), arms, budget=60, seed=7)
@@ -141,7 +147,7 @@ def test_refused_policies_and_options() -> None:
     with pytest.raises(PolicyError, match="arm score locality"):
         lotor.Samba(lotor.ReinforcementComparison())
     with pytest.raises(InputError, match="'bits' or 'position'"):
-        lotor.Samba(selection="bytes")  # type: ignore[arg-type]
+        lotor.Samba(form="paper", selection="bytes")  # type: ignore[arg-type]
     for owners in (0, 2.0, True, "2"):
         with pytest.raises(InputError, match="owners is a whole number"):
             lotor.Samba(owners=owners)  # type: ignore[arg-type]
@@ -151,9 +157,9 @@ def test_refused_policies_and_options() -> None:
     with pytest.raises(InputError, match="cannot share 2 arms"):
         lotor.run(lotor.Samba(owners=3), lotor.BernoulliArms([0.1, 0.2]), budget=9)
     with pytest.raises(InputError, match="2048, 3072"):
-        lotor.Samba(key_bits=1024)
+        lotor.Samba(form="paper", key_bits=1024)
     with pytest.raises(InputError, match="an insecure Paillier key"):
-        lotor.Samba(insecure_key_bits=129)
+        lotor.Samba(form="paper", insecure_key_bits=129)
     with pytest.raises(InputError, match=r"may seal 2\^32"):
         lotor.run(lotor.Samba(), lotor.BernoulliArms([0.5] * 100), budget=50_000_000)
 
@@ -174,7 +180,7 @@ def test_ranges_of_whole_numbers(numpy: bool) -> None:
     environment = WholeNumbers()
     if numpy:
         environment = WholeNumbers(np.int64(3), (np.float64(0), np.int64(2)))  # type: ignore[arg-type]
-    samba = lotor.Samba(insecure_key_bits=128)
+    samba = lotor.Samba(form="paper", insecure_key_bits=128)
     secure, plain = (lotor.run(p, environment, budget=20, seed=1) for p in (samba, samba.plain()))
     assert (secure.arms, secure.reward) == (plain.arms, plain.reward)
     assert secure.reward == 10.0

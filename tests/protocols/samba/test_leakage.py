@@ -13,12 +13,13 @@ from helpers import Outcome, run_openly, seen_by_comp
 from lotor.core.effects import Message
 from lotor.policies import Policy
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.paper import leakage, messages
+from lotor.protocols.samba.paper import messages
 from lotor.protocols.samba.paper.comp import SambaPaperComp
 from lotor.protocols.samba.paper.controller import SambaPaperController
 from lotor.protocols.samba.paper.customer import SambaPaperCustomer
 from lotor.protocols.samba.paper.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
+from lotor.protocols.samba.protections import Protection
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
@@ -37,7 +38,13 @@ def environment() -> lotor.CallbackArms:
 
 
 def record(policy: Policy, selection: str = "bits") -> Outcome:
-    samba = lotor.Samba(policy, insecure_key_bits=512, owners=OWNERS, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(
+        policy,
+        form="paper",
+        insecure_key_bits=512,
+        owners=OWNERS,
+        selection=selection,  # type: ignore[arg-type]
+    )
     return run_openly(samba, environment(), budget=BUDGET, seed=2)
 
 
@@ -164,7 +171,7 @@ def test_protected_bytes_never_repeat(outcome: Outcome) -> None:
         getattr(exchange.message, name)
         for exchange in outcome.recorder.exchanges
         for name, protection in MESSAGES[type(exchange.message)].items()
-        if protection is leakage.Protection.AES_GCM and exchange.sender != "controller"
+        if protection is Protection.AES_GCM and exchange.sender != "controller"
     ]
     assert len(blobs) > BUDGET
     assert len(set(blobs)) == len(blobs)

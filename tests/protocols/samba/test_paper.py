@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 FORM = SambaPaper()
 SERVERS = ("customer", "controller", "comp")
 OWNERS = {"lyon": 2, "porto": 1, "graz": 3}
-SAMBA = lotor.Samba(lotor.Softmax(0.02), selection="position", key_bits=2048)
+SAMBA = lotor.Samba(lotor.Softmax(0.02), form="paper", selection="position", key_bits=2048)
 BUDGET = 30
 
 

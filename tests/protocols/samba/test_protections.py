@@ -42,7 +42,7 @@ class Indifferent(Policy):
 
 
 def run_once(policy: Policy, means: list[float]) -> Outcome:
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=2)
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=2)
     return run_openly(samba, lotor.BernoulliArms(means), budget=BUDGET, seed=9)
 
 
@@ -139,7 +139,7 @@ def test_sealed_keys_are_bound_to_their_run_and_purpose() -> None:
             sealing.append(party._memory.sealing_key)
         return party
 
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128)
     outcome = run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=4, wrap=keep)
     (message,) = (
         seen.message

@@ -50,7 +50,7 @@ def restarting(name: str, party: Party, policy: Policy, every: int) -> Party:
 @pytest.mark.parametrize("every", [1, 2, 3])
 def test_restarted_equals_uninterrupted(policy: Policy, selection: str, every: int) -> None:
     """From the very first effect on, set-up and first pulls included."""
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=2, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=2, selection=selection)  # type: ignore[arg-type]
     arms = lotor.BernoulliArms([0.2, 0.5, 0.8])
     smooth = run_openly(samba, arms, budget=30, seed=6)
     broken = run_openly(
@@ -68,7 +68,7 @@ def test_restarted_equals_uninterrupted(policy: Policy, selection: str, every: i
 
 def test_snapshots_carry_the_count_of_sealed_messages() -> None:
     """A restored key must not start counting towards its limit anew."""
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128)
     outcome = run_openly(
         samba,
         lotor.BernoulliArms([0.2, 0.5]),
@@ -86,7 +86,7 @@ def snapshot_of(party: Party) -> bytes:
 
 
 def test_snapshots_of_others_and_junk_are_refused() -> None:
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128)
     parties = samba.parties(Run("aa", 2, 10, RewardScale(), 1))
     identity = trusting_identities(["comp"])["comp"]
     good = snapshot_of(parties["comp"])
@@ -101,7 +101,9 @@ def test_snapshots_of_others_and_junk_are_refused() -> None:
 
 
 def test_memories_do_not_show_their_keys() -> None:
-    parties = lotor.Samba(insecure_key_bits=128).parties(Run("aa", 2, 10, RewardScale(), 1))
+    parties = lotor.Samba(form="paper", insecure_key_bits=128).parties(
+        Run("aa", 2, 10, RewardScale(), 1)
+    )
     for name in ("comp", "controller", "owner-1"):
         party = parties[name]
         assert isinstance(party, SambaPaperComp | SambaPaperController | SambaPaperOwner)
@@ -109,7 +111,7 @@ def test_memories_do_not_show_their_keys() -> None:
 
 
 def test_an_owner_restored_for_other_arms_refuses() -> None:
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128, owners=2)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128, owners=2)
     snapshots: dict[str, bytes] = {}
 
     def keep(name: str, party: Party) -> Party:

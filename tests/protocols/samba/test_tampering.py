@@ -29,7 +29,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 
 
 def attack(kind: type[Message], change: Change, *, after: int = 3, selection: str = "bits") -> None:
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256, owners=2, selection=selection)  # type: ignore[arg-type]
+    samba = lotor.Samba(
+        lotor.UCB(),
+        form="paper",
+        insecure_key_bits=256,
+        owners=2,
+        selection=selection,  # type: ignore[arg-type]
+    )
     transport = Mallory(kind, change, after)
     run_openly(samba, lotor.BernoulliArms([0.5] * 4), budget=20, transport=transport)
 
@@ -152,7 +158,7 @@ def test_bits_given_to_the_wrong_owner_are_noticed_by_the_customer() -> None:
             self._left = 0
             super().send(sender, to, payload)
 
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256, owners=2)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256, owners=2)
     with pytest.raises(ProtocolError, match="pulls instead of 50"):
         run_openly(
             samba,
@@ -174,7 +180,7 @@ def test_a_bit_copied_to_another_arm_of_one_owner_is_noticed() -> None:
             super().send(sender, to, payload)
 
     # Exploring always, so that the first arm is selected sooner or later.
-    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), insecure_key_bits=256)
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), form="paper", insecure_key_bits=256)
     with pytest.raises(ProtocolError, match=r"bits in round \d+, iteration 1 that select more"):
         run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=50, transport=Twice())
 
@@ -182,7 +188,7 @@ def test_a_bit_copied_to_another_arm_of_one_owner_is_noticed() -> None:
 @pytest.mark.parametrize("maker", ["comp", "owner-1"])
 def test_keys_are_sealed_to_owners_only(maker: str) -> None:
     """Controller has an identity that others can verify, and still gets no key."""
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256, owners=2)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256, owners=2)
     own = SealingKey()
 
     class Greedy(MemoryTransport):
@@ -249,7 +255,7 @@ def test_a_party_started_for_another_policy_refuses(name: str) -> None:
             party._policy = lotor.Softmax()  # type: ignore[attr-defined]
         return party
 
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256)
     with pytest.raises(ProtocolError, match="started for softmax") as error:
         run_openly(samba, lotor.BernoulliArms([0.5] * 2), budget=9, wrap=other)
     assert error.value.__notes__ == [f"(raised at {name})"]
@@ -257,7 +263,7 @@ def test_a_party_started_for_another_policy_refuses(name: str) -> None:
 
 def test_an_owner_refuses_terms_that_are_not_its_own() -> None:
     """The customer orders a range of rewards, or arms, that an owner does not offer."""
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256)
 
     def other(name: str, party: Party) -> Party:
         if isinstance(party, SambaPaperOwner):
@@ -343,7 +349,7 @@ def test_a_total_beyond_what_n_pulls_can_pay_is_refused() -> None:
         return party
 
     transport = Mallory(messages.SambaTotal, replay, after=0)
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256)
     with pytest.raises(ProtocolError, match="pulls instead of 20"):
         run_openly(
             samba, lotor.BernoulliArms([0.5] * 4), budget=20, transport=transport, wrap=forge
@@ -360,7 +366,7 @@ def test_an_unusable_key_is_refused_before_anything_is_pulled(
         return 1.0
 
     monkeypatch.setattr(PublicKey, "to_bytes", lambda key: b"junk")
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=256)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=256)
     with pytest.raises(ProtocolError, match="customer sent an unusable Paillier key"):
         run_openly(samba, lotor.CallbackArms([pull] * 2), budget=20)
     assert asked == []

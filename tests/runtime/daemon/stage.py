@@ -169,7 +169,10 @@ class Stage:
         """What `lotor start` does."""
         run = secrets.token_hex(16)
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
-        order = commands.StartRun(protocol, BUDGET, {"policy": "ucb", "key_bits": 2048}, members)
+        # The kits of the federation agree to its form, and to no other.
+        options: dict[str, str | int] = {"policy": "ucb"}
+        options["form"] = self.federation.form.name
+        order = commands.StartRun(protocol, BUDGET, options, members)
         self.ask("customer", run, order)
         await until(lambda: run in self.nodes["customer"].runs)
         return run
@@ -324,7 +327,7 @@ async def stage(folder: Path, *names: str) -> AsyncIterator[Stage]:
         patch.setattr(sys, "path", list(sys.path))
         patch.setattr(private, "random_prime", few_primes)
         cast = hospitals({**MEANS, "graz": 0.5}, budget=BUDGET, seed=SEED, policy="ucb")
-        federation = Federation(folder, lotor.Samba.form_called("paper"), cast, SEED)
+        federation = Federation(folder, lotor.Samba.form_called("shared"), cast, SEED)
         federation.prepare()
         for name in cast.pullers:
             (federation.kits[name] / "hospital.py").write_text(HOSPITAL)

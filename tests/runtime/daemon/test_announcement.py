@@ -116,7 +116,7 @@ def cast() -> Cast:
         members.setdefault(role, []).append(Member(name, Contribution(1)))
     identity = Identity("customer", made.keys["customer"].private, {})
     made.order, _ = Samba.form_called("paper").open(
-        Samba(key_bits=2048), RUN, members, 24, identity
+        Samba(form="paper", key_bits=2048), RUN, members, 24, identity
     )
     return made
 

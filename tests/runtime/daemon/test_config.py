@@ -157,6 +157,11 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ),
         (CONSENT + "privacy_budget = 'none'", "consent.privacy_budget: expected a number"),
         ("[consent]\ncustomers = 'acme'", "consent.customers: expected a list"),
+        (CONSENT + "forms = 'paper'", "consent.forms: expected a list"),
+        (
+            CONSENT + "least_budget = 1\ntotal_budget = 8\nforms = ['paper', 'papr']",
+            "consent.forms: no protocol that is installed here has a form 'papr': choose from ",
+        ),
         (
             CONSENT.replace("ucb", "softmax:tua=1") + "least_budget = 1\ntotal_budget = 8",
             "consent.policies: policy softmax has no parameter 'tua'",

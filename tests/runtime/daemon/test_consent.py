@@ -137,6 +137,28 @@ def test_a_sentence_is_one_line_whatever_comes_from_outside(text: str, budget: i
     assert all(sentence.isprintable() for sentence in found)
 
 
+@pytest.mark.parametrize(
+    ("forms", "better", "allowed"),
+    [
+        (None, (), True),
+        (None, ("shared",), False),
+        (("paper",), ("shared",), True),
+        (("*",), ("shared",), True),
+        (("shared",), (), False),
+        ((), (), False),
+    ],
+)
+def test_a_form_waits_that_is_not_allowed(
+    forms: tuple[str, ...] | None, better: tuple[str, ...], allowed: bool
+) -> None:
+    """Without a list, a form that leaks waits where there is a better one."""
+    rules = msgspec.structs.replace(limited(None), forms=forms)
+    request = RunRequest("run", "acme", "samba", "", 50, form="paper", better=better)
+    found = objections(rules, request, NOTHING)
+    assert (found == []) == allowed
+    assert all(sentence.startswith("its form 'paper' ") for sentence in found)
+
+
 def test_a_negative_budget_buys_nothing() -> None:
     rules = ConsentRules(customers=("*",), policies=("*",), least_budget=1, total_budget=10)
     assert (

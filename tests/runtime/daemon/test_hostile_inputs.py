@@ -64,7 +64,7 @@ owner = ["lyon", "porto"]
 seed = 3
 """
 COMMANDS = [
-    commands.StartRun("samba", 24, {"policy": "ucb", "key_bits": 2048}, {"owner": ["lyon"]}),
+    commands.StartRun("samba", 24, {"policy": "ucb"}, {"owner": ["lyon"]}),
     commands.Approve(),
     commands.Refuse("not now"),
     commands.Stop("enough"),

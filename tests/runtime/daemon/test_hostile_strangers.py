@@ -46,6 +46,10 @@ def strange_words(made: Stage, run: str, graz: Stranger) -> dict[str, tuple[RunF
             resigned(made, msgspec.structs.replace(told, created=2.0)),
             "again, with other contents: the first counts",
         ),
+        "another form, signed": (
+            resigned(made, msgspec.structs.replace(told, form="another")),
+            "again, with other contents: the first counts",
+        ),
         "altered": (Open("bb" * 16, flipped(signed), signature), "was not announced by"),
         "cut": (Open("bb" * 16, signed[:-1], signature), form),
         "another name": (Open("bb" * 16, signed, signature), "under the name of another"),

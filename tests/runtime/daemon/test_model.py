@@ -225,7 +225,7 @@ def test_samba_is_refused_in_the_name_of_an_owner_without_a_pull(tmp_path: Path)
         await home.up()
         try:
             members = {"controller": ["cloud-c"], "comp": ["cloud-b"], "owner": ["lyon"]}
-            wanted = commands.StartRun("samba", BUDGET, {"key_bits": 2048}, members)
+            wanted = commands.StartRun("samba", BUDGET, {}, members)
             return await ended(home, home.order("acme", wanted), "acme", "cloud-c", "cloud-b")
         finally:
             await home.down()

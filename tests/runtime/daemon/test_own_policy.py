@@ -56,7 +56,7 @@ def _nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_daemons_run_a_policy_of_their_kits_and_equal_plain(tmp_path: Path) -> None:
     cast = hospitals(MEANS, budget=BUDGET, seed=SEED, policy=TEXT)
     code = CodeTable(policies=(NAME,))
-    made = Federation(tmp_path / "f", lotor.Samba.form_called("paper"), cast, SEED)
+    made = Federation(tmp_path / "f", lotor.Samba.form_called("shared"), cast, SEED)
     made.prepare()
     for kit in made.kits.values():
         (kit / "policy_of_a_kit.py").write_text(MODULE)
@@ -69,7 +69,7 @@ def test_daemons_run_a_policy_of_their_kits_and_equal_plain(tmp_path: Path) -> N
             await group.up()
             listed = read_config(made.kits["customer"] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            options: dict[str, str | int] = {"policy": TEXT, "key_bits": 2048}
+            options: dict[str, str | int] = {"policy": TEXT}
             run = group.order("customer", StartRun("samba", BUDGET, options, members))
             live = await group.live("customer", run)
             await until(lambda: live.state != RUNNING)

@@ -164,7 +164,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
             for name in federation.kits
             if name != "customer"
         }
-        order = ("start", "samba", "--budget", str(BUDGET), "--key-bits", "2048", "--json")
+        form = ("--form", "paper", "--key-bits", "2048")
+        order = ("start", "samba", "--budget", str(BUDGET), *form, "--json")
         pids["customer"] = federation.launch("customer", *order, *loudly).pid
         others = set(federation.kits) - {OWNERS[-1]}
         watched.until(lambda: watched.waits(OWNERS[-1]) and others <= set(watched.snapshots))

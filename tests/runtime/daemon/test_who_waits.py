@@ -16,7 +16,12 @@ from runtime.daemon.waiting import until
 
 LIMIT = 1_919_191_979  # so many digits that no key, signature or name of a run has them by chance
 STRICT = ConsentRules(
-    customers=("*",), policies=("*",), least_budget=LIMIT, total_budget=LIMIT, least_owners=1
+    customers=("*",),
+    policies=("*",),
+    least_budget=LIMIT,
+    total_budget=LIMIT,
+    least_owners=1,
+    forms=("*",),
 )
 
 

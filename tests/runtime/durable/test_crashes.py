@@ -61,7 +61,7 @@ def simulated(
 
 @cache
 def plain(policy: Policy, budget: int) -> lotor.Result:
-    samba = lotor.Samba(policy, insecure_key_bits=128)
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128)
     return lotor.run(samba.plain(), lotor.BernoulliArms(MEANS), budget=budget, seed=6)
 
 

@@ -149,7 +149,7 @@ def finished(disks: Mapping[str, Disk], fate: Fate, seed: int = 0) -> tuple[obje
 
 
 def assert_right(total: object, world: World) -> None:
-    samba = lotor.Samba(lotor.UCB(), insecure_key_bits=128)
+    samba = lotor.Samba(lotor.UCB(), form="paper", insecure_key_bits=128)
     plain = lotor.run(samba.plain(), lotor.BernoulliArms(MEANS), budget=BUDGET, seed=6)
     assert total == plain.reward
     assert [world.arms[t] for t in range(1, BUDGET + 1)] == plain.arms

@@ -153,13 +153,14 @@ class FunctionCaller(Party):
         (Observe(Decision.hidden("aa", 1), (0, 2)), (0.5, 0.25), 1),
         (Pull(Decision.hidden("aa", 1)), 0.5, 1),
         (Pull(Decision.named("aa", 1, 0)), 0.5, 0),
-        (Pull(Decision.named("aa", 1, 0), masked=True), 0.5, 1),
-        (Pull(None, masked=True), None, 1),  # or peers would see who was pulled
+        # On the disk, but not counted, or peers would see who was pulled.
+        (Pull(Decision.named("aa", 1, 0), masked=True), 0.5, 0),
+        (Pull(None, masked=True), None, 0),
         (Pull(None), None, 0),
         (Act(Decision.of_step("aa", 1, 2)), None, 0),
     ],
 )
-def test_only_what_is_masked_waits_for_the_disk(
+def test_only_what_is_masked_in_every_round_counts(
     effect: Pull | Act | Observe, answer: Answer, waits: int
 ) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as disk:

@@ -1,7 +1,8 @@
 """Where the largest of shared numbers is, as a one-hot vector (the paper's Algorithm 2).
 
-The numbers must be different. To decide between equal ones at random a caller makes room below the
-last bit and adds a secret permutation there, which replaces the paper's second pass.
+Of equal numbers the first one wins. To decide between them at random, a caller puts them in a
+random order that both servers know; where nobody may know it, it makes room below the last bit and
+adds a secret permutation there, which replaces the paper's second pass.
 """
 
 from functools import lru_cache
@@ -24,7 +25,7 @@ from lotor.crypto.sharing.words import Bits, Shorts
 # benchmarks/sharing.py for rounds of 200 µs and the network between loopback and a gigabit.
 TOURNAMENT = 160
 
-# Less than anything that is compared, and far enough from the edge to be subtracted.
+# Not more than anything that is compared. It stands behind all of it, and loses where it is equal.
 _LOWEST = -(1 << 62)
 
 
@@ -57,9 +58,9 @@ def differences(x: Shared) -> Shared:
 
 
 def losses(less: Tally, k: int) -> Tally:
-    """For each number how many of the others are larger.
+    """For each number how many of the others are larger, or are equal and come before it.
 
-    `less` says of each pair whether the first is below the second; they are different.
+    `less` says of each pair whether the first is below the second.
     """
     among = pairs(k)
     lost = (less.share[..., among.of] * among.signs).sum(axis=-1, dtype=np.uint16)
@@ -75,7 +76,7 @@ def only(number: int, size: int) -> Bits:
 
 
 def argmax(engine: Engine, x: Shared) -> Circuit[SharedBits]:
-    """A byte for each number of the last axis, 1 at the largest; all are within ±2^61."""
+    """A byte for each number of the last axis, 1 at the (first) largest; -2^62 <= x < 2^62."""
     k = x.shape[-1]
     if k == 1:
         return engine.shared_bits(np.ones(x.shape, np.uint8))

@@ -45,7 +45,9 @@ MEASURED: dict[str, Finding] = {
         evidence=(
             "Toy problem, T = 130, noise 2^-5, the composition inverted numerically: a gap is read "
             "within a fifth in 58 % of rounds with 3 stages, 28 % with 4, 4 % with 5; from 100 "
-            "answers to one context in 80 %, 33 % and 5 %. With the paper's index in 40 % with 3 "
+            "answers to one context in 80 %, 33 % and 5 %. These are means of ten problems, which "
+            "differ: of 130 gaps of one problem, 36 to 106 are read with 3 stages, 5 to 93 with 4, "
+            "0 to 30 with 5. With the paper's index in 40 % with 3 "
             "and 14 % with 4, from 100 answers in 51 % and 17 %; the distance to C, with C = 1 and "
             "4 stages, from no doubt with eta = 0.1 and from 6 % with eta = 1. An answer is "
             "in several slots, with noise that leaves 2^-5 on their mean. Of two arms' answers "
@@ -53,6 +55,7 @@ MEASURED: dict[str, Finding] = {
             "follow V and theta, and with them other users' data. A masked estimate is covered by "
             "a uniform number 2^40 times as large in each complex slot."
         ),
+        tells=frozenset({"arms", "gaps"}),
     ),
     AUTHORITY: Finding(
         sees="the secret key, which it makes",

@@ -42,6 +42,8 @@ from lotor.protocols.protocol import Protocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
+ATTACKS = "lotor.protocols.helba.attacks"
+
 
 class HelbaPaper(Form[Helba]):
     """The order is the terms of the user, who brings contexts and rewards.
@@ -59,7 +61,17 @@ class HelbaPaper(Form[Helba]):
     )
     hubs: ClassVar[tuple[str, ...]] = ("server",)
     apart: ClassVar[str] = "the server and any user, the server and the key authority"
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("server", "user"),
+        ("server", KEY_AUTHORITY),
+    )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = {
+        "user": (f"{ATTACKS}:GapsFromAnswers", f"{ATTACKS}:GapsFromRepeats"),
+        "server": (f"{ATTACKS}:UpdatesDecrypted", f"{ATTACKS}:GapsFromAnswers"),
+        KEY_AUTHORITY: (f"{ATTACKS}:UpdatesDecrypted",),
+    }
     takes_long: ClassVar[bool] = True
 
     def __init__(self, insecure_degree: int | None = None) -> None:

@@ -20,6 +20,7 @@ MEASURED: dict[str, Finding] = {
             "from a round's scores does not stop it, and neither does an affine mask. s + rand "
             "tells 2^-128 about s."
         ),
+        tells=frozenset({"scores", "arms", "rewards"}),
     ),
     PRINCIPAL: Finding(
         sees="the arms, which one is pulled in each round, the noise; theta and scores encrypted",
@@ -31,14 +32,17 @@ MEASURED: dict[str, Finding] = {
         evidence=(
             "Each argmax says that one score was not below the others, and P knows everything in "
             "them except theta. The middle of the thetas that remain possible had a cosine with "
-            "theta above 0.9 in 37 of 45 runs, and of 0.99 at the median."
+            "theta above 0.9 in 37 of 45 runs, and of 0.99 at the median. Of random directions 5 % "
+            "come as near in three dimensions, and 0.7 % in five."
         ),
+        tells=frozenset({"arms", "direction of theta"}),
     ),
     OWNER: Finding(
         sees="the customer's terms",
         paper="not considered",
         measured="N and the policy; it knows theta already",
         evidence="It takes part in the set-up only.",
+        tells=frozenset({"theta", "direction of theta"}),
     ),
     CUSTOMER: Finding(
         sees="the sum of rewards, K, d and the length of the longest arm",

@@ -29,6 +29,8 @@ from lotor.protocols.plain.linear import linear_arms, linear_layout
 from lotor.protocols.received import public_key_from
 from lotor.protocols.report import Counts
 
+ATTACKS = "lotor.protocols.linucb_ds.attacks"
+
 
 class LinUCBDSPaper(Form[LinUCBDS]):
     """The order is the customer's terms; the owner brings its model."""
@@ -43,7 +45,18 @@ class LinUCBDSPaper(Form[LinUCBDS]):
     )
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
     apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"), ("comp", "owner"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    leaks: ClassVar[bool] = True
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = {
+        "comp": (
+            f"{ATTACKS}:ScoresDecrypted",
+            f"{ATTACKS}:ArmsFromScores",
+            f"{ATTACKS}:RewardsFromScores",
+            f"{ATTACKS}:ThetaDecrypted",
+        ),
+        "principal": (f"{ATTACKS}:DirectionFromPulls", f"{ATTACKS}:ThetaDecrypted"),
+    }
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
         "figure_4": "Figure 4, transcribed",

@@ -39,6 +39,9 @@ from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms, terms_from
 from lotor.protocols.report import Comparison, Counts, ReportTable
 
 BOTH = (FIRST, SECOND)
+ATTACKS = "lotor.protocols.ppcb.attacks"
+MEMBERSHIP = "lotor.protocols.ppcb.membership_attacks"
+FROM_SHARES = tuple(f"{ATTACKS}:{what}FromShares" for what in ("Arms", "Contexts", "Rewards"))
 
 
 class PPCBDealt(Form[PPCB]):
@@ -55,7 +58,19 @@ class PPCBDealt(Form[PPCB]):
     )
     hubs: ClassVar[tuple[str, ...]] = BOTH
     apart: ClassVar[str] = "any two of the dealer and the two servers"
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("server", "server"), ("server", "dealer"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = {
+        "actor": (
+            f"{ATTACKS}:ArmsFromShares",
+            f"{MEMBERSHIP}:ContextsFromArms",
+            f"{ATTACKS}:ContextsFromShares",
+            f"{ATTACKS}:RewardsFromShares",
+        ),
+        "receiver": (f"{ATTACKS}:RewardsPulled", f"{ATTACKS}:ArmsFromShares"),
+        "server": FROM_SHARES,
+        "dealer": FROM_SHARES,
+    }
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
         "per_step": "a step",

@@ -16,9 +16,12 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "A = 10, epsilon = 0.1: 4.51 for a step and 245,484 over 60,000 steps (delta 1e-6). "
-            "With one context replaced the log-likelihood ratio of the arms reached 92 in 3,000 "
-            "steps. On data whose arms are classes the arm is a good guess of the class."
+            "On made-up data (A = 10, 20 features, 1,200 steps) the likelihood of all arms told "
+            "which of two contexts one of the first 16 steps had in 37 of 48 cases, told nothing "
+            "in 10 and misled in one; its logarithm differed by up to 129. On data whose arms are "
+            "classes the arm is a good guess of the class."
         ),
+        tells=frozenset({"arms", "membership"}),
     ),
     RECEIVER: Finding(
         sees="the reward of each step",
@@ -28,6 +31,7 @@ MEASURED: dict[str, Finding] = {
             "A reward is a function of context and arm that nobody adds noise to. Where a right "
             "guess pays, it tells whether the learner was right."
         ),
+        tells=frozenset({"rewards"}),
     ),
     OWNER: Finding(
         sees="that a step has begun",

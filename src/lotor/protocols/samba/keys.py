@@ -80,10 +80,14 @@ class KeyRing:
             purpose=SEALING_KEY,
             recipient=self.identity.name,
         )
+        return self.seal_to(offer.owner, offer.public, secret, purpose)
+
+    def seal_to(self, recipient: str, public: bytes, secret: bytes, purpose: str) -> SambaSealedKey:
+        """A secret for a recipient whose public key is known to be its own."""
         self.seals += 1
-        bound = place(self.run, purpose, self.identity.name, offer.owner)
-        sealed = seal(secret, offer.public, bound)
-        return SambaSealedKey(offer.owner, sealed, self.sign(sealed, purpose, offer.owner))
+        bound = place(self.run, purpose, self.identity.name, recipient)
+        sealed = seal(secret, public, bound)
+        return SambaSealedKey(recipient, sealed, self.sign(sealed, purpose, recipient))
 
     def open(self, key: SealingKey, sealed: SambaSealedKey, maker: str, purpose: str) -> bytes:
         """A key that `maker` sealed to this party."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class SambaOwner(Party, Generic[T, M]):
 
     terms_kind: type[T]
     memory_kind: type[M]
+
+    masked: ClassVar[bool] = False
+    """Whether scores leave under a mask that is used once: a reward is on the disk before."""
 
     def __init__(
         self,
@@ -173,7 +176,7 @@ class SambaOwner(Party, Generic[T, M]):
         arms = ArmStates(self._held, terms.k)
         self._policy.start(arms)
         for i, arm in enumerate(indices):
-            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm))
+            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm), self.masked)
             self._policy.learn(arms, i, self._scale.to_fixed(reward), draws.at(arm + 1, 0))
         return arms.snapshot()
 
@@ -202,5 +205,5 @@ class SambaOwner(Party, Generic[T, M]):
                 yield Pull(None)
             else:
                 decision = Decision.named(terms.run, t, indices[selected])
-                reward: float = yield Pull(decision)
+                reward: float = yield Pull(decision, self.masked)
                 policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))

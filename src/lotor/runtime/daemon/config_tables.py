@@ -14,6 +14,7 @@ from lotor.core.registry import is_class_name
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies import canonical
 from lotor.privacy.accountant import LARGEST_DELTA
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
@@ -132,7 +133,10 @@ class OwnerTable(ConfigTable, frozen=True):
 
 
 class ConsentRules(ConfigTable, frozen=True):
-    """Which runs start by themselves; any other waits for a person's approval."""
+    """Which runs start by themselves; any other waits for a person's approval.
+
+    Without `forms`, a form on which attacks succeed waits if its protocol has a better one.
+    """
 
     customers: tuple[str, ...]
     policies: tuple[str, ...]
@@ -142,6 +146,7 @@ class ConsentRules(ConfigTable, frozen=True):
     privacy_budget: float | None = None
     largest_delta: float = 1e-6
     code: tuple[str, ...] = ()
+    forms: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _require_names("customers", (name for name in self.customers if name != ANY))
@@ -227,6 +232,8 @@ class PartyConfig(ConfigTable, frozen=True):
         for role, names in self.members.items():
             _require(bool(names), f"members.{role}", "one name or more, not []")
             _require_names(f"members.{role}", names)
+        if self.consent is not None and not (self.code and self.code.protocols):
+            _require_forms(self.consent.forms or ())
         everybody = [name for names in self.members.values() for name in names]
         twice = sorted({name for name in everybody if everybody.count(name) > 1})
         if twice:
@@ -234,7 +241,10 @@ class PartyConfig(ConfigTable, frozen=True):
 
     @property
     def takes_part_unasked(self) -> bool:
-        """Whether every run starts by itself: the party has no rules, and brings nothing to it."""
+        """Whether runs start by themselves: the party has no rules, and brings nothing to them.
+
+        Not if they are in a form on which attacks succeed, and their protocol has a better one.
+        """
         return self.consent is None and self.owner is None
 
     def state_folder(self, kit: Path) -> Path:
@@ -253,6 +263,22 @@ def _require_names(key: str, names: Iterable[str]) -> None:
             check_word("name", name)
         except InputError as error:
             raise ConfigError(f"{key}: {error}") from None
+
+
+def _require_forms(forms: Iterable[str]) -> None:
+    """Refuse forms that no installed protocol has, unless one of these cannot be loaded."""
+    unknown = set(forms) - {ANY}
+    if not unknown:
+        return
+    try:
+        known = sorted({form for name in PROTOCOLS for form in PROTOCOLS[name].forms})
+    except InputError:
+        return
+    for form in sorted(unknown - set(known)):
+        raise ConfigError(
+            f"consent.forms: no protocol that is installed here has a form {form!r}: choose from "
+            f'{", ".join(known)}, or ["*"] for all'
+        )
 
 
 def _require_policy(policy: str) -> None:

@@ -21,7 +21,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     `policy` is "" if the protocol has none, `owners` is None if it has only one, and `privacy` is
     None if the protocol does not account for what its arms tell; `delta` is the probability that
     they tell more. `code` are the packages, other than Lotor itself, whose code the run computes
-    with.
+    with. `better` are the protocol's forms on which no attack was measured to succeed, if one did
+    on this `form`.
     """
 
     run: str
@@ -33,6 +34,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     privacy: float | None = None
     delta: float = 0.0
     code: tuple[CodeFingerprint, ...] = ()
+    form: str = ""
+    better: tuple[str, ...] = ()
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum) -> list[str]:
@@ -48,10 +51,30 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     """
     if rules is None:
         return ["this party has set no rules: its party.toml has no [consent] table"]
-    found = [*_not_listed(rules, request), *_out_of_bounds(rules, request, spent.pulls)]
+    found = [*_not_listed(rules, request), *form_objections(rules.forms, request)]
+    found += _out_of_bounds(rules, request, spent.pulls)
     if request.privacy is not None:
         found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
     return found
+
+
+def form_objections(forms: tuple[str, ...] | None, request: RunRequest) -> Iterator[str]:
+    """The objection to the form of a run, if there is one; every party has it, with rules or not.
+
+    Nobody can be talked into a form that leaks where there is a better one.
+
+    >>> request = RunRequest("run", "acme", "p", "", 50, form="paper", better=("shared",))
+    >>> len(list(form_objections(None, request))), list(form_objections(("paper",), request))
+    (1, [])
+    """
+    if forms is not None and not _holds(forms, request.form):
+        yield f"its form {_shown(request.form)} is not among forms ({_listed(forms)})"
+    elif forms is None and request.better:
+        yield (
+            f"its form {_shown(request.form)} gives away what it should hide (`lotor runs show` "
+            f"says what was measured), and {_shown(request.protocol)} has a form that was not "
+            f"seen to: {', '.join(request.better)}"
+        )
 
 
 def _not_listed(rules: ConsentRules, request: RunRequest) -> Iterator[str]:

@@ -17,7 +17,7 @@ from lotor.crypto.certificates import Certificate
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.announcement import RunAgreement, foreign_code
-from lotor.runtime.daemon.consent import RunRequest, objections
+from lotor.runtime.daemon.consent import RunRequest, form_objections, objections
 from lotor.runtime.daemon.frames import Open
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
@@ -206,20 +206,22 @@ class RunRegistry:
 
     def _objections(self, agreement: RunAgreement) -> list[str]:
         """Why a run does not start unasked, after all that earlier ones have spent."""
-        config, plan = self._context.config, agreement.plan
-        if config.takes_part_unasked:
-            return []
+        config, plan, told = self._context.config, agreement.plan, agreement.announcement
         request = RunRequest(
             run=agreement.run,
             opener=agreement.opener.subject.name,
-            protocol=agreement.announcement.protocol,
+            protocol=told.protocol,
             policy=plan.policy,
             budget=plan.budget,
             owners=plan.owners,
             privacy=plan.privacy,
             delta=plan.delta,
-            code=foreign_code(agreement.announcement),
+            code=foreign_code(told),
+            form=told.form,
+            better=self._context.protocols[told.protocol].better_forms(told.form),
         )
+        if config.takes_part_unasked:
+            return list(form_objections(None, request))
         return objections(config.consent, request, self._journal.ledger.spent())
 
     def approve(self, live: LiveRun) -> None:

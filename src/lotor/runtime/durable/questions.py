@@ -29,9 +29,13 @@ class Question:
     def masked(self) -> bool:
         """Whether the answer goes out under a mask that must never cover another answer."""
         if type(self.effect) is Pull:
-            hidden = self.decision is not None and self.decision.arm == HIDDEN
-            return hidden or self.effect.masked
+            return self.decision is not None and (self.effect.masked or self.every_round)
         return type(self.effect) is Observe
+
+    @property
+    def every_round(self) -> bool:
+        """Whether it is asked in every round: it then does not tell who was pulled."""
+        return self.decision is not None and self.decision.arm == HIDDEN
 
 
 @dataclass(slots=True)
@@ -48,8 +52,7 @@ class QuestionLog:
     has answered before. Then no intent is written down, since it could only lead to asking again,
     and nothing waits for the disk to have the answer, unless a mask covers it. A round in which
     nothing is asked then needs no record, either; `alike` has one written all the same, so that
-    the disk's work does not tell who was pulled. A masked pull is counted in every frame that is
-    sent, so a round without one is always written alike.
+    the disk's work does not tell who was pulled.
     """
 
     def __init__(self, party: str, record: RunRecord, saved: SavedRun, *, alike: bool) -> None:
@@ -64,7 +67,7 @@ class QuestionLog:
     def pass_over(self, effect: Pull) -> bool:
         """Count a question that needs neither an answer nor a record; False if it is not one."""
         number = self.count + 1
-        if effect.decision is not None or effect.masked or self._alike or not self.repeatable:
+        if effect.decision is not None or self._alike or not self.repeatable:
             return False
         if number in self._recorded:  # before a restart, when rounds were still written alike
             return False
@@ -99,7 +102,7 @@ class QuestionLog:
         if not self.repeatable:
             self._record.answer(asked.number, answer)
         elif asked.masked:
-            self._record.keep(asked.number, decision, answer)
+            self._record.keep(asked.number, decision, answer, counted=asked.every_round)
         else:
             self._record.note(asked.number, decision, answer)
         self.count = asked.number

@@ -273,10 +273,15 @@ class RunRecord:
         finally:
             self._database.execute("PRAGMA synchronous = FULL")
 
-    def keep(self, number: int, decision: Decision | None, answer: Answer) -> None:
-        """Write down, for good, an answer without an intent that must never become another one."""
-        self._insert(number, decision, answer, synced=1)
-        self.commits += 1
+    def keep(
+        self, number: int, decision: Decision | None, answer: Answer, *, counted: bool = True
+    ) -> None:
+        """Write down, for good, an answer without an intent that must never become another one.
+
+        Peers see how many writes are `counted`: one must not tell them who was pulled.
+        """
+        self._insert(number, decision, answer, synced=int(counted))
+        self.commits += counted
 
     def keep_once(self, number: int, digest: bytes) -> None:
         """Write down, for good, the digest of a value that may leave once."""

@@ -48,6 +48,7 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = COALITIONS
+    leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
     def open(

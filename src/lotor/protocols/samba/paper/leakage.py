@@ -11,6 +11,7 @@ from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.paper import messages
+from lotor.protocols.samba.protections import Protection
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 ROLES = (OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK)
@@ -165,16 +166,6 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "permutation key": ("sigma of each iteration", (CONTROLLER,)),
     "Paillier private key": ("the total", (CUSTOMER,)),
 }
-
-
-class Protection(StrEnum):
-    """How a field of a message is protected."""
-
-    PUBLIC = "public"
-    SIGNED = "public, signed by its maker"
-    SEALED = "HPKE, to one owner"
-    AES_GCM = "AES-GCM, owners and Comp"
-    PAILLIER = "Paillier, to the customer"
 
 
 _SEALED_CORE = {"place": Protection.PUBLIC, "sealed": Protection.AES_GCM}

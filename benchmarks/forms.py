@@ -1,0 +1,110 @@
+"""SAMBA's forms side by side, every party a process on this machine.
+
+Rounds and CPU time are taken between two checkpoints, so that neither start nor end counts; runs of
+the forms take turns. Nothing fails: an aim is only named.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from statistics import median
+
+from federation import ROUND_TRIP, ROUND_TRIPS, table
+from processes import DEALER, ROLES, Federation, Runs, Taken
+from rich.console import Console
+from rich.table import Table
+
+import lotor
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from delay import FarAway, Weather
+
+RATE_AIM, SHARE_AIM = 0.5, 0.7
+MOST_ROUNDS = 20_000
+BASELINE = "paper"
+EVERYBODY = (*ROLES, DEALER)
+
+
+def taken(k: int, forms: list[str], turns: int, rounds: int) -> dict[str, list[Taken]]:
+    """Runs of each form, in turn."""
+    found: dict[str, list[Taken]] = {form: [] for form in forms}
+    with ExitStack() as stack:
+        runs = {}
+        for form in forms:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            made = Federation.make(folder, k, MOST_ROUNDS, form)
+            runs[form] = Runs(stack.enter_context(closing(made)))
+        for _ in range(turns):
+            for form in forms:
+                found[form].append(runs[form].take(rounds))
+    return found
+
+
+def near(forms: list[str], turns: int, rounds: int) -> Iterator[Table]:
+    made = table(
+        f"1. Rounds of K owners with one arm each, UCB, beside the {BASELINE}'s form",
+        *(
+            "K, form",
+            "rounds/s",
+            "share",
+            "the share is",
+            *(f"{one} µs" for one in EVERYBODY),
+        ),
+    )
+    for k in (3, 10):
+        found = taken(k, forms, turns, rounds)
+        rates = {form: median(1 / each.seconds for each in some) for form, some in found.items()}
+        for form, some in found.items():
+            share = rates[form] / rates[BASELINE]
+            said = f"{'within' if share >= RATE_AIM else 'below'} the aim of {RATE_AIM:g}"
+            made.add_row(
+                *(f"{k}, {form}", f"{rates[form]:.0f}", f"{share:.2f}"),
+                "" if form == BASELINE else said,
+                *(
+                    f"{median(each.cpu.get(one, 0) for each in some):.0f}"
+                    for one in (*ROLES, DEALER)
+                ),
+            )
+    yield made
+
+
+def far(form: str, rounds: int) -> Table:
+    """The rate at a distance, as a share of what two round trips an iteration allow."""
+    made = table(
+        f"2. Form {form}, {ROUND_TRIP * 1e3:g} ms there and back, without loss",
+        *("K", "rounds/s", "two round trips allow", "share", "the share is"),
+    )
+    for k in (3, 10):
+        with tempfile.TemporaryDirectory() as folder:
+            parties = Federation.make(Path(folder), k, MOST_ROUNDS, form)
+            with (
+                closing(parties),
+                FarAway(parties.controller, Weather(delay=ROUND_TRIP / 2)) as proxy,
+            ):
+                parties.dial(proxy.address)
+                rate = 1 / Runs(parties).take(rounds).seconds
+                parties.close()
+        share = rate * ROUND_TRIPS * ROUND_TRIP
+        made.add_row(
+            *(str(k), f"{rate:.1f}", f"{1 / (ROUND_TRIPS * ROUND_TRIP):.1f}", f"{share:.0%}"),
+            f"{'within' if share >= SHARE_AIM else 'below'} the aim of {SHARE_AIM:.0%}",
+        )
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a minute or two, and less precise")
+    options = parser.parse_args()
+    turns, rounds, far_rounds = (1, 500, 120) if options.quick else (4, 1_500, 400)
+    console = Console(width=max(140, Console().width))
+    for made in near(list(lotor.Samba.forms), turns, rounds):
+        console.print(made)
+    console.print(far("shared", far_rounds))
+
+
+if __name__ == "__main__":
+    main()

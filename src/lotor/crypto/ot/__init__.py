@@ -1,0 +1,31 @@
+"""Oblivious transfer: one party chooses, the other does not see what, nor the first what is left.
+
+128 base transfers with public-key operations, once a run, are extended to any number with AES.
+"""
+
+from lotor.crypto.ot.base import (
+    ANSWER_BYTES,
+    OFFER_BYTES,
+    SEED_BYTES,
+    TRANSFERS,
+    BaseReceiver,
+    BaseSender,
+)
+from lotor.crypto.ot.delta import LABEL_BITS, LABEL_BYTES, Delta, Labels
+from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender, column_bytes
+
+__all__ = [
+    "ANSWER_BYTES",
+    "LABEL_BITS",
+    "LABEL_BYTES",
+    "OFFER_BYTES",
+    "SEED_BYTES",
+    "TRANSFERS",
+    "BaseReceiver",
+    "BaseSender",
+    "CorrelatedReceiver",
+    "CorrelatedSender",
+    "Delta",
+    "Labels",
+    "column_bytes",
+]

@@ -1,0 +1,86 @@
+"""What Controller and Comp both do: they take the argmax and add up on shares that tell nothing."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+
+from lotor.core.effects import Checkpoint, Send, Steps
+from lotor.crypto.sharing import Bits, Shared, Words
+from lotor.protocols.memory import Memory, restored
+from lotor.protocols.party import Party
+from lotor.protocols.samba.dealt.circuit import schedule, selection
+from lotor.protocols.samba.dealt.messages import WIRE, DealtBits, DealtScores, DealtTotal
+from lotor.protocols.samba.dealt.terms import SEATS, SambaDealtTerms
+from lotor.protocols.samba.tagged_totals import TaggedShare, added
+from lotor.protocols.samba.tie_order import TieOrder
+from lotor.protocols.two_server.checks import place_of
+from lotor.protocols.two_server.server import SharingKeys, SharingServer
+
+
+class SambaDealtServerMemory(Memory, tag=WIRE + "server"):
+    """Keys, and nothing of any round. Controller makes the tie key."""
+
+    keys: SharingKeys
+    tie_key: bytes = b""
+
+
+class SambaDealtServer(Party):
+    """Server `number`: 0 is Controller, whose shares are functions of keys, and 1 is Comp."""
+
+    number: int
+
+    def __init__(self, terms: SambaDealtTerms, *, snapshot: bytes | None = None) -> None:
+        me = SEATS[self.number]
+        self._terms = terms
+        self._circuit = selection(terms)
+        self._memory = (
+            SambaDealtServerMemory(party=me, run=terms.run, keys=SharingKeys.fresh(self.number))
+            if snapshot is None
+            else restored(SambaDealtServerMemory, snapshot, me, terms.run)
+        )
+        self._sharing = SharingServer(self.number, SEATS, schedule(terms), self._memory.keys)
+
+    def operations(self) -> Mapping[str, int]:
+        return self._sharing.operations()
+
+    @abstractmethod
+    def _set_up(self) -> Steps[None]:
+        """Steps 0 and 1: agree on the terms, and on the run's keys."""
+
+    @abstractmethod
+    def _totals(self) -> Steps[list[TaggedShare]]:
+        """Step 6: this server's share of each owner's total."""
+
+    def steps(self) -> Steps[None]:
+        memory, terms = self._memory, self._terms
+        if memory.t == 0:
+            yield Checkpoint(memory.dump)
+            yield from self._set_up()
+            memory.t = terms.k + 1
+        order = TieOrder(memory.tie_key, terms.k)
+        for t in range(memory.t, terms.budget + 1):
+            memory.t = t
+            yield Checkpoint(memory.dump, t)
+            for l in range(1, terms.iterations + 1):
+                turn, arms = terms.turn(t, l), order.at(t, l)
+                scores = yield from self._scores(turn)  # step 2
+                ordered = Shared(scores[arms], first=self._sharing.first)
+                selected = yield from self._sharing.compute(turn, self._circuit, ordered)
+                bits = np.empty_like(selected.share)
+                bits[arms] = selected.share
+                yield from self._tell(turn, bits)  # step 5
+        sums = added((yield from self._totals()))  # step 6
+        yield Send("customer", DealtTotal(place_of(terms.end), sums.to_bytes()))  # step 7
+
+    def _scores(self, turn: int) -> Steps[Words]:
+        """This server's shares of all arms' scores."""
+        parts = []
+        for owner, held in self._terms.owners.items():
+            parts.append((yield from self._sharing.take_input(owner, DealtScores, turn, held)))
+        return np.concatenate(parts)
+
+    def _tell(self, turn: int, bits: Bits) -> Steps[None]:
+        """Each owner alone is told the bits of its own arms."""
+        for number, (owner, own) in enumerate(self._terms.arms().items()):
+            yield from self._sharing.tell_bits(owner, DealtBits, turn, bits[own], number)

@@ -1,0 +1,18 @@
+"""How a field of a message is protected, for the leakage tables of SAMBA's forms."""
+
+from enum import StrEnum
+
+
+class Protection(StrEnum):
+    """What each form's `MESSAGES` say of a field; tests hold recorded views against it."""
+
+    PUBLIC = "public"
+    SIGNED = "public, signed by its maker"
+    SEALED = "HPKE, to one recipient"
+    AES_GCM = "AES-GCM, owners and Comp"
+    PAILLIER = "Paillier, to the customer"
+    BETWEEN_SERVERS = "known to both servers; tells nothing of scores"
+    TRANSFER = "the choices in oblivious transfers, hidden from who answers them"
+    GARBLED = "garbled: uniform to who has not both labels of a wire"
+    PAD = "under a one-time pad of an owner and Comp"
+    SHARE = "one of two shares: uniform by itself"

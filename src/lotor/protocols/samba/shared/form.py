@@ -1,0 +1,106 @@
+"""SAMBA on a garbled argmax: everybody talks to Controller, and to nobody else."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from lotor.core.wording import counted
+from lotor.crypto.sealing import SealingKey
+from lotor.crypto.signing import Identity
+from lotor.environments.base import Environment
+from lotor.protocols.form import PULL, Assignment, Member, Role
+from lotor.protocols.leakage import Finding
+from lotor.protocols.party import Party, draw_key
+from lotor.protocols.report import Counts, Forecast
+from lotor.protocols.samba.form import SambaForm, owned
+from lotor.protocols.samba.protocol import Samba
+from lotor.protocols.samba.shared.comp import SambaSharedComp
+from lotor.protocols.samba.shared.complexity import SharedCosts
+from lotor.protocols.samba.shared.controller import SambaSharedController
+from lotor.protocols.samba.shared.customer import SambaSharedCustomer
+from lotor.protocols.samba.shared.leakage import MEASURED
+from lotor.protocols.samba.shared.messages import WIRE
+from lotor.protocols.samba.shared.owner import SambaSharedOwner
+from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
+from lotor.protocols.samba.shared.terms import SambaSharedTerms
+
+
+class SambaShared(SambaForm[SambaSharedTerms]):
+    """Scores stay shared between Controller, who garbles, and Comp, who evaluates blindly."""
+
+    name: ClassVar[str] = "shared"
+    wire: ClassVar[str] = WIRE.rstrip("/")
+    terms_kind = SambaSharedTerms
+    roles: ClassVar[tuple[Role, ...]] = (
+        Role.one("customer"),
+        Role.one("controller"),
+        Role.one("comp"),
+        Role("owner", brings=(PULL,)),
+    )
+    hubs: ClassVar[tuple[str, ...]] = ("controller",)
+    apart: ClassVar[str] = "controller and comp"
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("controller", "comp"),)
+    leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+
+    def open(
+        self,
+        protocol: Samba,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        sealing, owners = SealingKey(), members["owner"]
+        terms = self.ordered(
+            protocol,
+            run,
+            owners,
+            budget,
+            batch=batch_size(sum(owner.contribution.arms for owner in owners)),
+            customer_key=sealing.public,
+        )
+        return terms.to_bytes(), SambaSharedCustomer.ordering(identity, terms, sealing)
+
+    def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
+        run, order, identity = assignment.run, assignment.order, assignment.identity
+        policy, seed = self.policy_of(assignment), assignment.seed
+        if assignment.seat == "customer" and snapshot is not None:
+            return SambaSharedCustomer.restored(identity, run, policy, snapshot)
+        if assignment.seat == "controller":
+            # Ties are drawn as plain draws them.
+            tie_key = None if seed is None else draw_key(seed, "owner")
+            return SambaSharedController(
+                run, policy, tie_key=tie_key, order=order, snapshot=snapshot
+            )
+        if assignment.seat == "comp":
+            return SambaSharedComp(identity, run, policy, order=order, snapshot=snapshot)
+        return SambaSharedOwner(identity, run, policy, snapshot=snapshot, **owned(assignment))
+
+    def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
+        return {"expected": _costs(protocol, environment, budget).operations()}
+
+    def forecast(self, protocol: Samba, environment: Environment, budget: int) -> Forecast:
+        costs = _costs(protocol, environment, budget)
+        circuit = argmax_of(costs.k)
+        rows = {
+            "argmaxes": f"{costs.turns:,}, each of {circuit.ands:,} AND gates on {circuit.levels} "
+            "levels",
+            "security of labels": f"{costs.security_bits:.0f} bits",
+            "garbled together": f"{costs.batch}",
+            "bytes ahead of an argmax": f"{costs.ahead_bytes:,}",
+            "bytes within it": f"{costs.turn_bytes:,}",
+            "bytes in all": f"{costs.turns * (costs.ahead_bytes + costs.turn_bytes):,}",
+        }
+        figures = {
+            **self.complexity(protocol, environment, budget),
+            "security_bits": costs.security_bits,
+            "bytes_ahead": costs.ahead_bytes,
+            "bytes_within": costs.turn_bytes,
+            "batch": costs.batch,
+        }
+        title = f"{counted(budget, 'round')}, {counted(costs.k, 'arm')}, form {self.name}"
+        return Forecast(title, rows, figures)
+
+
+def _costs(protocol: Samba, environment: Environment, budget: int) -> SharedCosts:
+    k = environment.k
+    return SharedCosts(k, max(0, budget - k) * protocol.policy.iterations)

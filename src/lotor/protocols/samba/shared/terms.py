@@ -1,0 +1,32 @@
+"""What the terms of the shared form say besides: the size of batches, the customer's key."""
+
+from lotor.core.errors import InputError, ProtocolError
+from lotor.crypto.sealing import PUBLIC_KEY_BYTES
+from lotor.policies import Policy, to_text
+from lotor.protocols.samba.shared.messages import WIRE
+from lotor.protocols.samba.shared.schedule import batch_size
+from lotor.protocols.samba.terms import SambaTerms
+
+
+class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
+    """`batch` argmaxes are garbled together; Comp seals its part of the total to `customer_key`."""
+
+    batch: int
+    customer_key: bytes
+
+    def check(self, run: str, policy: Policy) -> None:
+        super().check(run, policy)
+        if not policy.selects_maximum:
+            raise ProtocolError(
+                f"customer ordered {to_text(policy)}, which selects arms in its own way, in the "
+                "shared form, which can only take the largest score: order it with form 'paper'"
+            )
+        try:
+            size = batch_size(self.k)
+        except InputError as error:
+            raise ProtocolError(f"customer ordered too much: {error}") from None
+        if self.batch != size or len(self.customer_key) != PUBLIC_KEY_BYTES:
+            raise ProtocolError(
+                f"customer ordered batches of {self.batch} where {size} argmaxes fit, or gave no "
+                "key to seal the total to: it runs another version; order it with this one"
+            )

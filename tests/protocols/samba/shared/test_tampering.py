@@ -1,0 +1,253 @@
+"""What somebody on the way of messages, or a server that cheats, can do to the shared form."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+import pytest
+
+import lotor
+from helpers import Outcome, run_openly
+from lotor.core.effects import Message, Once, Send, Steps
+from lotor.core.errors import IntegrityError, ProtocolError
+from lotor.protocols.party import Party
+from lotor.protocols.samba.shared import comp as comp_module
+from lotor.protocols.samba.shared import messages
+from lotor.protocols.samba.shared.evaluation import Evaluation
+from lotor.protocols.samba.shared.terms import SambaSharedTerms
+from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS
+from lotor.protocols.samba.tagged_totals import P, TaggedShare
+from lotor.protocols.samba.terms import terms_from
+from mallory import Change, Mallory, altered, cut, flipped, previous
+
+pytestmark = pytest.mark.usefixtures("light_transfers")
+
+ARMS, BUDGET = lotor.BernoulliArms([0.2, 0.4, 0.6, 0.8]), 30
+
+
+def attack(kind: type[Message], change: Change, *, after: int = 3) -> Outcome:
+    samba = lotor.Samba(lotor.UCB(), owners=2)
+    return run_openly(samba, ARMS, budget=BUDGET, transport=Mallory(kind, change, after))
+
+
+def flip(field: str, position: int = 0) -> Change:
+    return altered(field, lambda data: flipped(data, position))
+
+
+PLACED: list[tuple[type[Message], str, str, int]] = [
+    (messages.Columns, "columns", "controller", 0),
+    (messages.GarbledTables, "tables", "comp", 0),
+    (messages.CoveredScores, "scores", "controller", 3),
+    (messages.InputLabels, "labels", "comp", 3),
+    (messages.ResultBits, "bits", "controller", 3),
+    (messages.ResultShares, "controller", "owner-2", 3),
+    (messages.ResultShares, "comp", "owner-2", 3),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "reader", "after"), PLACED)
+def test_other_sizes_are_refused(kind: type[Message], field: str, reader: str, after: int) -> None:
+    for change in (lambda data: data[:-1], lambda data: data + b"\0", lambda _: b""):
+        with pytest.raises(ProtocolError, match=f"sent {kind.__name__} of") as error:
+            attack(kind, altered(field, change), after=after)
+        assert error.value.__notes__ == [f"(raised at {reader})"]
+
+
+@pytest.mark.parametrize(("kind", "field", "reader", "after"), PLACED)
+def test_messages_of_another_place_are_refused(
+    kind: type[Message], field: str, reader: str, after: int
+) -> None:
+    late = max(after, 1) if kind is not messages.GarbledTables else 1
+    with pytest.raises(ProtocolError, match="is out of step"):
+        attack(kind, previous, after=late + 1 if kind is messages.ResultShares else late)
+    with pytest.raises(ProtocolError, match="no place at all"):
+        attack(kind, altered("place", lambda _: b""), after=after)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, *_ in PLACED])
+def test_messages_that_are_cut_are_refused(kind: type[Message]) -> None:
+    with pytest.raises(ProtocolError, match="bytes that are not one"):
+        attack(kind, cut, after=1)
+
+
+@pytest.mark.parametrize("position", [0, COMP_BITS.size - 1, COMP_BITS.size + 1])
+def test_comp_cannot_alter_a_result_unnoticed(position: int) -> None:
+    with pytest.raises(IntegrityError, match="round 8, iteration 1 does not fit its tag") as error:
+        attack(messages.ResultBits, flip("bits", position))
+    assert "comp or controller" in str(error.value)
+
+
+@pytest.mark.parametrize("field", ["controller", "comp"])
+def test_controller_cannot_alter_a_colour_unnoticed(field: str) -> None:
+    with pytest.raises(IntegrityError, match="does not fit its tag"):
+        attack(messages.ResultShares, flip(field), after=4)
+
+
+def test_owners_results_cannot_be_exchanged() -> None:
+    """Comp's pads belong to one owner and one place."""
+
+    def exchanged(message: Message, _: object) -> Message:
+        assert isinstance(message, messages.ResultBits)
+        half = len(message.bits) // 2
+        return msgspec.structs.replace(message, bits=message.bits[half:] + message.bits[:half])
+
+    with pytest.raises(IntegrityError, match="does not fit its tag"):
+        attack(messages.ResultBits, exchanged)
+
+
+@pytest.mark.parametrize("position", [0, 100, 4000])
+def test_altered_tables_and_labels_end_the_run_or_change_nothing(position: int) -> None:
+    """A table row that is not met does not matter; one that is met gives a label without a tag."""
+    plain = lotor.run(lotor.UCB(), ARMS, budget=BUDGET, seed=1)
+    for kind, field in ((messages.GarbledTables, "tables"), (messages.InputLabels, "labels")):
+        with suppress(IntegrityError):
+            assert attack(kind, flip(field, position), after=0).arms == plain.arms
+
+
+def test_the_tables_of_a_wrong_delta_are_noticed() -> None:
+    with pytest.raises(IntegrityError, match="does not fit its tag"):
+        attack(messages.GarbledTables, altered("tables", lambda data: bytes(len(data))), after=0)
+
+
+def shifted(field: str, change: Callable[[TaggedShare], TaggedShare]) -> Change:
+    return altered(field, lambda data: change(TaggedShare.from_bytes(data, "it")).to_bytes())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda share: TaggedShare((share.number + 1) % P, share.tag),
+        lambda share: TaggedShare((share.number + 1) % P, (share.tag + 1) % P),
+        lambda share: TaggedShare(share.number, (share.tag + 1) % P),
+    ],
+)
+def test_a_changed_total_is_noticed(change: Callable[[TaggedShare], TaggedShare]) -> None:
+    for kind, field in ((messages.SumShare, "share"), (messages.SharedTotal, "controller")):
+        with pytest.raises(IntegrityError, match="its tag does not fit: controller or comp"):
+            attack(kind, shifted(field, change), after=0)
+
+
+def test_controller_cannot_replace_what_comp_sealed() -> None:
+    def change(message: Message, _: object) -> Message:
+        assert isinstance(message, messages.SharedTotal)
+        sealed = msgspec.structs.replace(message.comp, sealed=flipped(message.comp.sealed, 5))
+        return msgspec.structs.replace(message, comp=sealed)
+
+    with pytest.raises(IntegrityError, match="signature on the sum of comp's shares"):
+        attack(messages.SharedTotal, change, after=0)
+
+
+@pytest.mark.parametrize("kind", [messages.SumShare, messages.SharedTotal])
+def test_a_share_that_is_none_is_refused(kind: type[Message]) -> None:
+    field = kind.__struct_fields__[0]
+    for data in (b"", bytes(31), b"\xff" * 32):
+        with pytest.raises(ProtocolError, match="not a share of a total"):
+            attack(kind, altered(field, lambda _, data=data: data), after=0)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("field", ["tie_key", "hash_key"])
+def test_keys_of_another_length_are_refused(field: str) -> None:
+    with pytest.raises(ProtocolError, match="a key of 31 bytes, not 32"):
+        attack(messages.AgreedKeys, altered(field, lambda data: data[:-1]), after=0)
+
+
+def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What docs/security/shared-argmax.md does not claim: arm 0 wins every round from then on."""
+
+    class Cheating(Evaluation):
+        def columns(self, number: int) -> bytes:
+            honest = self._pads.shares
+            top = np.zeros(4, np.uint64)
+            top[0] = 1 << 62
+            self._pads.shares = lambda t, l: honest(t, l) ^ top  # type: ignore[method-assign]
+            try:
+                return super().columns(number)
+            finally:
+                self._pads.shares = honest  # type: ignore[method-assign]
+
+    monkeypatch.setattr(comp_module, "Evaluation", Cheating)
+    outcome = run_openly(lotor.Samba(lotor.UCB(), owners=2), ARMS, budget=BUDGET)
+    assert outcome.arms[4:] == [0] * (BUDGET - 4)
+
+
+def test_an_owner_notices_two_selected_arms() -> None:
+    """A Controller that garbles another circuit is not caught but for this."""
+
+    class Doubling(Party):
+        def __init__(self, party: Party) -> None:
+            self._party = party
+
+        def steps(self) -> Steps[object]:
+            """Controller exchanges the tags of both bits, and its colour, of one owner's arms."""
+            steps, value = self._party.steps(), None
+            while True:
+                try:
+                    effect = steps.send(value)
+                except StopIteration as end:
+                    return end.value
+                if isinstance(effect, Send) and isinstance(effect.message, messages.ResultShares):
+                    rows = CONTROLLER_BITS.iter_unpack(effect.message.controller)
+                    other = [CONTROLLER_BITS.pack(c ^ 1, one, zero) for c, zero, one in rows]
+                    effect = Send(
+                        effect.to,
+                        msgspec.structs.replace(effect.message, controller=b"".join(other)),
+                    )
+                value = yield effect
+
+    samba = lotor.Samba(lotor.UCB(), owners=2)
+    with pytest.raises(ProtocolError, match="selects 2 arms of owner-"):
+        run_openly(
+            samba,
+            ARMS,
+            budget=BUDGET,
+            wrap=lambda name, party: Doubling(party) if name == "controller" else party,
+        )
+
+
+def test_terms_are_checked() -> None:
+    samba = lotor.Samba(lotor.UCB(), owners=2)
+    form = samba.in_form()
+    recorded = run_openly(samba, ARMS, budget=BUDGET).recorder.exchanges[0].message
+    terms = terms_from(SambaSharedTerms, recorded.terms)  # type: ignore[attr-defined]
+    assert form.plan(terms.to_bytes()).k == 4
+    for change, complaint in (
+        ({"batch": 5}, "batches of 5 where 16"),
+        ({"customer_key": b"short"}, "no key to seal the total to"),
+        ({"owners": {"lyon": 9000}, "budget": 10_000}, "9000 arms do not fit the messages"),
+        ({"budget": 3}, "which no run can do"),
+    ):
+        altered_terms = msgspec.structs.replace(terms, **change)
+        with pytest.raises(ProtocolError, match=complaint):
+            form.plan(altered_terms.to_bytes())
+
+
+def test_once_is_yielded_before_what_it_covers() -> None:
+    """The labels of scores leave only after these were handed to the journal."""
+    seen: dict[str, list[type]] = {}
+
+    class Watching(Party):
+        def __init__(self, name: str, party: Party) -> None:
+            self._name, self._party = name, party
+
+        def steps(self) -> Steps[object]:
+            steps, value = self._party.steps(), None
+            while True:
+                try:
+                    effect = steps.send(value)
+                except StopIteration as end:
+                    return end.value
+                if isinstance(effect, Once):
+                    seen.setdefault(self._name, []).append(Once)
+                elif isinstance(effect, Send):
+                    seen.setdefault(self._name, []).append(type(effect.message))
+                value = yield effect
+
+    run_openly(lotor.Samba(owners=2), ARMS, budget=9, wrap=Watching)
+    kinds = seen["controller"]
+    for before, kind in pairwise(kinds):
+        assert (kind is messages.InputLabels) == (before is Once)
+    assert kinds.count(Once) == 9 - 4

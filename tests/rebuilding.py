@@ -1,0 +1,61 @@
+"""Parties of a simulated run, each with a way to build it again from a snapshot."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from lotor.crypto.signing import trusting_identities
+from lotor.protocols.form import Assignment
+from lotor.protocols.party import Party, Run
+from lotor.protocols.protocol import SecureProtocol
+from restarting import Restarting
+
+Rebuild = Callable[[bytes], Party]
+
+
+@dataclass(frozen=True)
+class Rebuildable:
+    """A party, how it is built again, and whom it talks to."""
+
+    party: Party
+    rebuild: Rebuild
+    peers: tuple[str, ...]
+
+
+def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]:
+    """The parties that `protocol.parties(run)` would have, built as a daemon would build them."""
+    form = protocol.in_form()
+    members = form.simulated(protocol, run)
+    seats = form.seats(members)
+    identities = trusting_identities(list(seats))
+    order, opener = form.open(protocol, run.id, members, run.budget, identities[form.opener])
+    links = form.links({seat: form.role(seat).name for seat in seats})
+    made = {}
+    for seat, member in seats.items():
+        assignment = Assignment(
+            run=run.id,
+            seat=seat,
+            order=order,
+            identity=identities[seat],
+            contribution=member.contribution,
+            seed=run.seed,
+            brings=frozenset(form.role(seat).brings),
+            environment=run.environment,
+            simulated=protocol,
+        )
+        party = opener if seat == form.opener else form.party(assignment)
+        made[seat] = Rebuildable(party, partial(form.build, assignment), links[seat])
+    return made
+
+
+class RestartingRun:
+    """Stands for a protocol whose parties crash at every n-th effect."""
+
+    def __init__(self, protocol: SecureProtocol, every: int) -> None:
+        self._protocol = protocol
+        self._every = every
+        self.least_budget = protocol.least_budget
+
+    def parties(self, run: Run) -> Mapping[str, Party]:
+        made = rebuildable(self._protocol, run)
+        return {name: Restarting(one.party, one.rebuild, self._every) for name, one in made.items()}
