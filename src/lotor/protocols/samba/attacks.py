@@ -1,7 +1,7 @@
 """Attacks on SAMBA's views that any form can list.
 
-A form that lets Comp decrypt something overrides `CompReading.lists`. Here, Comp reads the bytes
-that it was sent for a round as they are, one part for each arm.
+A form that lets a server decrypt something overrides `ServerReading.lists`. Here, it reads the
+bytes that it was sent in a round as they are, one part for each arm.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,6 @@ from lotor.policies import EpsilonGreedy, Policy
 from lotor.protocols.attack import NOT_TRIED, Attack, Distinguisher, Features, Score
 from lotor.protocols.samba.terms import SambaTerms, terms_from
 from lotor.protocols.samba.tracking import Lists, Noise, Track, Tracker
-from lotor.protocols.samba.wire import place_from
 
 GUESSED_WITHIN = 0.01
 _GUESS_SEED = 5
@@ -32,10 +31,11 @@ _GUESS_SEED = 5
 class Seen:
     """A view and its terms, with what a tracker finds in its lists."""
 
-    def __init__(self, view: View, lists: Lists) -> None:
+    def __init__(self, view: View, lists: Lists, zero_below: int) -> None:
         self.view = view
         self.lists = lists
         self.terms = terms_of(view)
+        self._zero_below = zero_below
 
     @property
     def rounds(self) -> range:
@@ -44,16 +44,26 @@ class Seen:
 
     @cached_property
     def track(self) -> Track | None:
-        policy = policy_of(self.terms)
-        places = [(t, l) for t in self.rounds for l in range(1, self.terms.iterations + 1)]
-        k = self.terms.k
-        if policy is None or any(len(self.lists.get(place, ())) != k for place in places):
+        policy, k = policy_of(self.terms), self.terms.k
+        if policy is None or any(len(self.lists.get(one, ())) != k for one in places(self.terms)):
             return None
-        return Tracker(policy, k).follow(self.lists, self.rounds)
+        return Tracker(policy, k, self._zero_below).follow(self.lists, self.rounds)
 
 
 def terms_of(view: View) -> SambaTerms:
     return terms_from(SambaTerms, view.order)
+
+
+def owner_in(view: View) -> str:
+    """The owner whose view it is."""
+    owners = terms_of(view).owners
+    return next(seat for seat in view.seats if seat in owners)
+
+
+def places(terms: SambaTerms) -> list[tuple[int, int]]:
+    """All (t, l) in which arms are scored."""
+    rounds = range(terms.k + 1, terms.budget + 1)
+    return [(t, l) for t in rounds for l in range(1, terms.iterations + 1)]
 
 
 def policy_of(terms: SambaTerms) -> Policy | None:
@@ -66,22 +76,37 @@ def policy_of(terms: SambaTerms) -> Policy | None:
     return policy if usual else None
 
 
-class CompReading:
-    """What Comp reads; a form in which it can decrypt something says so by `lists`."""
+class ServerReading:
+    """What a server reads; a form in which it can decrypt something says so by `lists`."""
+
+    zero_below: ClassVar[int] = 0
+    """A list of smaller numbers only is one of scores that are all 0."""
 
     def lists(self, view: View) -> Lists:
-        """A number for each arm, in some order, for each iteration (t, l)."""
-        k = terms_of(view).k
-        whole: dict[tuple[int, int], bytes] = {}
-        for exchange in view.exchanges:
-            place = place_from(getattr(exchange.message, "place", b""))
-            if exchange.to in view.seats and place is not None:
-                whole[place] = whole.get(place, b"") + _content(exchange.message)
-        return {place: _cut(data, k) for place, data in whole.items()}
+        """A number for each arm, in some order, for each iteration (t, l).
+
+        Here, the server takes the first kind of message of which every iteration has one, or one
+        from each owner, and cuts its bytes into a part for each arm.
+        """
+        terms = terms_of(view)
+        kinds: dict[str, dict[str, list[bytes]]] = {}
+        for one in view.exchanges:
+            if one.to in view.seats:
+                senders = kinds.setdefault(type(one.message).__name__, {})
+                senders.setdefault(one.sender, []).append(_content(one.message))
+        for senders in kinds.values():
+            if all(len(sent) == terms.turns for sent in senders.values()):
+                order = [senders[name] for name in terms.owners if name in senders]
+                rows = [b"".join(row) for row in zip(*(order or senders.values()), strict=True)]
+                return {
+                    place: _cut(row, terms.k)
+                    for place, row in zip(places(terms), rows, strict=True)
+                }
+        return {}
 
 
-class CompAttack(CompReading, Attack):
-    """Comp follows the states of the arms by what it reads."""
+class ServerAttack(ServerReading, Attack):
+    """A server follows the states of the arms by what it reads."""
 
     # Several attacks use one track, which takes longest: the last one is kept.
     _kept: ClassVar[Seen | None] = None
@@ -89,9 +114,9 @@ class CompAttack(CompReading, Attack):
     def score(self, view: View, truth: Truth) -> Score:
         if not set(truth.rewards) <= {0.0, 1.0}:
             return NOT_TRIED
-        kept = CompAttack._kept
+        kept = ServerAttack._kept
         if kept is None or kept.view is not view:
-            kept = CompAttack._kept = Seen(view, self.lists(view))
+            kept = ServerAttack._kept = Seen(view, self.lists(view), self.zero_below)
         return self.measured(kept, truth)
 
     @abstractmethod
@@ -99,7 +124,7 @@ class CompAttack(CompReading, Attack):
         """Guess, and count what is right."""
 
 
-class TrackRewards(CompAttack):
+class TrackRewards(ServerAttack):
     """The reward of each round but the last, whose consequences nobody sees."""
 
     name: ClassVar[str] = "tracker: rewards"
@@ -111,7 +136,7 @@ class TrackRewards(CompAttack):
         return against([truth.rewards[t - 1] for t in rounds], guesses)
 
 
-class TrackCounts(CompAttack):
+class TrackCounts(ServerAttack):
     """The pulls and the sum of the arm that is pulled, in each round."""
 
     name: ClassVar[str] = "tracker: counts and sums"
@@ -126,7 +151,7 @@ class TrackCounts(CompAttack):
         )
 
 
-class NameArms(CompAttack):
+class NameArms(ServerAttack):
     """Whose each arm of the track is, for somebody with a public guess of all means.
 
     The guesses are the true means with normal errors, which stand for what is known anyway.
@@ -149,7 +174,7 @@ class NameArms(CompAttack):
         return Score(right, k, 1 / k)
 
 
-class ExploringRounds(CompAttack):
+class ExploringRounds(ServerAttack):
     """Which rounds of epsilon-greedy explore: those whose scores fit no state of the arms."""
 
     name: ClassVar[str] = "tracker: exploring rounds"
@@ -167,7 +192,7 @@ class ExploringRounds(CompAttack):
         return against(explored, guesses)
 
 
-class ListGcd(CompAttack):
+class ListGcd(ServerAttack):
     """The mask itself: whether the numbers of a list have a large factor in common."""
 
     name: ClassVar[str] = "greatest common divisor"
@@ -180,7 +205,7 @@ class ListGcd(CompAttack):
         return Score(found, len(lists), 0.0) if lists else NOT_TRIED
 
 
-class ListProfile(CompReading, Distinguisher):
+class ListProfile(ServerReading, Distinguisher):
     """How far the scores of a list lie apart, on average: that depends on the means."""
 
     name: ClassVar[str] = "distances of scores"
@@ -199,6 +224,23 @@ class ListProfile(CompReading, Distinguisher):
         return found
 
 
+class ArgmaxOf(Attack):
+    """The pulled arms, for a coalition that puts all scores together."""
+
+    name: ClassVar[str] = "scores, put together"
+    secret: ClassVar[str] = "arms"
+
+    @abstractmethod
+    def scores(self, view: View) -> Lists:
+        """The scores of all arms, in their order, in each iteration."""
+
+    def score(self, view: View, truth: Truth) -> Score:
+        terms, lists = terms_of(view), self.scores(view)
+        # Of equal scores the largest tie draw wins, which is not theirs to know in all forms.
+        rounds = [lists[t, terms.iterations] for t in range(terms.k + 1, terms.budget + 1)]
+        return against(truth.arms[terms.k :], [one.index(max(one)) for one in rounds])
+
+
 class OwnPulls(Attack):
     """In which rounds an owner's own arms are pulled: it is asked to pull them."""
 
@@ -207,7 +249,7 @@ class OwnPulls(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         terms = terms_of(view)
-        own = terms.arms()[view.seats[0]]
+        own = terms.arms()[owner_in(view)]
         asked = {decision.round for decision, _ in view.pulls}
         rounds = range(terms.k + 1, terms.budget + 1)
         if len(terms.owners) < 2:
@@ -237,7 +279,7 @@ class OtherArm(Attack):
             guesses = _others_sums(policy, terms.budget, own)
         except Noise:
             return NOT_TRIED
-        arm = terms.arms()[view.seats[0]].start
+        arm = terms.arms()[owner_in(view)].start
         paid = [r * (one != arm) for one, r in zip(truth.arms, truth.rewards, strict=True)]
         sums = np.cumsum(paid)
         pulls = np.cumsum([one != arm for one in truth.arms])
@@ -313,6 +355,7 @@ def _named(track: Track, guessed: Floats) -> list[int]:
 
 
 def _content(message: Message) -> bytes:
+    """All bytes of a message but its place."""
     fields = (getattr(message, name) for name in message.__struct_fields__ if name != "place")
     return b"".join(value for value in fields if isinstance(value, bytes))
 

@@ -25,7 +25,6 @@ BEAM = 12_000
 PRECISION = 1e-9
 # So many lists in a row that fit nothing are no exploration, least of all at first.
 _PATIENCE_AT_FIRST, _PATIENCE = 25, 60
-_ZERO_BITS = 97
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -118,10 +117,15 @@ def has_exact_scores(policy: Policy) -> bool:
 
 
 class Tracker:
-    """Follows one run of a policy with `k` arms."""
+    """Follows one run of a policy with `k` arms.
 
-    def __init__(self, policy: Policy, k: int) -> None:
+    A list of numbers below `zero_below` is one of scores that are all 0: there is nothing in it but
+    what decides between equals.
+    """
+
+    def __init__(self, policy: Policy, k: int, zero_below: int = 0) -> None:
         self._policy = policy
+        self._zero_below = zero_below
         self._coin = _Coin()
         self._draws = Draws(_OwnersDraws(), self._coin)
         ones = np.tri(k + 1, k, -1, dtype=np.int64)
@@ -183,7 +187,7 @@ class Tracker:
             self._noisy = True
             return everything, anything, True
         table = scores.reshape(self._now.n.shape)
-        rows = np.flatnonzero(_fits(table, values))
+        rows = np.flatnonzero(_fits(table, values, self._zero_below))
         if len(rows):
             table = table[rows]
             largest = table >= table.max(axis=1, keepdims=True) * (1 - 1e-11)
@@ -245,14 +249,13 @@ class Tracker:
         return Track(steps[::-1], n, s)
 
 
-def _fits(table: Floats, values: Sequence[int]) -> NDArray[np.bool_]:
+def _fits(table: Floats, values: Sequence[int], zero_below: int) -> NDArray[np.bool_]:
     """Which rows of scores are proportional to the values, in any order."""
-    largest = table.max(axis=1)
-    if max(values).bit_length() < _ZERO_BITS:  # nothing but what decides between equals
+    largest, top = table.max(axis=1), max(values)
+    if top < zero_below:
         nothing: NDArray[np.bool_] = largest == 0
         return nothing
-    seen = np.sort(np.array([float(value) for value in values]))
-    seen /= seen[-1]
+    seen = np.sort(np.array([value / max(top, 1) for value in values]))
     ordered = np.sort(table, axis=1) / np.where(largest > 0, largest, np.inf)[:, np.newaxis]
     fits: NDArray[np.bool_] = (np.abs(ordered - seen) <= PRECISION).all(axis=1)
     return fits

@@ -23,8 +23,10 @@ from lotor.protocols.samba.wire import place_from
 P = TypeVar("P")
 
 
-class MaskedLists(attacks.CompReading):
+class MaskedLists(attacks.ServerReading):
     """What Comp reads: the lists of masked scores."""
+
+    zero_below = mask.LARGEST_TIE
 
     def lists(self, view: View) -> Lists:
         return _opened(view, PermutedScores, _party(view, SambaPaperComp)._memory.aes_key)
@@ -54,37 +56,27 @@ class PaperListProfile(MaskedLists, attacks.ListProfile):
     """Of the lists of masked scores."""
 
 
-class Unpermuted(Attack):
-    """Controller and Comp: the largest score, and whose it is."""
+class Unpermuted(attacks.ArgmaxOf):
+    """Controller and Comp: all masked scores, and whose each is."""
 
-    name: ClassVar[str] = "lists and permutations"
-    secret: ClassVar[str] = "arms"
-
-    def score(self, view: View, truth: Truth) -> Score:
+    def scores(self, view: View) -> Lists:
         terms = attacks.terms_of(view)
         key = _party(view, SambaPaperController)._memory.permutation_key
         numbers = Prf(key, range(terms.k))
         lists = _opened(view, PermutedScores, _party(view, SambaPaperComp)._memory.aes_key)
-        guesses = []
-        for t in range(terms.k + 1, terms.budget + 1):
-            values = lists[t, terms.iterations]
-            order = numbers.integers(0, t, terms.iterations)
+        found = {}
+        for (t, l), values in lists.items():
+            order = numbers.integers(0, t, l)
             sigma = sorted(range(terms.k), key=order.__getitem__)
-            guesses.append(sigma[values.index(max(values))])
-        return attacks.against(truth.arms[terms.k :], guesses)
+            found[t, l] = [value for _, value in sorted(zip(sigma, values, strict=True))]
+        return found
 
 
-class OpenedScores(Attack):
+class OpenedScores(attacks.ArgmaxOf):
     """Controller and an owner: the AES key opens what all owners send."""
 
-    name: ClassVar[str] = "all owners' scores"
-    secret: ClassVar[str] = "arms"
-
-    def score(self, view: View, truth: Truth) -> Score:
-        terms = attacks.terms_of(view)
-        lists = _opened(view, MaskedScores, _party(view, SambaPaperOwner)._memory.aes_key)
-        rounds = [lists[t, terms.iterations] for t in range(terms.k + 1, terms.budget + 1)]
-        return attacks.against(truth.arms[terms.k :], [one.index(max(one)) for one in rounds])
+    def scores(self, view: View) -> Lists:
+        return _opened(view, MaskedScores, _party(view, SambaPaperOwner)._memory.aes_key)
 
 
 class OpenedSums(Attack):

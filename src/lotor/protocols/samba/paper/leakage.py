@@ -10,6 +10,7 @@ from enum import StrEnum
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.paper import messages
 from lotor.protocols.samba.protections import Protection
 
@@ -43,7 +44,6 @@ FIGURE_7: dict[str, dict[str, Sight]] = {
 }
 
 
-_ATTACKS = "lotor.protocols.samba.attacks:"
 _ON_PAPER = "lotor.protocols.samba.paper.attacks:"
 ATTACKS: dict[str, tuple[str, ...]] = {
     COMP: tuple(
@@ -57,7 +57,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
             "PaperListProfile",
         )
     ),
-    OWNER: (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm"),
+    CONTROLLER: ON_SERVERS,
+    OWNER: ON_OWNERS,
     "controller+comp": (_ON_PAPER + "Unpermuted",),
     "controller+customer": (_ON_PAPER + "OpenedSums",),
     "controller+owner": (_ON_PAPER + "OpenedScores",),
