@@ -16,7 +16,7 @@ from lotor.protocols.samba.paper.leakage import MEASURED
 # So few that attacks which might fail by chance cannot say anything.
 FEW = (
     *("--arms", "0.8,0.5", "--budget", "30", "--repeat", "4", "--seed", "7"),
-    *("--key-bits", "2048"),
+    *("--form", "paper", "--key-bits", "2048"),
 )
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_protocol_and_what_is_no_attack(monkeypatch: pytest.MonkeyPat
         package.audit(package.UCB(), arms, budget=9)  # type: ignore[arg-type]
     monkeypatch.setattr(SambaPaper, "attacks", {"comp": ("lotor.policies:UCB",)})
     with pytest.raises(InputError, match="is not an attack"):
-        package.audit(package.Samba(), arms, budget=9)
+        package.audit(package.Samba(form="paper"), arms, budget=9, repeat=1)
 
 
 def test_progress_and_a_world_that_cannot_be_derived() -> None:
@@ -120,7 +120,7 @@ def test_progress_and_a_world_that_cannot_be_derived() -> None:
 
 
 def test_a_recording_has_what_everybody_saw() -> None:
-    samba = package.Samba(package.UCB(), owners=2, key_bits=2048)
+    samba = package.Samba(package.UCB(), owners=2)
     run = record(samba, package.BernoulliArms([0.9, 0.1]), budget=12, seed=3)
     plain = package.run(samba.plain(), package.BernoulliArms([0.9, 0.1]), budget=12, seed=3)
     assert run.truth.arms == plain.arms

@@ -28,7 +28,7 @@ POLICIES: dict[str, Policy] = {
 
 
 def found(policy: Policy, *tried: Attack) -> list[Score]:
-    samba = lotor.Samba(policy, insecure_key_bits=128, owners=10)
+    samba = lotor.Samba(policy, form="paper", insecure_key_bits=128, owners=10)
     arms = lookalike("movielens-like", 10)
     scores = [Score(0, 0, 0.0) for _ in tried]
     for seed in range(7, 12):

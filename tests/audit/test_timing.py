@@ -36,7 +36,7 @@ def test_answers_that_tell_nothing() -> None:
 
 @pytest.mark.long
 def test_processes_without_a_tick_tell_who_was_pulled() -> None:
-    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), key_bits=2048)
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0))
     seen = observe(samba, 60, 0.0, seed=7)
     assert len(seen.pulled) == 59
     slowest = attacks(seen)["the slowest"]

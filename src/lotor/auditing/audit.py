@@ -46,7 +46,7 @@ def audit(
     times of their answers are attacked. `progress` is called with (runs done, runs in all).
 
     >>> import lotor
-    >>> samba = lotor.Samba(lotor.UCB(), key_bits=2048)
+    >>> samba = lotor.Samba(lotor.UCB(), form="paper", key_bits=2048)
     >>> report = lotor.audit(samba, lotor.BernoulliArms([0.8, 0.3]), budget=30, repeat=2, seed=7)
     >>> report.row("comp", "tracker: rewards").shown
     True

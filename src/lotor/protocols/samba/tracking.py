@@ -24,7 +24,7 @@ Integers: TypeAlias = NDArray[np.int64]
 BEAM = 12_000
 PRECISION = 1e-9
 # So many lists in a row that fit nothing are no exploration, least of all at first.
-_PATIENCE_AT_FIRST, _PATIENCE = 25, 60
+_PATIENCE_AT_FIRST, _PATIENCE = 15, 60
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
