@@ -8,6 +8,7 @@ PUBLIC = [
     "RSOFUL",
     "RSOFULTR",
     "UCB",
+    "AuditReport",
     "BernoulliArms",
     "CallbackArms",
     "ContextualArms",
@@ -31,6 +32,7 @@ PUBLIC = [
     "SpectralUCBDS",
     "ThompsonSampling",
     "__version__",
+    "audit",
     "run",
 ]
 

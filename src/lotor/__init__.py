@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from lotor.core.version import VERSION
 
 if TYPE_CHECKING:
+    from lotor.auditing.audit import audit
+    from lotor.auditing.report import AuditReport
     from lotor.core.effects import Decision
     from lotor.core.errors import LotorError
     from lotor.core.result import Result
@@ -57,6 +59,7 @@ __all__ = [
     "RSOFUL",
     "RSOFULTR",
     "UCB",
+    "AuditReport",
     "BernoulliArms",
     "CallbackArms",
     "ContextualArms",
@@ -80,10 +83,13 @@ __all__ = [
     "SpectralUCBDS",
     "ThompsonSampling",
     "__version__",
+    "audit",
     "run",
 ]
 
 _PLACES = {
+    "lotor.auditing.audit": ("audit",),
+    "lotor.auditing.report": ("AuditReport",),
     "lotor.core.effects": ("Decision",),
     "lotor.core.errors": ("LotorError",),
     "lotor.core.result": ("Result",),

@@ -79,6 +79,30 @@ def test_its_options_and_forms_are_the_command_lines_too(site: Path) -> None:
     }
 
 
+def test_its_attacks_are_tried_and_its_table_decides(site: Path) -> None:
+    options = ("--arms", "0.9,0.5,0.1", "--budget", "60", "--seed", "7")
+    found = json.loads(lotor(site, "audit", "toy", *options, "--json"))
+    assert found["holds"] is True
+    verdicts = {(row["party"], row["attack"]): row["verdict"] for row in found["rows"]}
+    assert verdicts["referee", "the largest score"] == "leaks, as stated"
+    assert verdicts["owner", "the most telling bit"] == "leaks, as stated"
+
+
+def test_an_audit_finds_what_its_table_does_not_state(site: Path) -> None:
+    """Sums travel as numbers without padding: a sum of 0 is shorter."""
+    options = ("--policy", "first-best", "--arms", "0.9,0.5,0.1", "--budget", "60", "--seed", "7")
+    paths = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "80"}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", RUN, "audit", "toy", *options],
+        env=paths,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "network, lengths of messages: LEAKS MORE THAN STATED" in done.stdout
+
+
 def test_it_runs_as_daemons_that_are_killed(site: Path) -> None:
     found = json.loads(lotor(site, "demo", "--protocol", "toy", "--kill", "--json"))
     assert found["reward"] == found["plain_reward"]

@@ -55,7 +55,7 @@ def test_help_lists_every_command_with_its_stub() -> None:
         assert f"{name} {text}" in shown
 
 
-@pytest.mark.parametrize("command", ["run", "start", "plan"])
+@pytest.mark.parametrize("command", ["run", "start", "plan", "audit"])
 def test_each_protocol_has_a_line_and_a_page_of_its_own(command: str) -> None:
     shown = lotor(command, "--help").stdout
     for name, kind in PROTOCOLS.items():
@@ -72,6 +72,7 @@ def test_each_protocol_has_a_line_and_a_page_of_its_own(command: str) -> None:
         ("run", "{protocol}"),
         ("start", "{protocol}", "--kit", "nowhere", "--budget", "9"),
         ("plan", "{protocol}"),
+        ("audit", "{protocol}"),
         ("demo", "--protocol", "{protocol}"),
         ("keys", "demo", "{folder}", "--protocol", "{protocol}"),
     ],

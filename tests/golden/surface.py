@@ -18,6 +18,7 @@ DOCUMENTS = (
     "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6",
     "run helba --compare --trajectory --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
     "plan helba --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
+    "audit samba --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6 --repeat 1",
 )
 # What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
 FORMERLY = {

@@ -11,6 +11,7 @@ COMMANDS = {
     "demo": "Show organisations that learn together, each party as a process on this machine.",
     "run": "Simulate a run here, in one process.",
     "plan": "Say what a run will cost, without running it.",
+    "audit": "Attack what parties see, and compare what leaks with what is stated.",
     "policies": "List the policies, their parameters and which protocols they fit.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",

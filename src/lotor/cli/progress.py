@@ -71,7 +71,9 @@ def busy(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(label: str, expected: float | None = None) -> Iterator[Report]:
+def progress_bar(
+    label: str, expected: float | None = None, unit: str = "rounds"
+) -> Iterator[Report]:
     """A callback for `lotor.run(progress=…)` that draws a bar while the block runs.
 
     Until there are rounds to go by, the bar shows the `expected` seconds, if they are known.
@@ -80,7 +82,7 @@ def progress_bar(label: str, expected: float | None = None) -> Iterator[Report]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("rounds"),
+        TextColumn(unit),
         TimeLeft(expected),
     )
     console = Console(stderr=True)

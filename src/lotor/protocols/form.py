@@ -138,7 +138,11 @@ class Form(ABC, Generic[P]):
     """What each role learns: by the paper, and measured."""
 
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """Attacks on the view of each role, each as module:Class so that it is loaded when used."""
+    """Attacks on the view of each role, each as module:Class so that it is loaded when used.
+
+    Those on the joint view of a coalition stand under its roles, such as "server+owner"; without
+    any, those on each of its members are tried on it.
+    """
 
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """The roles that must not collude, as `apart` says: their views together give secrets away."""
@@ -232,6 +236,15 @@ class Form(ABC, Generic[P]):
     def notes(self, protocol: P) -> Sequence[str]:  # noqa: ARG002
         """What else the protocol's options reveal, and to whom."""
         return []
+
+    def tells(self, protocol: P, role: str) -> frozenset[str]:  # noqa: ARG002
+        """The secrets that a role's view gives away, which may depend on the policy."""
+        finding = self.leakage.get(role)
+        return frozenset() if finding is None else finding.tells
+
+    def audited(self, protocol: P, environment: Environment) -> P:  # noqa: ARG002
+        """The protocol as it is audited: where parties can be many, as many as there can be."""
+        return protocol
 
     def simulates(self, assignment: Assignment) -> P | None:
         """The protocol of a simulation; None in a federation."""

@@ -123,7 +123,10 @@ class SecureProtocol(Protocol):
         return next(iter(cls.forms))
 
     def parties(self, run: Run) -> Mapping[str, Party]:
-        """Every party of a simulation, built as a daemon would build it."""
+        return self.opened(run)[1]
+
+    def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
+        """The order, and every party of a simulation, built as a daemon would build it."""
         form = self.in_form()
         members = form.simulated(self, run)
         seats = form.seats(members)
@@ -146,7 +149,7 @@ class SecureProtocol(Protocol):
                     simulated=self,
                 )
                 parties[seat] = form.party(assignment)
-        return parties
+        return order, parties
 
     @property
     def simulated_workers(self) -> int:

@@ -1,12 +1,14 @@
 """What all forms of SAMBA have in common: who takes part, and what the terms say."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.core.wording import counted
+from lotor.environments.base import Environment
 from lotor.policies import Policy, to_text
 from lotor.protocols.cast import Cast
 from lotor.protocols.form import Assignment, Contribution, Form, Member, RunPlan
@@ -64,6 +66,10 @@ class SambaForm(Form[Samba], Generic[T]):
         terms.check(terms.run, terms.ordered_policy())
         seats = self.seats_of({"owner": tuple(terms.owners)})
         return RunPlan(terms.policy, terms.budget, terms.k, seats, owners=len(terms.owners))
+
+    def audited(self, protocol: Samba, environment: Environment) -> Samba:
+        """Each arm with an owner of its own, unless the arms are spread in another way."""
+        return protocol if protocol.owners > 1 else replace(protocol, owners=environment.k)
 
     def policy_of(self, assignment: Assignment) -> Policy:
         """A simulation's policy, which need not have a text, or the one that was ordered."""

@@ -10,9 +10,12 @@ def place_of(t: int, l: int) -> bytes:
     return _PLACE.pack(t, l)
 
 
+def place_from(place: bytes) -> tuple[int, int] | None:
+    """(t, l); None for bytes that are no place."""
+    return _PLACE.unpack(place) if len(place) == _PLACE.size else None
+
+
 def place_name(place: bytes) -> str:
     """For error messages."""
-    if len(place) != _PLACE.size:
-        return "no place at all"
-    t, l = _PLACE.unpack(place)
-    return f"round {t}, iteration {l}"
+    found = place_from(place)
+    return "no place at all" if found is None else f"round {found[0]}, iteration {found[1]}"

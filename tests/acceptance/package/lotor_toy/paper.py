@@ -41,12 +41,24 @@ class ToyPaper(Form[Toy]):
     apart: ClassVar[str] = "nobody: the referee sees every score anyway"
     leakage: ClassVar[Mapping[str, Finding]] = {
         REFEREE: Finding(
-            sees="all scores", paper="everything", measured="everything", evidence="They are sent."
+            sees="all scores",
+            paper="everything",
+            measured="everything",
+            evidence="They are sent.",
+            tells=frozenset({"arms", "bytes", "repeats"}),
         ),
         ASKER: Finding(
             sees="the total", paper="the total", measured="the total", evidence="It is sent."
         ),
+        "owner": Finding(
+            sees="whether it is pulled",
+            paper="whether it is pulled",
+            measured="whether it is pulled",
+            evidence="It is told.",
+            tells=frozenset({"bytes"}),
+        ),
     }
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = {REFEREE: ("lotor_toy.attacks:LargestScore",)}
 
     def simulated(self, protocol: Toy, run: Run) -> Mapping[str, Sequence[Member]]:
         share = Contribution(1, run.scale.low, run.scale.high)

@@ -15,7 +15,7 @@ from lotor.protocols.samba.dealt.comp import SambaDealtComp
 from lotor.protocols.samba.dealt.controller import SambaDealtController
 from lotor.protocols.samba.dealt.customer import SambaDealtCustomer
 from lotor.protocols.samba.dealt.dealer import SambaDealtDealer
-from lotor.protocols.samba.dealt.leakage import MEASURED
+from lotor.protocols.samba.dealt.leakage import ATTACKS, MEASURED
 from lotor.protocols.samba.dealt.messages import WIRE
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.dealt.terms import SambaDealtTerms
@@ -45,6 +45,7 @@ class SambaDealt(SambaForm[SambaDealtTerms]):
         ("comp", "dealer"),
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
     counted_as: ClassVar[Mapping[str, str]] = {
         "expected": "as it must be",
         "per_iteration": "an iteration",

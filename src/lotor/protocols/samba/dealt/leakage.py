@@ -5,6 +5,7 @@ from enum import StrEnum
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.dealt import messages
 from lotor.protocols.two_server import messages as sharing
 
@@ -18,6 +19,16 @@ _SERVER_EVIDENCE = (
     "pulls take time and owners set no `tick`. **Any two of controller, comp and the dealer "
     "together know everything.**"
 )
+
+ATTACKS: dict[str, tuple[str, ...]] = {
+    CONTROLLER: ON_SERVERS,
+    COMP: ON_SERVERS,
+    OWNER: ON_OWNERS,
+    "controller+comp": ("lotor.protocols.samba.dealt.attacks:JoinedShares",),
+    # Nobody has written down yet how the dealer's pads open what the servers exchange.
+    "controller+dealer": (),
+    "comp+dealer": (),
+}
 
 MEASURED: dict[str, Finding] = {
     CUSTOMER: Finding(
@@ -34,12 +45,14 @@ MEASURED: dict[str, Finding] = {
         paper="nothing",
         measured="uniformly random words; N, K, the policy, the arms of each owner, the timing",
         evidence=_SERVER_EVIDENCE,
+        tells=frozenset({"timing"}),
     ),
     COMP: Finding(
         sees="shares, values opened under masks that it does not know, the order of ties",
         paper="nothing: masks and permutations change in each iteration",
         measured="uniformly random words; N, K, the policy, the arms of each owner, the timing",
         evidence=_SERVER_EVIDENCE,
+        tells=frozenset({"timing"}),
     ),
     DEALER: Finding(
         sees="the terms, and requests for the next iterations' randomness",
@@ -64,7 +77,7 @@ MEASURED: dict[str, Finding] = {
             "Inherent in knowing one's own bits. It has no key of another owner's scores. It knows "
             "the tag key: **together with a server it can forge the total.**"
         ),
-        tells=frozenset({"other arm (K=2)"}),
+        tells=frozenset({"own pulls", "other arm", "bytes"}),
     ),
     NETWORK: Finding(
         sees="messages of constant sizes; under TLS nothing else",
@@ -78,6 +91,7 @@ MEASURED: dict[str, Finding] = {
             "and all shares are protected by TLS alone: who reads the links of both servers knows "
             "everything."
         ),
+        tells=frozenset({"timing"}),
     ),
 }
 

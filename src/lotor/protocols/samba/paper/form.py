@@ -16,10 +16,17 @@ from lotor.protocols.samba.paper import complexity
 from lotor.protocols.samba.paper.comp import SambaPaperComp
 from lotor.protocols.samba.paper.controller import SambaPaperController
 from lotor.protocols.samba.paper.customer import SambaPaperCustomer
-from lotor.protocols.samba.paper.leakage import MEASURED, POSITION_SELECTION
+from lotor.protocols.samba.paper.leakage import (
+    ATTACKS,
+    COALITIONS,
+    EXACT_ONLY,
+    MEASURED,
+    POSITION_SELECTION,
+)
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.protocol import Samba
+from lotor.protocols.samba.tracking import has_exact_scores
 
 
 class SambaPaper(SambaForm[SambaPaperTerms]):
@@ -39,6 +46,8 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
         "controller and comp, controller and the customer, either server and an owner"
     )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = COALITIONS
     leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
@@ -89,6 +98,11 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
             selection=protocol.selection,
         )
         return {"expected": counts}
+
+    def tells(self, protocol: Samba, role: str) -> frozenset[str]:
+        """Where owners add noise of their own to all scores, Comp cannot follow the states."""
+        told = super().tells(protocol, role)
+        return told if has_exact_scores(protocol.policy) else told - EXACT_ONLY
 
     def notes(self, protocol: Samba) -> Sequence[str]:
         return [POSITION_SELECTION] if protocol.selection == "position" else []

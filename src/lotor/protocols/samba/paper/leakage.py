@@ -10,6 +10,7 @@ from enum import StrEnum
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.paper import messages
 from lotor.protocols.samba.protections import Protection
 
@@ -43,6 +44,45 @@ FIGURE_7: dict[str, dict[str, Sight]] = {
 }
 
 
+_ON_PAPER = "lotor.protocols.samba.paper.attacks:"
+ATTACKS: dict[str, tuple[str, ...]] = {
+    COMP: tuple(
+        _ON_PAPER + name
+        for name in (
+            "PaperTrackRewards",
+            "PaperTrackCounts",
+            "PaperNameArms",
+            "PaperExploringRounds",
+            "PaperListGcd",
+            "PaperListProfile",
+        )
+    ),
+    CONTROLLER: ON_SERVERS,
+    OWNER: ON_OWNERS,
+    "controller+comp": (_ON_PAPER + "Unpermuted",),
+    "controller+customer": (_ON_PAPER + "OpenedSums",),
+    "controller+owner": (_ON_PAPER + "OpenedScores",),
+}
+
+COALITIONS = (
+    (CONTROLLER, COMP),
+    (CONTROLLER, CUSTOMER),
+    (CONTROLLER, OWNER),
+    (COMP, OWNER),
+)
+
+TRACKED = {
+    "UCB": "100 % of rewards and 100 % of counts",
+    "Pursuit": "99 % of rewards and 99 % of counts",
+    "epsilon-greedy": "98 % of rewards and 95 % of counts",
+    "decreasing epsilon-greedy": "96 % of rewards and 93 % of counts",
+}
+TRACKED_RUNS = "five runs of 300 rounds with the ten best movielens-like arms, seeds 7 to 11"
+"""What the tracker found; tests/audit/test_samba_figures.py finds it again."""
+
+EXACT_ONLY = frozenset({"rewards", "counts", "names", "exploring rounds"})
+"""What Comp finds out from scores without noise."""
+
 MEASURED: dict[str, Finding] = {
     COMP: Finding(
         sees="the terms, and in each iteration the permuted list of masked scores",
@@ -52,14 +92,14 @@ MEASURED: dict[str, Finding] = {
             "ratios of scores survive the mask"
         ),
         evidence=(
-            "From the paper's lists, a tracker of the possible states recovered every count and "
-            "reward for UCB and Softmax, 99.9 % for Pursuit, 97 to 99 % for epsilon-greedy, a "
-            "part for Thompson. A test repeats it here for UCB; the same holds wherever means "
-            "are sent (epsilon-greedy, Pursuit's first iteration). Softmax and Pursuit's second "
-            "iteration now carry the owners' own noise and were not attacked again. Exploring "
-            "rounds of epsilon-greedy can be told apart. With public guesses of the means the "
-            "names fall too (80 % of rounds at K = 10 and guesses within 0.01)."
+            "The audit's tracker of the possible states recovered "
+            + "; ".join(f"with {policy} {found}" for policy, found in TRACKED.items())
+            + f" ({TRACKED_RUNS}). Where owners add noise of their own to all scores (Softmax, "
+            "Thompson) it is at chance, and Comp learns only how far the means lie apart. "
+            "Exploring rounds of epsilon-greedy can all be told apart. With public guesses of the "
+            "means, names follow."
         ),
+        tells=EXACT_ONLY | {"means"},
     ),
     CONTROLLER: Finding(
         sees="one ciphertext for each arm and direction, the permutations, Paillier ciphertexts",
@@ -68,7 +108,11 @@ MEASURED: dict[str, Finding] = {
             "no value: all messages of a kind have one length, exploring rounds included; but "
             "where pulls take time, the owner that is late is the one that was pulled"
         ),
-        evidence="A test records its view: no clear value, one length a kind.",
+        evidence=(
+            "A test records its view: no clear value, one length a kind. `lotor audit --daemons` "
+            "times the answers of owners."
+        ),
+        tells=frozenset({"timing"}),
     ),
     OWNER: Finding(
         sees="its own data, the masks and the coin, its own bits, the AES key shared with Comp",
@@ -83,6 +127,7 @@ MEASURED: dict[str, Finding] = {
             "owner that can tap the links between others and Controller, or Controller and Comp, "
             "reads their scores and bits. The links need a protection of their own (TLS)."
         ),
+        tells=frozenset({"own pulls", "other arm"}),
     ),
     CUSTOMER: Finding(
         sees="the total R",
@@ -102,6 +147,7 @@ MEASURED: dict[str, Finding] = {
             "was pulled"
         ),
         evidence="A test records all messages: no clear value, one length a kind.",
+        tells=frozenset({"timing"}),
     ),
 }
 

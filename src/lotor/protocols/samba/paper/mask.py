@@ -11,6 +11,9 @@ from lotor.core.fixed_point import SCORE_BITS
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf
 
 _ALPHA_LOW, _ALPHA_HIGH = 1 << 64, 1 << 96
+LARGEST_TIE = _ALPHA_HIGH
+"""What is left of a score of 0 is below this."""
+
 # v < 2^63 and alpha < 2^96, so that a masked score is below 2^159.
 WIDTH = (SCORE_BITS + 96 + 7) // 8
 

@@ -17,7 +17,7 @@ from lotor.protocols.samba.shared.comp import SambaSharedComp
 from lotor.protocols.samba.shared.complexity import SharedCosts
 from lotor.protocols.samba.shared.controller import SambaSharedController
 from lotor.protocols.samba.shared.customer import SambaSharedCustomer
-from lotor.protocols.samba.shared.leakage import MEASURED
+from lotor.protocols.samba.shared.leakage import ATTACKS, MEASURED
 from lotor.protocols.samba.shared.messages import WIRE
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
 from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
@@ -40,6 +40,7 @@ class SambaShared(SambaForm[SambaSharedTerms]):
     apart: ClassVar[str] = "controller and comp"
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("controller", "comp"),)
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
+    attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
 
     def open(
         self,

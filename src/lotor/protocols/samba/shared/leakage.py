@@ -7,10 +7,18 @@ the tests hold them against all of this.
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
+from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
+
+ATTACKS: dict[str, tuple[str, ...]] = {
+    CONTROLLER: ON_SERVERS,
+    COMP: ON_SERVERS,
+    OWNER: ON_OWNERS,
+    "controller+comp": ("lotor.protocols.samba.shared.attacks:UncoveredScores",),
+}
 
 MEASURED: dict[str, Finding] = {
     COMP: Finding(
@@ -38,6 +46,7 @@ MEASURED: dict[str, Finding] = {
             "What owners send is uniform to who has not their key with Comp, and so are Comp's "
             "answers. **Together with Comp it knows everything.**"
         ),
+        tells=frozenset({"timing"}),
     ),
     OWNER: Finding(
         sees="its own data, the owners' coin, and of each of its arms whether it is selected",
@@ -51,6 +60,7 @@ MEASURED: dict[str, Finding] = {
             "but the coin's. Any owners and the customer, with one server, learn those owners' "
             "own data and the total."
         ),
+        tells=frozenset({"own pulls", "other arm"}),
     ),
     CUSTOMER: Finding(
         sees="the total R, as two shares with a tag",
@@ -69,6 +79,7 @@ MEASURED: dict[str, Finding] = {
             "was pulled"
         ),
         evidence="Every message has a width that is fixed for the run.",
+        tells=frozenset({"timing"}),
     ),
 }
 

@@ -1,1 +1,0 @@
-"""Attacks on recorded views: what each party of a protocol can really find out."""

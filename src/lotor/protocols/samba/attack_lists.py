@@ -1,0 +1,16 @@
+"""Which attacks every form of SAMBA lists, as module:Class; a form adds those of its own."""
+
+_ATTACKS = "lotor.protocols.samba.attacks:"
+
+ON_SERVERS = tuple(
+    _ATTACKS + name
+    for name in (
+        "TrackRewards",
+        "TrackCounts",
+        "NameArms",
+        "ExploringRounds",
+        "ListGcd",
+        "ListProfile",
+    )
+)
+ON_OWNERS = (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm")

@@ -1,0 +1,43 @@
+"""Attacks on the times of answers: made-up ones, and those of processes."""
+
+import random
+
+import pytest
+
+import lotor
+from lotor.auditing.timing import Observed, attacks, observe
+
+OWNERS = ("graz", "lyon", "porto")
+PULL = 0.004
+
+
+def observed(later: float, rounds: int = 400) -> Observed:
+    """Answers that come later by so much when their owner was pulled."""
+    drawn = random.Random(3)
+    pulled = [drawn.choice(OWNERS) for _ in range(rounds)]
+    delays = [
+        {one: drawn.gauss(0.01, 0.001) + later * (one == who) for one in OWNERS} for who in pulled
+    ]
+    return Observed(delays, pulled)
+
+
+def test_who_answers_later_was_pulled() -> None:
+    found = attacks(observed(PULL))
+    for name in ("the slowest", "learned from half"):
+        assert found[name].right > 0.9 * found[name].of
+    assert found["the fastest"].right < 0.1 * found["the fastest"].of
+
+
+def test_answers_that_tell_nothing() -> None:
+    for score in attacks(observed(0.0)).values():
+        assert abs(score.right / score.of - score.chance) < 0.1
+        assert 0.3 < score.chance < 0.37
+
+
+@pytest.mark.long
+def test_processes_without_a_tick_tell_who_was_pulled() -> None:
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0))
+    seen = observe(samba, 60, 0.0, seed=7)
+    assert len(seen.pulled) == 59
+    slowest = attacks(seen)["the slowest"]
+    assert slowest.right > 0.7 * slowest.of
