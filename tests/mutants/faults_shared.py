@@ -14,8 +14,8 @@ FAULTS = (
     Fault(
         "an owner's reward is not on the disk before its next score leaves",
         "shared form",
-        "    masked: ClassVar[bool] = True\n",
-        "    masked: ClassVar[bool] = False\n",
+        "Controller the XOR of the two.\n    masked: ClassVar[bool] = True\n",
+        "Controller the XOR of the two.\n    masked: ClassVar[bool] = False\n",
         ("samba/test_forms_resume.py",),
         "power_cut",
     ),

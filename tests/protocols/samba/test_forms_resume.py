@@ -11,6 +11,7 @@ from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.policies import Policy, to_text
 from lotor.protocols.samba.dealt import messages as dealt
+from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.shared import messages as shared
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
 from lotor.protocols.two_server import messages as two_server
@@ -144,10 +145,17 @@ def test_a_power_cut_at_every_step_and_a_world_that_answers_otherwise(
         assert used_twice(power_cut(form, Fate(at=at)), *ONE_USE[form]) == []
 
 
-def test_rewards_that_are_not_on_the_disk_use_shares_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the test above would notice; dealt/test_crashes.py does it for the other form."""
-    monkeypatch.setattr(SambaSharedOwner, "masked", False)
-    found = []
-    for at in range(1, steps_of(lambda fate: power_cut("shared", fate)) + 1, 5):
-        found += used_twice(power_cut("shared", Fate(at=at)), shared.CoveredScores)
-    assert found
+@pytest.mark.parametrize(
+    ("form", "owner", "scores"),
+    [
+        ("shared", SambaSharedOwner, shared.CoveredScores),
+        ("dealt", SambaDealtOwner, dealt.DealtScores),
+    ],
+)
+def test_rewards_that_are_not_on_the_disk_use_shares_twice(
+    form: str, owner: type, scores: type[Message], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the test above would notice."""
+    monkeypatch.setattr(owner, "masked", False)
+    steps = steps_of(lambda fate: power_cut(form, fate))
+    assert any(used_twice(power_cut(form, Fate(at=at)), scores) for at in range(1, steps, 3))

@@ -1,83 +1,19 @@
 """What the dealt form settles before a share leaves, so that no mask covers two values."""
 
-from collections.abc import Callable
-from contextlib import suppress
-
 import pytest
 
 import lotor
-from crashing import Answers, Fate, Simulation
 from helpers import run_openly
-from lotor.core.effects import Checkpoint, Effect, Message, Once, Receive, Send, Steps
-from lotor.core.errors import LotorError
+from lotor.core.effects import Checkpoint, Effect, Once, Receive, Send, Steps
 from lotor.protocols.party import Party
 from lotor.protocols.samba.dealt.messages import (
-    DealtBits,
     DealtPartialTotal,
     DealtScores,
-    DealtTotal,
 )
-from lotor.protocols.samba.dealt.owner import SambaDealtOwner
-from lotor.protocols.two_server.messages import Corrections, Opened
-from one_use import Departure, used_twice
-from power import Fickle, PowerCuts
-from protocols.samba.dealt.stage import dealt, dealt_sites
+from protocols.samba.dealt.stage import dealt
 
 MEANS = [0.3, 0.8]
-SEED = 6
 INPUTS = (DealtScores, DealtPartialTotal)
-KINDS: tuple[type[Message], ...] = (*INPUTS, Opened, Corrections, DealtBits, DealtTotal)
-"""All that carries shares."""
-
-
-def play(
-    kind: Callable[..., Simulation],
-    samba: lotor.Samba,
-    size: tuple[int, int],
-    world: Answers,
-    fate: Fate,
-    seed: int = 0,
-) -> tuple[object, list[Departure], LotorError | None]:
-    """The customer's result, all that ever left a party, and what stopped the run.
-
-    `size` is K and N.
-    """
-    sites = dealt_sites(samba, *size, seed=SEED)
-    simulation, stopped = kind(sites, world, fate, seed=seed), None
-    try:
-        simulation.run()
-    except LotorError as error:
-        stopped = error
-    finally:
-        for site in sites.values():
-            site.disk.close()
-    customer = sites["customer"].host
-    return customer and customer.output, simulation.sent, stopped
-
-
-def cut_at(at: int | None) -> tuple[Fate, list[Departure], LotorError | None]:
-    """A run with one power cut, in a world that answers otherwise each time it is asked."""
-    fate = Fate(at=at)
-    # In the second round that is scored, scores depend on what the world has answered in the first.
-    return fate, *play(PowerCuts, dealt(lotor.UCB(), 2), (len(MEANS), 4), Fickle(), fate)[1:]
-
-
-def test_an_owner_that_settles_nothing_uses_masks_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that test_forms_resume.py would notice."""
-    whole = SambaDealtOwner.steps
-
-    def unsettled(self: SambaDealtOwner) -> Steps[None]:
-        steps, value = whole(self), None
-        with suppress(StopIteration):
-            while True:
-                effect = steps.send(value)
-                value = None if isinstance(effect, Once) else (yield effect)
-
-    monkeypatch.setattr(SambaDealtOwner, "steps", unsettled)
-    found = []
-    for at in range(1, cut_at(None)[0].steps, 2):
-        found += used_twice(cut_at(at)[1], DealtScores)
-    assert found
 
 
 class Watched(Party):
@@ -109,18 +45,6 @@ def watched() -> dict[str, Watched]:
         wrap=lambda name, party: watches.setdefault(name, Watched(party)),
     )
     return watches
-
-
-def test_an_owner_settles_what_it_shares_just_before_it_leaves(watched: dict[str, Watched]) -> None:
-    effects = watched["owner-1"].effects
-    before = [
-        effects[number - 1]
-        for number, effect in enumerate(effects)
-        if isinstance(effect, Send) and isinstance(effect.message, INPUTS)
-    ]
-    assert len(before) == 6 * 2 + 1
-    assert all(isinstance(effect, Once) for effect in before)
-    assert sum(isinstance(effect, Once) for effect in effects) == len(before)
 
 
 def test_comp_settles_what_it_was_sent_before_it_opens_anything(

@@ -1,12 +1,13 @@
 """A data owner in the dealt form: its scores, and its total, are shared between both servers."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import msgspec
 import numpy as np
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Once, Send, Steps
+from lotor.core.effects import Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.prf import new_key
 from lotor.crypto.sealing import SealingKey
@@ -30,14 +31,12 @@ class SambaDealtOwnerMemory(SambaOwnerMemory, tag=WIRE + "owner", kw_only=True):
 
 
 class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
-    """Figures 6 (a) and 9 (a), with shares in the place of masks and encryption.
-
-    Whatever is shared is settled before its share leaves: another value under the same mask would
-    show the difference of the two.
-    """
+    """Figures 6 (a) and 9 (a), with shares in the place of masks and encryption."""
 
     terms_kind = SambaDealtTerms
     memory_kind = SambaDealtOwnerMemory
+    # Another score under the same mask would show the difference of the two.
+    masked: ClassVar[bool] = True
 
     _shared = 0
 
@@ -61,7 +60,6 @@ class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
     def _selected(self, t: int, l: int, scores: Sequence[int], draws: Draws) -> Steps[int | None]:
         del draws  # ties are the servers'
         turn, words = self._terms.turn(t, l), np.array(scores, np.uint64)
-        yield Once(words.tobytes())
         share = self._sharer.share(words, turn)
         self._shared += len(words)
         yield Send("comp", DealtScores(place_of(turn), share))  # step 2
@@ -71,9 +69,8 @@ class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
     def _cumulative_reward(self, terms: SambaDealtTerms, arms: ArmStates) -> Steps[None]:
         memory = self._memory
         s, n = int(arms.s.sum()), int(arms.n.sum())
-        share = split(s, n, alpha_from(memory.tag_key), drawn_share(memory.input_key)).to_bytes()
-        yield Once(share)
-        yield Send("comp", DealtPartialTotal(place_of(terms.end), share))  # step 6
+        share = split(s, n, alpha_from(memory.tag_key), drawn_share(memory.input_key))
+        yield Send("comp", DealtPartialTotal(place_of(terms.end), share.to_bytes()))  # step 6
 
 
 def _one_of(bits: Bits, t: int, l: int) -> int | None:
