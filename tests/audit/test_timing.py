@@ -5,7 +5,8 @@ import random
 import pytest
 
 import lotor
-from lotor.auditing.timing import Observed, attacks, observe
+from lotor.auditing.timing import Moments, Observed, attacks, observe
+from lotor.core.errors import InputError
 
 OWNERS = ("graz", "lyon", "porto")
 PULL = 0.004
@@ -34,9 +35,17 @@ def test_answers_that_tell_nothing() -> None:
         assert 0.3 < score.chance < 0.37
 
 
+def test_answers_that_do_not_come_one_by_one() -> None:
+    moments = Moments({"graz": {1: 0.1, 2: 0.2}}, {"graz": {7: 0.3}})
+    with pytest.raises(InputError, match="one by one"):
+        moments.delays("graz", 2)
+    assert moments.delays("graz", 1) == [pytest.approx(0.1)]
+
+
 @pytest.mark.long
-def test_processes_without_a_tick_tell_who_was_pulled() -> None:
-    samba = lotor.Samba(lotor.EpsilonGreedy(1.0))
+@pytest.mark.parametrize("form", ["shared", "dealt"])
+def test_processes_without_a_tick_tell_who_was_pulled(form: str) -> None:
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), form=form)
     seen = observe(samba, 60, 0.0, seed=7)
     assert len(seen.pulled) == 59
     slowest = attacks(seen)["the slowest"]

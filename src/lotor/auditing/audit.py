@@ -188,7 +188,7 @@ def _timed(form: AnyForm, protocol: SecureProtocol, rounds: int, seed: int) -> l
     for title, tick in (("no tick", 0.0), (f"tick {1000 * TICK:g} ms", TICK)):
         seen = timing.observe(protocol, rounds, tick, seed=seed)
         for name, score in timing.attacks(seen).items():
-            for role in (form.role(form.hubs[0]).name, NETWORK):
+            for role in (form.role(timing.watcher(form.hubs)).name, NETWORK):
                 stated = TIMING in form.tells(protocol, role)
                 found.append(Attempt(role, f"{title}: {name}", TIMING, stated, score))
     return sorted(found, key=lambda one: one.party)
