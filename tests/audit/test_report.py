@@ -39,6 +39,22 @@ def test_one_attack_is_enough_to_show_what_is_stated() -> None:
     assert verdicts((SHOWN, True), (CHANCE, True)) == [Verdict.AS_STATED, Verdict.OTHERS_SHOW]
 
 
+def test_what_another_attack_could_still_show_is_not_refuted() -> None:
+    assert verdicts((FEW, True), (CHANCE, True)) == [Verdict.TOO_FEW, Verdict.TOO_FEW]
+
+
+def test_one_attack_on_a_coalition_is_enough_whatever_it_finds() -> None:
+    attempts = [
+        Attempt("a+b", "one", "rewards", stated=True, score=SHOWN, together=True),
+        Attempt("a+b", "two", "mask", stated=True, score=CHANCE, together=True),
+    ]
+    assert [row.verdict for row in judged(attempts, 0.99)] == [
+        Verdict.AS_STATED,
+        Verdict.OTHERS_SHOW,
+    ]
+    assert judged(attempts[1:], 0.99)[0].verdict is Verdict.NOT_SHOWN
+
+
 def test_more_attacks_make_each_interval_wider() -> None:
     score = Score(61, 100, 0.5)
     assert verdicts((score, False))[0] is Verdict.AT_CHANCE

@@ -106,27 +106,40 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def judged(attempts: list[Attempt], level: float) -> list[AuditRow]:
     """A row for each attempt; the level is shared out among those that were tried (Bonferroni)."""
-    tried = sum(one.score.of > 0 for one in attempts)
-    each = 1 - (1 - level) / max(tried, 1)
-    found = [(one, *clopper_pearson(one.score.right, one.score.of, each)) for one in attempts]
-    shown = {one.claim for one, low, _ in found if one.score.of and low > one.score.chance}
-    return [_row(one, low, high, each, shown) for one, low, high in found]
+    tried = [one for one in attempts if one.score.of]
+    each = 1 - (1 - level) / max(len(tried), 1)
+    shown = {one.claim for one in tried if _low(one.score, each) > one.score.chance}
+    # A claim that one attack could show with more runs is not refuted by another that fails.
+    open_claims = {one.claim for one in tried if _says_nothing(one.score, each)}
+    return [_row(one, each, shown, open_claims) for one in attempts]
+
+
+def _low(score: Score, level: float) -> float:
+    return clopper_pearson(score.right, score.of, level)[0]
+
+
+def _says_nothing(score: Score, level: float) -> bool:
+    """Whether not even a perfect result would be better than chance."""
+    return clopper_pearson(score.of, score.of, level)[0] <= score.chance
 
 
 def _row(
-    one: Attempt, low: float, high: float, level: float, shown: set[tuple[str, str]]
+    one: Attempt, level: float, shown: set[tuple[str, str]], open_claims: set[tuple[str, str]]
 ) -> AuditRow:
     score = one.score
+    low, high = clopper_pearson(score.right, score.of, level)
     if score.of == 0:
         verdict = Verdict.NOT_TRIED
     elif low > score.chance:
         verdict = Verdict.AS_STATED if one.stated else Verdict.LEAKS_MORE
-    elif clopper_pearson(score.of, score.of, level)[0] <= score.chance:
+    elif _says_nothing(score, level):
         verdict = Verdict.TOO_FEW
     elif not one.stated:
         verdict = Verdict.AT_CHANCE
     elif one.claim in shown:
         verdict = Verdict.OTHERS_SHOW
+    elif one.claim in open_claims:
+        verdict = Verdict.TOO_FEW
     else:
         verdict = Verdict.NOT_SHOWN
     return AuditRow(
