@@ -26,8 +26,7 @@ PATIENCE = 150.0
 def order(policy: str, budget: int) -> list[str]:
     """The command of a customer who asks for a run."""
     return [
-        *("start", "samba", "--form", "paper", "--json", "--key-bits", "2048"),
-        *("--policy", policy, "--budget", str(budget)),
+        *("start", "samba", "--json", "--policy", policy, "--budget", str(budget)),
     ]
 
 

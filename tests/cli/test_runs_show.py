@@ -185,14 +185,14 @@ def test_lists_name_who_is_missing_who_waits_and_whom_an_order_looks_for(tmp_pat
         own = _lotor(made, "lyon", "runs", "show", run[:8])
         assert f"lotor runs approve {run[:8]} --kit {made.kit('lyon')}" in " ".join(own.split())
         assert f"below least_budget {LIMIT}" in " ".join(own.split())
-        assert "\nform  paper\n" in own
-        assert "What each role learns in the form paper, as measured" in own
+        assert "\nform  shared\n" in own
+        assert "What each role learns in the form shared, as measured" in own
         told = json.loads(_lotor(made, "lyon", "runs", "show", run[:8], "--json"))
-        leakage = lotor.Samba.form_called("paper").leakage
+        leakage = lotor.Samba.form_called("shared").leakage
         assert told["leakage"] == {role: one.measured for role, one in leakage.items()}
         assert "leakage" not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
         for one in json.loads(_lotor(made, "lyon", "runs", "list", "--json")):
-            assert (one["protocol"], one["form"]) == ("samba", "paper")
+            assert (one["protocol"], one["form"]) == ("samba", "shared")
         assert str(LIMIT) not in _lotor(made, "customer", "runs", "show", run[:8], "--json")
 
     play(scene, tmp_path, *NOBODY)

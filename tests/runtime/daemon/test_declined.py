@@ -11,7 +11,7 @@ from lotor import Samba
 from lotor.core.version import VERSION
 from lotor.protocols.form import AnyForm
 from lotor.protocols.protocol import PROTOCOLS
-from lotor.protocols.samba.paper.form import SambaPaper
+from lotor.protocols.samba.shared.form import SambaShared
 from lotor.runtime.daemon import run_registry
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.durable.frames import Join
@@ -21,7 +21,7 @@ from runtime.daemon.stage import EVERYONE, NOBODY, Stage, play, unchanged
 from runtime.daemon.waiting import until
 
 
-class OtherForm(SambaPaper):
+class OtherForm(SambaShared):
     wire: ClassVar[str] = "other/1"
 
 
@@ -29,7 +29,7 @@ class OtherSamba(Samba):
     """SAMBA as it might be one day."""
 
     name: ClassVar[str] = "other"
-    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"paper": OtherForm}  # type: ignore[assignment]
+    forms: ClassVar[Mapping[str, type[AnyForm]]] = {"shared": OtherForm}  # type: ignore[assignment]
 
 
 async def start_with_other(made: Stage, *names: str) -> None:
@@ -47,7 +47,7 @@ def test_a_run_of_another_version_waits_for_it_and_others_go_on(tmp_path: Path) 
         await made.held(run)
         await made.stop("lyon")
         await made.start("lyon")
-        assert made.logged("is one of other in the form paper (other/1)")
+        assert made.logged("is one of other in the form shared (other/1)")
         assert made.logged(f"install lotor {VERSION} there")
         with unchanged(made.nodes["lyon"]):
             await until(lambda: "controller" in made.nodes["lyon"].connections.names())

@@ -132,11 +132,15 @@ def test_a_replayed_message_changes_nothing_and_is_acknowledged_again(
 # What a member may send to make a run fail: it fails for everybody, with who and when.
 
 TAMPERED: dict[str, tuple[str, Twist, str, str]] = {
-    "an owner's score": (
+    "an owner's score of another round": (
         "lyon",
-        once(message(5), lambda f: [msgspec.structs.replace(f, payload=flipped(data(f).payload))]),
-        "comp",
+        # Its last ten bytes are the score; before them is its place.
+        once(
+            message(5),
+            lambda f: [msgspec.structs.replace(f, payload=flipped(data(f).payload, -11))],
+        ),
         "controller",
+        "lyon",
     ),
     "an owner's score, cut": (
         "lyon",
