@@ -58,6 +58,7 @@ BENCH ?= --quick
 bench: $(READY)
 	$(BIN)/python benchmarks/samba.py $(BENCH)
 	$(BIN)/python benchmarks/federation.py $(BENCH)
+	$(BIN)/python benchmarks/forms.py $(BENCH)
 	$(BIN)/python benchmarks/linucb_ds.py $(BENCH)
 	$(BIN)/python benchmarks/sharing.py $(BENCH)
 	$(BIN)/python benchmarks/garbling.py $(BENCH)

@@ -98,9 +98,10 @@ def save(name: str) -> None:
 
 def layers() -> None:
     """Who may import whom."""
-    axes = canvas(760, 560)
+    axes = canvas(760, 624)
     rows: Sequence[tuple[str, str, str]] = (
         ("cli", "commands, derived from what protocols say of themselves", SAND),
+        ("auditing", "attacks on recorded views, held against what forms state", SAND),
         ("sandbox", "federations on loopback, for demonstrations, tests and benchmarks", SAND),
         ("testing", "suites for those who add a policy", SAND),
         ("runtime", "drives parties: in process, durable, as daemons", BLUE),
@@ -121,20 +122,20 @@ def layers() -> None:
             ("privacy", "the accountant"),
         )
     ):
-        box(axes, (60 + 163 * number, 404, 151, 52), name, what, fill=GREEN)
+        box(axes, (60 + 163 * number, 468, 151, 52), name, what, fill=GREEN)
     box(
         axes,
-        (60, 468, 640, 52),
+        (60, 532, 640, 52),
         "core",
         "effects, draws, fixed point, errors, options, registry, results",
         fill=ROSE,
     )
-    arrow(axes, (30, 30), (30, 515))
-    axes.text(18, 270, "imports", rotation=90, ha="center", va="center", color=INK, fontsize=9)
+    arrow(axes, (30, 30), (30, 579))
+    axes.text(18, 302, "imports", rotation=90, ha="center", va="center", color=INK, fontsize=9)
     note(
         axes,
         380,
-        542,
+        606,
         "A layer imports those below it, never one above or beside it.",
         align="center",
     )
@@ -154,7 +155,7 @@ def samba_round() -> None:
     box(
         axes,
         (320, 20, 270, 70),
-        "SambaPaper.party(assignment)",
+        "SambaShared.party(assignment)",
         "the same builder as in daemons",
         fill=GREEN,
     )
@@ -166,10 +167,10 @@ def samba_round() -> None:
         box(axes, (x - 70, 120, 140, 36), name, fill=SAND if name == "environment" else BLUE)
         axes.plot([x, x], [156, 500], color=LINE, linewidth=0.8, linestyle=":")
     steps = (
-        ("owner", "controller", "2  MaskedScores, under AES-GCM"),
-        ("controller", "comp", "3  PermutedScores, by sigma"),
-        ("comp", "controller", "4  PermutedBits: 1 for the largest"),
-        ("controller", "owner", "5  PullingBits: to each owner its own"),
+        ("owner", "controller", "7  CoveredScores, under a pad"),
+        ("controller", "comp", "8  InputLabels of a garbled argmax"),
+        ("comp", "controller", "9  ResultBits, which it cannot read"),
+        ("controller", "owner", "10  ResultShares: to each owner its own"),
         ("owner", "environment", "Pull(decision), if its bit is 1"),
         ("environment", "owner", "the reward: policy.learn(arms, i, reward)"),
     )

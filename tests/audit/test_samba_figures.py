@@ -19,6 +19,7 @@ from lotor.protocols.samba.paper.leakage import COMP, MEASURED, TRACKED
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 ROOT = Path(__file__).parents[2]
+SECURITY = " ".join((ROOT / "SECURITY.md").read_text().split())
 POLICIES: dict[str, Policy] = {
     "UCB": lotor.UCB(),
     "Pursuit": lotor.Pursuit(),
@@ -55,6 +56,13 @@ def test_what_the_tracker_recovers(policy: str) -> None:
     assert TRACKED[policy] in MEASURED[COMP].evidence
     page = (ROOT / "docs" / "audit.md").read_text()
     assert f"| {policy} | {shares[0]} | {100 * rewards.chance:.0f} % | {shares[1]} |" in page
+    assert f"for {policy} {TRACKED[policy]}" in SECURITY
+
+
+def test_how_many_arms_are_named() -> None:
+    (named,) = found(lotor.UCB(), attacks.PaperNameArms())
+    share = f"{100 * named.right / named.of:.0f} %"
+    assert f"it named {share} of the arms of UCB runs, where chance is 10 %" in SECURITY
 
 
 @pytest.mark.parametrize("policy", [lotor.Softmax(), lotor.ThompsonSampling()])
