@@ -97,11 +97,13 @@ def survived(
     "seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.long)], ids=["some", "more"]
 )
 def test_many_crashes_cuts_and_duplicates(form: str, policy: Policy, seeds: range) -> None:
+    crashes = 0
     for seed in seeds:
-        fate = Fate(seed, probability=0.004)
+        fate = Fate(seed, probability=0.006)
         sent = survived(form, policy, fate, 9, seed=seed, cuts=0.02)
         assert used_twice(sent, *ONE_USE[form]) == []
-        assert fate.crashes > 0
+        crashes += fate.crashes
+    assert crashes > 0  # the seeds decide it
 
 
 def steps_of(run: Callable[[Fate], object]) -> int:
