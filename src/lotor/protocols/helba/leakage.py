@@ -27,8 +27,10 @@ MEASURED: dict[str, Finding] = {
             "it. With the paper's index and a C, a user tells it at most one bit in each round "
             "after the first (`switch_bits`), and encrypts again what the server has masked. A "
             "server that computes something else can make a user decrypt what it likes. **A server "
-            "and any user together read everything.**"
+            "and any user together read everything.** All that repeats in what it is sent are the "
+            "headers of ciphertexts, which name their key."
         ),
+        tells=frozenset({"repeats"}),
     ),
     USER: Finding(
         sees=(
