@@ -10,7 +10,7 @@ from lotor.protocols.samba.terms import SambaTerms
 
 MOST_TOGETHER = 16
 # So many AND gates in one go keep numpy busy; more would only take memory.
-ANDS_TOGETHER = 1 << 15
+ANDS_TOGETHER = 1 << 16
 # The labels of one argmax travel in one message, 1008 bytes an arm.
 MOST_ARMS = 8000
 PART_BYTES = 4 << 20
