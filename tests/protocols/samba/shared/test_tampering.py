@@ -10,9 +10,10 @@ import pytest
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Message, Once, Send, Steps
-from lotor.core.errors import IntegrityError, ProtocolError
-from lotor.protocols.party import Party
+from lotor.core.effects import Checkpoint, Message, Once, Send, Steps
+from lotor.core.errors import IntegrityError, ProtocolError, VersionError
+from lotor.core.fixed_point import RewardScale
+from lotor.protocols.party import Party, Run
 from lotor.protocols.samba.shared import comp as comp_module
 from lotor.protocols.samba.shared import messages
 from lotor.protocols.samba.shared.evaluation import Evaluation
@@ -20,7 +21,10 @@ from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS
 from lotor.protocols.samba.tagged_totals import P, TaggedShare
 from lotor.protocols.samba.terms import terms_from
+from lotor.runtime.drive import drive
+from lotor.transport import MemoryTransport
 from mallory import Change, Mallory, altered, cut, flipped, previous
+from rebuilding import rebuildable
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
@@ -80,7 +84,7 @@ def test_comp_cannot_alter_a_result_unnoticed(position: int) -> None:
 
 
 @pytest.mark.parametrize("field", ["controller", "comp"])
-def test_controller_cannot_alter_a_colour_unnoticed(field: str) -> None:
+def test_a_colour_that_was_altered_alone_is_noticed(field: str) -> None:
     with pytest.raises(IntegrityError, match="does not fit its tag"):
         attack(messages.ResultShares, flip(field), after=4)
 
@@ -174,8 +178,40 @@ def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
     assert outcome.arms[4:] == [0] * (BUDGET - 4)
 
 
+def test_a_run_is_not_restored_by_a_version_that_garbles_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Other turns under the same labels and transfers would give choices away."""
+    made = rebuildable(lotor.Samba(), Run("aa", 4, BUDGET, RewardScale(), 1, ARMS))
+    snapshots: dict[str, bytes] = {}
+
+    class Kept(Party):
+        def __init__(self, name: str, party: Party) -> None:
+            self._name, self._party = name, party
+
+        def steps(self) -> Steps[object]:
+            steps, value = self._party.steps(), None
+            while True:
+                try:
+                    effect = steps.send(value)
+                except StopIteration as end:
+                    return end.value
+                if isinstance(effect, Checkpoint):
+                    snapshots[self._name] = effect.snapshot()
+                value = yield effect
+
+    parties = {name: Kept(name, one.party) for name, one in made.items()}
+    drive(parties, MemoryTransport(), ARMS.start(1))
+    for name in ("controller", "comp"):
+        next(made[name].rebuild(snapshots[name]).steps())
+        with monkeypatch.context() as patch:
+            patch.setattr("lotor.protocols.samba.shared.schedule.MOST_TOGETHER", 8)
+            with pytest.raises(VersionError, match="finish the run with the version that began it"):
+                next(made[name].rebuild(snapshots[name]).steps())
+
+
 def test_an_owner_notices_two_selected_arms() -> None:
-    """A Controller that garbles another circuit is not caught but for this."""
+    """A Controller that exchanges colours and both tags is not caught but for this."""
 
     class Doubling(Party):
         def __init__(self, party: Party) -> None:
@@ -215,7 +251,8 @@ def test_terms_are_checked() -> None:
     terms = terms_from(SambaSharedTerms, recorded.terms)  # type: ignore[attr-defined]
     assert form.plan(terms.to_bytes()).k == 4
     for change, complaint in (
-        ({"batch": 5}, "batches of 5 where 16"),
+        ({"batch": 5}, "batches of 5 argmaxes of 488 AND gates, where this version garbles 16"),
+        ({"gates": 9}, "batches of 16 argmaxes of 9 AND gates"),
         ({"customer_key": b"short"}, "no key to seal the total to"),
         ({"owners": {"lyon": 9000}, "budget": 10_000}, "9000 arms do not fit the messages"),
         ({"budget": 3}, "which no run can do"),

@@ -22,7 +22,7 @@ class Evaluation:
     def __init__(
         self, memory: "SambaSharedCompMemory", terms: SambaSharedTerms, pads: AllPads
     ) -> None:
-        self.schedule = Schedule(terms)
+        self.schedule = Schedule(terms, terms.batch, terms.gates)
         self._pads = pads
         self._places = ServerPlaces(memory.tie_key, memory.hash_key, terms.k)
         self._transfers = CorrelatedReceiver(memory.seed_pairs)

@@ -51,12 +51,14 @@ class SambaShared(SambaForm[SambaSharedTerms]):
         identity: Identity,
     ) -> tuple[bytes, Party]:
         sealing, owners = SealingKey(), members["owner"]
+        k = sum(owner.contribution.arms for owner in owners)
         terms = self.ordered(
             protocol,
             run,
             owners,
             budget,
-            batch=batch_size(sum(owner.contribution.arms for owner in owners)),
+            batch=batch_size(k),
+            gates=argmax_of(k).ands,
             customer_key=sealing.public,
         )
         return terms.to_bytes(), SambaSharedCustomer.ordering(identity, terms, sealing)

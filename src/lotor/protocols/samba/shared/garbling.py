@@ -42,7 +42,7 @@ class Garbling:
     """Garbles batch after batch; everything is a function of keys and of Comp's columns."""
 
     def __init__(self, memory: "SambaSharedControllerMemory", terms: SambaSharedTerms) -> None:
-        self.schedule = Schedule(terms)
+        self.schedule = Schedule(terms, terms.batch, terms.gates)
         self._places = ServerPlaces(memory.tie_key, memory.hash_key, terms.k)
         self._delta = Delta.derive(memory.garbling_key, terms.run)
         self._sources = LabelSource(derive_key(memory.garbling_key, "input labels"))

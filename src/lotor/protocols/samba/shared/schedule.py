@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, VersionError
 from lotor.core.fixed_point import SCORE_BITS
 from lotor.crypto.garbling import ArgmaxCircuit, check_security, security_bits
 from lotor.protocols.samba.terms import SambaTerms
@@ -52,11 +52,18 @@ def argmax_of(k: int) -> ArgmaxCircuit:
 class Schedule:
     """The batches of a run."""
 
-    def __init__(self, terms: SambaTerms) -> None:
+    def __init__(self, terms: SambaTerms, size: int, gates: int) -> None:
+        """`size` and `gates` are those of the terms: a restored party must garble as it began."""
+        if (size, gates) != (batch_size(terms.k), argmax_of(terms.k).ands):
+            raise VersionError(
+                f"this run garbles {size} argmaxes of {gates} AND gates at once, and this version "
+                "of lotor others, which would use labels a second time: finish the run with the "
+                "version that began it"
+            )
         self._k = terms.k
         self._iterations = terms.iterations
         self._turns = terms.turns
-        self.size = batch_size(terms.k)
+        self.size = size
         self.count = -(-self._turns // self.size)
         self.circuit = argmax_of(terms.k)
         check_security(self.ands_per_key)

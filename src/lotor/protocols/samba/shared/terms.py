@@ -4,14 +4,18 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.sealing import PUBLIC_KEY_BYTES
 from lotor.policies import Policy, to_text
 from lotor.protocols.samba.shared.messages import WIRE
-from lotor.protocols.samba.shared.schedule import batch_size
+from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
 from lotor.protocols.samba.terms import SambaTerms
 
 
 class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
-    """`batch` argmaxes are garbled together; Comp seals its part of the total to `customer_key`."""
+    """`batch` argmaxes of so many AND `gates` are garbled together.
+
+    Comp seals its part of the total to `customer_key`.
+    """
 
     batch: int
+    gates: int
     customer_key: bytes
 
     def check(self, run: str, policy: Policy) -> None:
@@ -25,8 +29,11 @@ class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
             size = batch_size(self.k)
         except InputError as error:
             raise ProtocolError(f"customer ordered too much: {error}") from None
-        if self.batch != size or len(self.customer_key) != PUBLIC_KEY_BYTES:
+        gates = argmax_of(self.k).ands
+        fits = (self.batch, self.gates) == (size, gates)
+        if not fits or len(self.customer_key) != PUBLIC_KEY_BYTES:
             raise ProtocolError(
-                f"customer ordered batches of {self.batch} where {size} argmaxes fit, or gave no "
-                "key to seal the total to: it runs another version; order it with this one"
+                f"customer ordered batches of {self.batch} argmaxes of {self.gates} AND gates, "
+                f"where this version garbles {size} of {gates}, or gave no key to seal the total "
+                "to: it runs another version; order it with this one"
             )
