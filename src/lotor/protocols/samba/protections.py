@@ -16,3 +16,4 @@ class Protection(StrEnum):
     GARBLED = "garbled: uniform to who has not both labels of a wire"
     PAD = "under a one-time pad of an owner and Comp"
     SHARE = "one of two shares: uniform by itself"
+    KEY = "a key, under TLS alone"

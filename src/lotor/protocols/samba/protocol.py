@@ -46,8 +46,8 @@ class Samba(SecureProtocol):
     form_notes: ClassVar[Mapping[str, str]] = {
         "shared": "no server learns anything unless controller and comp collude; about 0.7 ms of "
         "CPU and 72 kB an iteration with 10 arms",
-        "dealt": "nor does any here, unless two of controller, comp and a dealer collude; about "
-        "0.3 ms and 73 kB",
+        "dealt": "no server learns anything unless two of controller, comp and a dealer collude; "
+        "about 0.3 ms and 73 kB",
         "paper": "as published: comp learns nearly everything but names; below 0.1 ms and 2 kB",
     }
 

@@ -21,11 +21,11 @@ from lotor.protocols.samba.dealt.leakage import (
     MEASURED,
     MESSAGES,
     ROLES,
-    DealtProtection,
 )
 from lotor.protocols.samba.dealt.messages import DealtBits, DealtScores
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.dealt.server import SambaDealtServer
+from lotor.protocols.samba.protections import Protection
 from lotor.protocols.two_server.messages import More, Opened
 from lotor.protocols.two_server.server import SharingServer
 from protocols.samba.dealt.stage import dealt
@@ -132,7 +132,7 @@ def test_shares_are_uniform_whatever_the_scores(name: str, low: float) -> None:
     """All that a server is sent, but for the dealer's keys; scores are nearly equal at 0.9."""
     seen: defaultdict[str, bytes] = defaultdict(bytes)
     for exchange in record(lotor.UCB(), low).recorder.received(name):
-        shared = MESSAGES[type(exchange.message)].get("shares") is DealtProtection.SHARE
+        shared = MESSAGES[type(exchange.message)].get("shares") is Protection.SHARE
         if shared:
             kind = type(exchange.message).__name__
             seen[kind] += exchange.message.shares  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Checkpoint, Message, Once, Send, Steps
+from lotor.core.effects import Checkpoint, Effect, Message, Once, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
@@ -29,6 +30,22 @@ from rebuilding import rebuildable
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
 ARMS, BUDGET = lotor.BernoulliArms([0.2, 0.4, 0.6, 0.8]), 30
+
+
+class Relayed(Party):
+    """A party whose effects pass through a function on their way."""
+
+    def __init__(self, party: Party, change: Callable[[Effect], Effect]) -> None:
+        self._party, self._change = party, change
+
+    def steps(self) -> Steps[object]:
+        steps, value = self._party.steps(), None
+        while True:
+            try:
+                effect = steps.send(value)
+            except StopIteration as end:
+                return end.value
+            value = yield self._change(effect)
 
 
 def attack(kind: type[Message], change: Change, *, after: int = 3) -> Outcome:
@@ -185,22 +202,12 @@ def test_a_run_is_not_restored_by_a_version_that_garbles_otherwise(
     made = rebuildable(lotor.Samba(), Run("aa", 4, BUDGET, RewardScale(), 1, ARMS))
     snapshots: dict[str, bytes] = {}
 
-    class Kept(Party):
-        def __init__(self, name: str, party: Party) -> None:
-            self._name, self._party = name, party
+    def kept(name: str, effect: Effect) -> Effect:
+        if isinstance(effect, Checkpoint):
+            snapshots[name] = effect.snapshot()
+        return effect
 
-        def steps(self) -> Steps[object]:
-            steps, value = self._party.steps(), None
-            while True:
-                try:
-                    effect = steps.send(value)
-                except StopIteration as end:
-                    return end.value
-                if isinstance(effect, Checkpoint):
-                    snapshots[self._name] = effect.snapshot()
-                value = yield effect
-
-    parties = {name: Kept(name, one.party) for name, one in made.items()}
+    parties = {name: Relayed(one.party, partial(kept, name)) for name, one in made.items()}
     drive(parties, MemoryTransport(), ARMS.start(1))
     for name in ("controller", "comp"):
         next(made[name].rebuild(snapshots[name]).steps())
@@ -213,26 +220,13 @@ def test_a_run_is_not_restored_by_a_version_that_garbles_otherwise(
 def test_an_owner_notices_two_selected_arms() -> None:
     """A Controller that exchanges colours and both tags is not caught but for this."""
 
-    class Doubling(Party):
-        def __init__(self, party: Party) -> None:
-            self._party = party
-
-        def steps(self) -> Steps[object]:
-            """Controller exchanges the tags of both bits, and its colour, of one owner's arms."""
-            steps, value = self._party.steps(), None
-            while True:
-                try:
-                    effect = steps.send(value)
-                except StopIteration as end:
-                    return end.value
-                if isinstance(effect, Send) and isinstance(effect.message, messages.ResultShares):
-                    rows = CONTROLLER_BITS.iter_unpack(effect.message.controller)
-                    other = [CONTROLLER_BITS.pack(c ^ 1, one, zero) for c, zero, one in rows]
-                    effect = Send(
-                        effect.to,
-                        msgspec.structs.replace(effect.message, controller=b"".join(other)),
-                    )
-                value = yield effect
+    def exchanged(effect: Effect) -> Effect:
+        if isinstance(effect, Send) and isinstance(effect.message, messages.ResultShares):
+            rows = CONTROLLER_BITS.iter_unpack(effect.message.controller)
+            other = [CONTROLLER_BITS.pack(c ^ 1, one, zero) for c, zero, one in rows]
+            changed = msgspec.structs.replace(effect.message, controller=b"".join(other))
+            return Send(effect.to, changed)
+        return effect
 
     samba = lotor.Samba(lotor.UCB(), owners=2)
     with pytest.raises(ProtocolError, match="selects 2 arms of owner-"):
@@ -240,7 +234,7 @@ def test_an_owner_notices_two_selected_arms() -> None:
             samba,
             ARMS,
             budget=BUDGET,
-            wrap=lambda name, party: Doubling(party) if name == "controller" else party,
+            wrap=lambda name, party: Relayed(party, exchanged) if name == "controller" else party,
         )
 
 
@@ -264,27 +258,21 @@ def test_terms_are_checked() -> None:
 
 def test_once_is_yielded_before_what_it_covers() -> None:
     """The labels of scores leave only after these were handed to the journal."""
-    seen: dict[str, list[type]] = {}
+    kinds: list[type] = []
 
-    class Watching(Party):
-        def __init__(self, name: str, party: Party) -> None:
-            self._name, self._party = name, party
+    def noted(effect: Effect) -> Effect:
+        if isinstance(effect, Once):
+            kinds.append(Once)
+        elif isinstance(effect, Send):
+            kinds.append(type(effect.message))
+        return effect
 
-        def steps(self) -> Steps[object]:
-            steps, value = self._party.steps(), None
-            while True:
-                try:
-                    effect = steps.send(value)
-                except StopIteration as end:
-                    return end.value
-                if isinstance(effect, Once):
-                    seen.setdefault(self._name, []).append(Once)
-                elif isinstance(effect, Send):
-                    seen.setdefault(self._name, []).append(type(effect.message))
-                value = yield effect
-
-    run_openly(lotor.Samba(owners=2), ARMS, budget=9, wrap=Watching)
-    kinds = seen["controller"]
+    run_openly(
+        lotor.Samba(owners=2),
+        ARMS,
+        budget=9,
+        wrap=lambda name, party: Relayed(party, noted) if name == "controller" else party,
+    )
     for before, kind in pairwise(kinds):
         assert (kind is messages.InputLabels) == (before is Once)
     assert kinds.count(Once) == 9 - 4

@@ -1,12 +1,11 @@
 """Who learns what in the dealt form, who holds which key, and how each message is protected."""
 
-from enum import StrEnum
-
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.dealt import messages
+from lotor.protocols.samba.protections import Protection
 from lotor.protocols.two_server import messages as sharing
 
 CUSTOMER, CONTROLLER, COMP = "customer", "controller", "comp"
@@ -106,21 +105,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class DealtProtection(StrEnum):
-    """How a field of a message is protected, besides TLS."""
-
-    PUBLIC = "public"
-    SIGNED = "public, signed by its maker"
-    SEALED = "HPKE, to one owner"
-    KEY = "a key, for its receiver"
-    SHARE = "a share, uniform to its receiver"
-
-
-_P = DealtProtection
+_P = Protection
 _KEY = {"digest": _P.PUBLIC, "key": _P.KEY}
 _SHARES = {"place": _P.PUBLIC, "shares": _P.SHARE}
 
-MESSAGES: dict[type[Message], dict[str, DealtProtection]] = {
+MESSAGES: dict[type[Message], dict[str, Protection]] = {
     set_up.SambaOrder: {"terms": _P.SIGNED, "signatures": _P.PUBLIC},
     set_up.SambaSetup: {"terms": _P.SIGNED, "signature": _P.PUBLIC},
     set_up.SambaOffer: {"public": _P.SIGNED, "signatures": _P.PUBLIC},
