@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import lotor
 from lotor.core.effects import Checkpoint, Steps
-from lotor.protocols.linucb_ds.messages import PackedScores, Winner
+from lotor.protocols.linucb_ds.paper.messages import PackedScores, Winner
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import Protocol
 from lotor.runtime.recorder import Recorder

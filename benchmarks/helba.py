@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lotor.core.errors import InputError
-from lotor.protocols.helba.complexity import PAPER
+from lotor.protocols.helba.paper.complexity import PAPER
 
 RATIO_AIM = 1.25
 MEMORY_AIMS = {2: 2500, 5: 6000}

@@ -25,10 +25,10 @@ from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.crypto.ckks.binding import SealEvaluator
 from lotor.crypto.ckks.context import context_of
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.forecast import Prices, measured
-from lotor.protocols.helba.judging import Judged, judged
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.counts import Counts
+from lotor.protocols.helba.paper.forecast import Prices, measured
+from lotor.protocols.helba.paper.judging import Judged, judged
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 # The work that a run cannot do without: all else is overhead.
 PRICED = ("multiply", "square", "multiply_plain", "relinearise", "rescale", "rotate")

@@ -27,10 +27,10 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Array, Number
 from lotor.environments import LinearContexts
-from lotor.protocols.helba.bounds import check_squares
-from lotor.protocols.helba.index_circuit import IndexCircuit, Numbers, Spot, plus
-from lotor.protocols.helba.root import RootCircuit, new_coin
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.bounds import check_squares
+from lotor.protocols.helba.paper.index_circuit import IndexCircuit, Numbers, Spot, plus
+from lotor.protocols.helba.paper.root import RootCircuit, new_coin
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 
 class Arithmetic(Protocol[Number]):

@@ -10,7 +10,7 @@ from rich.table import Table
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator, SecretKey
-from lotor.protocols.helba.helper_processes import HelperProcesses
+from lotor.protocols.helba.paper.helper_processes import HelperProcesses
 
 AIM = 1.6
 SCALE = RewardScale(-9, 9)

@@ -16,8 +16,8 @@ from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.environments.sources import ArmContextSource
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.judging import Judged
-from lotor.protocols.helba.report import verdict
+from lotor.protocols.helba.paper.judging import Judged
+from lotor.protocols.helba.paper.report import verdict
 
 TEACHING = ["--insecure-degree", "1024"]
 SMALL = [*TEACHING, "--budget", "3", "--seed", "1"]
@@ -203,7 +203,7 @@ def test_differences_are_explained() -> None:
 
 def test_a_difference_above_the_resolution_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = [Judged(1, 0, 1, 0.5, 0.1)]
-    monkeypatch.setattr("lotor.protocols.helba.paper._judged", lambda *_: wrong)
+    monkeypatch.setattr("lotor.protocols.helba.paper.form._judged", lambda *_: wrong)
     output("run", "helba", *SMALL, "--stages", "2", "--compare", code=1)
 
 

@@ -8,7 +8,7 @@ import pytest
 import lotor
 from golden.commands import tree
 from golden.surface import walk
-from lotor.protocols.helba import leakage as helba
+from lotor.protocols.helba.paper import leakage as helba
 from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS

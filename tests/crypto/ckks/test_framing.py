@@ -22,7 +22,7 @@ from lotor.core.errors import (
 from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey, binding
 from lotor.crypto.ckks.context import context_of
 from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
-from lotor.protocols.helba.wire import ciphertext_from
+from lotor.protocols.helba.paper.wire import ciphertext_from
 
 KIT = small(2, (1,))
 P = KIT.parameters

@@ -12,8 +12,8 @@ from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import OptimisticModel
-from lotor.protocols.helba.forecast import HelbaForecast
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.forecast import HelbaForecast
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 DEGREE = 1024
 SCALE = RewardScale(-9, 9)

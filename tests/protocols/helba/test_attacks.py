@@ -12,7 +12,7 @@ import lotor
 from helpers import Outcome, run_openly, truth_of, view_of
 from lotor.core.views import Truth, View
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.attacks import (
+from lotor.protocols.helba.paper.attacks import (
     GapsFromAnswers,
     GapsFromRepeats,
     UpdatesDecrypted,
@@ -23,8 +23,8 @@ from lotor.protocols.helba.attacks import (
     real_gaps,
     repeats,
 )
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.user import HelbaUser
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.user import HelbaUser
 from protocols.helba.stage import small
 
 ROUNDS = 30

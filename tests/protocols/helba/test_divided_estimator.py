@@ -11,8 +11,8 @@ import lotor
 from helpers import run_openly
 from lotor.core.errors import CryptoError, InputError
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.estimators import DividedEstimator
-from lotor.protocols.helba.server import HelbaServer
+from lotor.protocols.helba.paper.estimators import DividedEstimator
+from lotor.protocols.helba.paper.server import HelbaServer
 from lotor.protocols.party import Party
 from protocols.helba.stage import setting_of, small, some_contexts
 from restarting import Restarting

@@ -11,10 +11,10 @@ from crashing import Fate, Simulation, Site
 from lotor.core.effects import Observe
 from lotor.core.fixed_point import RewardScale
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import server_state, wire
-from lotor.protocols.helba.authority import HelbaAuthority
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.user import HelbaUser
+from lotor.protocols.helba.paper import server_state, wire
+from lotor.protocols.helba.paper.authority import HelbaAuthority
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.party import Party, Run
 from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.questions import Question

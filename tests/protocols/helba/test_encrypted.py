@@ -9,10 +9,10 @@ from helba_simulation import InClear, UnderEncryption, renewed, repeat
 import lotor
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.complexity import per_round, per_update, whole_run
-from lotor.protocols.helba.forecast import HelbaForecast
-from lotor.protocols.helba.index_circuit import plus
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.complexity import per_round, per_update, whole_run
+from lotor.protocols.helba.paper.forecast import HelbaForecast
+from lotor.protocols.helba.paper.index_circuit import plus
+from lotor.protocols.helba.paper.setting import HelbaSetting
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 # arms, d, stages: adjugates of all sizes, an inverse, a product over pairs; for d = 2 in blocks,

@@ -4,10 +4,10 @@ import pytest
 
 import lotor
 from helpers import run_openly
-from lotor.protocols.helba import messages
-from lotor.protocols.helba.bounds import QuadraticBounds
-from lotor.protocols.helba.forecast import HelbaForecast, Prices, measured
-from lotor.protocols.helba.leakage import KEYS, MEASURED
+from lotor.protocols.helba.paper import messages
+from lotor.protocols.helba.paper.bounds import QuadraticBounds
+from lotor.protocols.helba.paper.forecast import HelbaForecast, Prices, measured
+from lotor.protocols.helba.paper.leakage import KEYS, MEASURED
 from protocols.helba.stage import paper, setting_of, small
 
 TOY = lotor.LinearContexts.toy(2, seed=5)

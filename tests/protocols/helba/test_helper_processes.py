@@ -13,11 +13,11 @@ from lotor.crypto.ckks import Encrypted, EvaluationKeys, Evaluator, SecretKey
 from lotor.crypto.ckks.adjugate import minor
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.divided_estimate import DIVIDED_SIZES, PartialEstimate, divided
-from lotor.protocols.helba.helper_processes import HelperProcesses, check_workers
-from lotor.protocols.helba.index_circuit import Numbers, Sums, plus
-from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.divided_estimate import DIVIDED_SIZES, PartialEstimate, divided
+from lotor.protocols.helba.paper.helper_processes import HelperProcesses, check_workers
+from lotor.protocols.helba.paper.index_circuit import Numbers, Sums, plus
+from lotor.protocols.helba.paper.quadratic import QuadraticCircuit, doubled_sums
+from lotor.protocols.helba.paper.setting import HelbaSetting
 from protocols.helba.stage import setting_of, small
 
 ROUNDS = 6

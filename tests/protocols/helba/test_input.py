@@ -8,10 +8,10 @@ from lotor.core.errors import InputError, ProtocolError, PullError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.policies.optimistic import OFUL, BatchedOFUL
-from lotor.protocols.helba.root import RootCircuit
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.root import RootCircuit
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.terms import HelbaTerms, terms_from
-from lotor.protocols.helba.user import HelbaUser
 from protocols.helba.stage import SCALE, paper, setting_of, small
 
 

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.judging import judged
+from lotor.protocols.helba.paper.judging import judged
 from protocols.helba.stage import setting_of, small
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import sign_polynomial, winners
-from lotor.protocols.helba.root_formulas import MirroredPairs
+from lotor.protocols.helba.paper.root_formulas import MirroredPairs
 from protocols.helba.stage import paper, setting_of, small
 
 SLOTS = 512

@@ -7,10 +7,10 @@ from lotor.core.effects import Checkpoint
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import trusting_identities
 from lotor.protocols.form import Assignment, Contribution, Member
-from lotor.protocols.helba.paper import HelbaPaper
+from lotor.protocols.helba.paper.form import HelbaPaper
+from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import HelbaUser
 from protocols.helba.stage import DEGREE
 
 HELBA = HelbaPaper()

@@ -11,11 +11,11 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks.formulas import Array
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.index_circuit import IndexCircuit, Numbers, plus
-from lotor.protocols.helba.plane import BLOCKS, PlaneCircuit
-from lotor.protocols.helba.quadratic import QuadraticCircuit
-from lotor.protocols.helba.root import RootCircuit
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.index_circuit import IndexCircuit, Numbers, plus
+from lotor.protocols.helba.paper.plane import BLOCKS, PlaneCircuit
+from lotor.protocols.helba.paper.quadratic import QuadraticCircuit
+from lotor.protocols.helba.paper.root import RootCircuit
+from lotor.protocols.helba.paper.setting import HelbaSetting
 from protocols.helba.stage import paper, setting_of, small
 
 

@@ -10,12 +10,12 @@ from helpers import run_openly
 from lotor.core.effects import Checkpoint, Effect, Receive, Send, Steps
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import server_state, wire
-from lotor.protocols.helba.authority import HelbaAuthority
-from lotor.protocols.helba.messages import Contexts, EncryptedChoice
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.server_state import HelbaServerMemory
-from lotor.protocols.helba.user import HelbaUser, HelbaUserMemory
+from lotor.protocols.helba.paper import server_state, wire
+from lotor.protocols.helba.paper.authority import HelbaAuthority
+from lotor.protocols.helba.paper.messages import Contexts, EncryptedChoice
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.server_state import HelbaServerMemory
+from lotor.protocols.helba.paper.user import HelbaUser, HelbaUserMemory
 from lotor.protocols.party import Party
 from lotor.protocols.store import MemoryStore
 from protocols.helba.stage import setting_of, small

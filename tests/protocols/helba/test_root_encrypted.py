@@ -8,11 +8,11 @@ from helba_simulation import UnderEncryption, repeat
 
 import lotor
 from helpers import run_openly
-from lotor.protocols.helba.complexity import per_round, per_switch, per_update, whole_run
-from lotor.protocols.helba.forecast import HelbaForecast
-from lotor.protocols.helba.judging import judged
-from lotor.protocols.helba.messages import BatchDecision
-from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.paper.complexity import per_round, per_switch, per_update, whole_run
+from lotor.protocols.helba.paper.forecast import HelbaForecast
+from lotor.protocols.helba.paper.judging import judged
+from lotor.protocols.helba.paper.messages import BatchDecision
+from lotor.protocols.helba.paper.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 from protocols.helba.test_encrypted import value_error
 

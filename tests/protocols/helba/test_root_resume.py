@@ -8,9 +8,9 @@ import pytest
 import lotor
 from helpers import run_openly
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
-from lotor.protocols.helba import messages, server_state, wire
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.server_state import HelbaServerMemory
+from lotor.protocols.helba.paper import messages, server_state, wire
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.server_state import HelbaServerMemory
 from lotor.protocols.party import Party
 from protocols.helba.stage import paper, small
 from protocols.helba.test_resume import rebuild, restarting

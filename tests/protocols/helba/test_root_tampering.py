@@ -9,7 +9,7 @@ import lotor
 from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.helba import messages
+from lotor.protocols.helba.paper import messages
 from mallory import Mallory
 from protocols.helba.stage import paper, small
 from protocols.helba.test_tampering import cut, flipped, nothing

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.policies.optimistic.model import Batch
-from lotor.protocols.helba.forecast import HelbaForecast
-from lotor.protocols.helba.index_circuit import plus
-from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.paper.forecast import HelbaForecast
+from lotor.protocols.helba.paper.index_circuit import plus
+from lotor.protocols.helba.paper.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 
 

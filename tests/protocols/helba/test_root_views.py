@@ -9,12 +9,12 @@ import lotor
 from helpers import Outcome, run_openly
 from lotor.core.effects import Message
 from lotor.crypto.ckks import Ciphertext
-from lotor.protocols.helba import messages
-from lotor.protocols.helba.leakage import MEASURED, USER, switch_bits
-from lotor.protocols.helba.root import MASK_WIDTH, RootCircuit, new_coin
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.user import HelbaUser
-from lotor.protocols.helba.wire import place_of
+from lotor.protocols.helba.paper import messages
+from lotor.protocols.helba.paper.leakage import MEASURED, USER, switch_bits
+from lotor.protocols.helba.paper.root import MASK_WIDTH, RootCircuit, new_coin
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.user import HelbaUser
+from lotor.protocols.helba.paper.wire import place_of
 from protocols.helba.stage import paper, setting_of, small, some_contexts
 from protocols.helba.test_views import readable
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from lotor.crypto.ckks import Encrypted
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba import server_state
-from lotor.protocols.helba.bounds import RootBounds
-from lotor.protocols.helba.index_circuit import Numbers
-from lotor.protocols.helba.server_state import ServerSums, StoredSums
+from lotor.protocols.helba.paper import server_state
+from lotor.protocols.helba.paper.bounds import RootBounds
+from lotor.protocols.helba.paper.index_circuit import Numbers
+from lotor.protocols.helba.paper.server_state import ServerSums, StoredSums
 from lotor.protocols.store import MemoryStore
 
 ROUNDS, EVERY = 60, 4

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lotor.policies.optimistic import BatchedOFUL
-from lotor.protocols.helba.bounds import QuadraticBounds
-from lotor.protocols.helba.index_circuit import PairComparison, Sums, plus
-from lotor.protocols.helba.quadratic import QuadraticPacking, differences, estimate
+from lotor.protocols.helba.paper.bounds import QuadraticBounds
+from lotor.protocols.helba.paper.index_circuit import PairComparison, Sums, plus
+from lotor.protocols.helba.paper.quadratic import QuadraticPacking, differences, estimate
 from protocols.helba.stage import beside_exact, setting_of, small, some_contexts
 
 

@@ -18,12 +18,12 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import place
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.attack import Score
-from lotor.protocols.helba import messages
-from lotor.protocols.helba.attacks import gap_score, read_gaps
-from lotor.protocols.helba.leakage import MEASURED, USER
-from lotor.protocols.helba.messages import KEY_AUTHORITY
-from lotor.protocols.helba.user import HelbaUser
-from lotor.protocols.helba.wire import SECRET_KEY
+from lotor.protocols.helba.paper import messages
+from lotor.protocols.helba.paper.attacks import gap_score, read_gaps
+from lotor.protocols.helba.paper.leakage import MEASURED, USER
+from lotor.protocols.helba.paper.messages import KEY_AUTHORITY
+from lotor.protocols.helba.paper.user import HelbaUser
+from lotor.protocols.helba.paper.wire import SECRET_KEY
 from lotor.protocols.party import Party
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 

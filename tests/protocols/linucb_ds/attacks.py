@@ -8,7 +8,7 @@ from helpers import Outcome, run_openly
 from lotor.core.effects import Message
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.paillier.encoding import CIPHERTEXT, FINGERPRINT_BYTES, Record
-from lotor.protocols.linucb_ds import messages
+from lotor.protocols.linucb_ds.paper import messages
 from lotor.protocols.party import Party
 from mallory import Change, Mallory
 from protocols.linucb_ds.stage import small, some_arms

@@ -15,10 +15,10 @@ from lotor.core.views import View
 from lotor.crypto.paillier import Ciphertext, PrivateKey, generate_keypair
 from lotor.policies.linear import Layout, LinearPolicy, SlotBits
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds import comp, paper
-from lotor.protocols.linucb_ds.attacks import scores_in
-from lotor.protocols.linucb_ds.customer import LinUCBCustomer
-from lotor.protocols.linucb_ds.messages import LinUCBTotal
+from lotor.protocols.linucb_ds.paper import comp, form
+from lotor.protocols.linucb_ds.paper.attacks import scores_in
+from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.paper.messages import LinUCBTotal
 from lotor.protocols.party import Party
 from lotor.protocols.plain.linear import linear_layout
 
@@ -36,7 +36,7 @@ def known_keys(of_comp: PrivateKey, of_customer: PrivateKey) -> Iterator[None]:
     """Every run has these keys: tests do not spend their time on making some."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comp, "generate_keypair", lambda *_, **__: of_comp)
-        patch.setattr(paper, "generate_keypair", lambda *_, **__: of_customer)
+        patch.setattr(form, "generate_keypair", lambda *_, **__: of_customer)
         yield
 
 

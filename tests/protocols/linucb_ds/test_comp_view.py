@@ -12,7 +12,7 @@ from lotor.core.vectors import largest_norm
 from lotor.policies.linear import LinearPolicy, SlotBits
 from lotor.protocols.attack import Score
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds.attacks import (
+from lotor.protocols.linucb_ds.paper.attacks import (
     ArmsFromScores,
     RewardsFromScores,
     ScoresDecrypted,
@@ -20,8 +20,8 @@ from lotor.protocols.linucb_ds.attacks import (
     real_rewards,
     tracker_of,
 )
-from lotor.protocols.linucb_ds.leakage import COMP, MEASURED
-from lotor.protocols.linucb_ds.messages import Winner
+from lotor.protocols.linucb_ds.paper.leakage import COMP, MEASURED
+from lotor.protocols.linucb_ds.paper.messages import Winner
 from protocols.linucb_ds.stage import (
     known_keys,
     messages_of,

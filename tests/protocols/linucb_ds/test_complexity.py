@@ -9,7 +9,7 @@ import pytest
 import lotor
 from lotor.crypto.paillier import PackedLayout
 from lotor.policies.linear import SlotBits
-from lotor.protocols.linucb_ds.complexity import (
+from lotor.protocols.linucb_ds.paper.complexity import (
     ADDITIONS,
     DECRYPTIONS,
     ENCRYPTIONS,

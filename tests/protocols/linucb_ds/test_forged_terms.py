@@ -11,11 +11,11 @@ from lotor.core.effects import Message
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.paillier import PublicKey
 from lotor.crypto.signing import Identity
-from lotor.protocols.linucb_ds import messages
-from lotor.protocols.linucb_ds.comp import LinUCBComp
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
-from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
-from lotor.protocols.linucb_ds.wire import COMP_KEY
+from lotor.protocols.linucb_ds.paper import messages
+from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.wire import COMP_KEY
 from lotor.protocols.party import Party
 from mallory import Change, Mallory
 from protocols.linucb_ds.attacks import ARMS, BUDGET, attack, flip, replaced

@@ -11,7 +11,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.paillier import InsecureKeyWarning
 from lotor.policies.linear import LinearPolicy
-from lotor.protocols.linucb_ds import comp, paper
+from lotor.protocols.linucb_ds.paper import comp, form
 from lotor.protocols.party import Run
 from protocols.linucb_ds.stage import BITS, small, some_arms
 
@@ -23,7 +23,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(*_: object, **__: object) -> None:
         pytest.fail("a key was made for a run that cannot be")
 
-    for module in (comp, paper):
+    for module in (comp, form):
         monkeypatch.setattr(module, "generate_keypair", made)
 
 

@@ -15,12 +15,12 @@ from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
 from lotor.protocols.form import MODEL, Assignment, Contribution, Member
 from lotor.protocols.linear_draws import simulated_keys
-from lotor.protocols.linucb_ds.comp import LinUCBComp
-from lotor.protocols.linucb_ds.customer import LinUCBCustomer
-from lotor.protocols.linucb_ds.owner import LinUCBOwner
-from lotor.protocols.linucb_ds.paper import LinUCBDSPaper
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal, LinUCBPrincipalMemory
-from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
+from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.paper.form import LinUCBDSPaper
+from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal, LinUCBPrincipalMemory
+from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module

@@ -9,8 +9,13 @@ import lotor
 from helpers import run_openly, truth_of
 from lotor.protocols.chance import random_direction
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds.attacks import ALIKE, DirectionFromPulls, cosine, theta_from_pulls
-from lotor.protocols.linucb_ds.leakage import MEASURED, PRINCIPAL
+from lotor.protocols.linucb_ds.paper.attacks import (
+    ALIKE,
+    DirectionFromPulls,
+    cosine,
+    theta_from_pulls,
+)
+from lotor.protocols.linucb_ds.paper.leakage import MEASURED, PRINCIPAL
 from lotor.protocols.plain import Plain
 from protocols.linucb_ds.stage import known_keys, small, small_key, some_arms, view
 

@@ -10,11 +10,11 @@ from helpers import run_openly
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.crypto.paillier import Ciphertext
 from lotor.crypto.signing import trusting_identities
-from lotor.protocols.linucb_ds.comp import LinUCBComp
-from lotor.protocols.linucb_ds.customer import LinUCBCustomer, LinUCBCustomerMemory
-from lotor.protocols.linucb_ds.messages import MaskedSum
-from lotor.protocols.linucb_ds.owner import LinUCBOwner
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
+from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer, LinUCBCustomerMemory
+from lotor.protocols.linucb_ds.paper.messages import MaskedSum
+from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
 from lotor.protocols.party import Party
 from protocols.linucb_ds.stage import (
     BITS,

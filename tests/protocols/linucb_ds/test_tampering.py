@@ -9,8 +9,8 @@ import pytest
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError, ProtocolError
 from lotor.crypto.paillier.encoding import CIPHERTEXT
-from lotor.protocols.linucb_ds import messages
-from lotor.protocols.linucb_ds.wire import place_of, position_of
+from lotor.protocols.linucb_ds.paper import messages
+from lotor.protocols.linucb_ds.paper.wire import place_of, position_of
 from mallory import Change
 from protocols.linucb_ds.attacks import (
     ARMS,

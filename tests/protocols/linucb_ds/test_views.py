@@ -14,9 +14,9 @@ from lotor.core.effects import Message
 from lotor.crypto.paillier import PackedLayout
 from lotor.crypto.paillier.encoding import CIPHERTEXT, FINGERPRINT_BYTES
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds import messages
-from lotor.protocols.linucb_ds.leakage import KEYS, MEASURED, NETWORK
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper import messages
+from lotor.protocols.linucb_ds.paper.leakage import KEYS, MEASURED, NETWORK
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
 from protocols.linucb_ds.stage import (
     BITS,
     Keeping,

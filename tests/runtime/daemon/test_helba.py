@@ -18,12 +18,12 @@ import lotor
 from daemons import SandboxDaemons, until
 from lotor.policies import BatchedOFUL, to_text
 from lotor.protocols.form import AnyForm
-from lotor.protocols.helba import server_state, wire
-from lotor.protocols.helba.demo import one_user
-from lotor.protocols.helba.estimators import DividedEstimator
-from lotor.protocols.helba.paper import HelbaPaper
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.server_state import HelbaServerMemory
+from lotor.protocols.helba.paper import server_state, wire
+from lotor.protocols.helba.paper.demo import one_user
+from lotor.protocols.helba.paper.estimators import DividedEstimator
+from lotor.protocols.helba.paper.form import HelbaPaper
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.server_state import HelbaServerMemory
 from lotor.runtime.daemon.commands import StartRun, Stop
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun

@@ -19,7 +19,7 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
 if TYPE_CHECKING:
-    from lotor.protocols.helba.setting import HelbaSetting
+    from lotor.protocols.helba.paper.setting import HelbaSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Helba(SecureProtocol):
     name: ClassVar[str] = "helba"
     summary: ClassVar[str] = "the server sees only ciphertexts of contexts and rewards"
     arms: ClassVar[type[ArmsSource]] = ArmContextSource
-    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.helba.paper:HelbaPaper"}
+    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.helba.paper.form:HelbaPaper"}
     exact: ClassVar[bool] = False
     default_budget: ClassVar[int] = 130
     # With 128-bit security a round takes seconds.
@@ -162,7 +162,7 @@ class Helba(SecureProtocol):
         scale: RewardScale,
     ) -> "HelbaSetting":
         """What all parties agree on; refuses an impossible run before any key is made."""
-        from lotor.protocols.helba.setting import HelbaSetting  # noqa: PLC0415  it loads the circuits
+        from lotor.protocols.helba.paper.setting import HelbaSetting  # noqa: PLC0415  it loads the circuits
 
         return HelbaSetting.of(
             HelbaTerms(

@@ -41,7 +41,9 @@ class LinUCBDS(SecureProtocol):
     name: ClassVar[str] = "linucb-ds"
     summary: ClassVar[str] = "a linear bandit at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = VectorSource
-    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.linucb_ds.paper:LinUCBDSPaper"}
+    forms: ClassVar[Mapping[str, str]] = {
+        "paper": "lotor.protocols.linucb_ds.paper.form:LinUCBDSPaper"
+    }
     kind: ClassVar[type[LinearPolicy]] = LinUCB
 
     policy: LinearPolicy = field(default_factory=LinUCB)
@@ -107,7 +109,7 @@ class SpectralUCBDS(LinUCBDS):
     summary: ClassVar[str] = "arms on a graph, at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = GraphSource
     forms: ClassVar[Mapping[str, str]] = {
-        "paper": "lotor.protocols.linucb_ds.paper:SpectralUCBDSPaper"
+        "paper": "lotor.protocols.linucb_ds.paper.form:SpectralUCBDSPaper"
     }
     kind: ClassVar[type[LinearPolicy]] = SpectralUCB
 

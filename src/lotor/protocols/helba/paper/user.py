@@ -21,9 +21,9 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import SecretKey, encrypt_again
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.bounds import check_reward, check_squares
-from lotor.protocols.helba.index_circuit import Spot
-from lotor.protocols.helba.messages import (
+from lotor.protocols.helba.paper.bounds import check_reward, check_squares
+from lotor.protocols.helba.paper.index_circuit import Spot
+from lotor.protocols.helba.paper.messages import (
     KEY_AUTHORITY,
     BatchDecision,
     CoveredSign,
@@ -34,9 +34,9 @@ from lotor.protocols.helba.messages import (
     SealingKeyOffer,
     SignBit,
 )
-from lotor.protocols.helba.root import RootCircuit
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.wire import (
+from lotor.protocols.helba.paper.root import RootCircuit
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.wire import (
     SEALING_KEY,
     SECRET_KEY,
     check_part,

@@ -21,10 +21,10 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.ckks import PairLayout
 from lotor.crypto.ckks.evaluator import halvings
 from lotor.crypto.ckks.formulas import Number, sum_slots
-from lotor.protocols.helba import counts as counting
-from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.index_circuit import MOST_SLOTS, Numbers, PairComparison, Spot
-from lotor.protocols.helba.quadratic import (
+from lotor.protocols.helba.paper import counts as counting
+from lotor.protocols.helba.paper.counts import Counts
+from lotor.protocols.helba.paper.index_circuit import MOST_SLOTS, Numbers, PairComparison, Spot
+from lotor.protocols.helba.paper.quadratic import (
     QuadraticCircuit,
     QuadraticPacking,
     differences,

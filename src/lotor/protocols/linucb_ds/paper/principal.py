@@ -25,7 +25,7 @@ from lotor.crypto.prf import Prf, new_key
 from lotor.crypto.workers import Workers
 from lotor.policies.linear import Layout, LinearModel, ModelSnapshot, RewardSum
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES, LinearDraws
-from lotor.protocols.linucb_ds.messages import (
+from lotor.protocols.linucb_ds.paper.messages import (
     CompKey,
     LinUCBOrder,
     LinUCBSetup,
@@ -37,8 +37,8 @@ from lotor.protocols.linucb_ds.messages import (
     SwitchedSum,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import MOST_ARMS, LinUCBTerms, terms_from
-from lotor.protocols.linucb_ds.wire import place_of, position_from
+from lotor.protocols.linucb_ds.paper.terms import MOST_ARMS, LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.wire import place_of, position_from
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import check_announced, ciphertext_from, public_key_from

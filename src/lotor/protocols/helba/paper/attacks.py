@@ -15,11 +15,11 @@ from lotor.crypto.ckks import Ciphertext, SecretKey, SignPolynomial
 from lotor.crypto.ckks.framing import FrameKind, read_frame
 from lotor.environments import LinearContexts
 from lotor.protocols.attack import Attack, Score
-from lotor.protocols.helba.messages import BatchDecision, EncryptedChoice, Update
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.messages import BatchDecision, EncryptedChoice, Update
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.user import HelbaUser
+from lotor.protocols.helba.paper.wire import place_of
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import HelbaUser
-from lotor.protocols.helba.wire import place_of
 
 NEAR = 0.2
 """A gap counts as read within this part of it."""

@@ -4,8 +4,8 @@ from struct import Struct
 
 from lotor.core.errors import ProtocolError
 from lotor.crypto.signing import Identity
-from lotor.protocols.linucb_ds.messages import LinUCBSetup
-from lotor.protocols.linucb_ds.terms import PURPOSE, LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.messages import LinUCBSetup
+from lotor.protocols.linucb_ds.paper.terms import PURPOSE, LinUCBTerms, terms_from
 from lotor.protocols.received import check_announced
 
 COMP_KEY = "Comp's Paillier key"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.protocols.helba.estimators import Estimator, estimator_of
-from lotor.protocols.helba.messages import (
+from lotor.protocols.helba.paper.estimators import Estimator, estimator_of
+from lotor.protocols.helba.paper.messages import (
     KEY_AUTHORITY,
     EncryptedChoice,
     SealedSecretKey,
@@ -14,9 +14,9 @@ from lotor.protocols.helba.messages import (
     ServerKeys,
     Taken,
 )
-from lotor.protocols.helba.server_state import ServerState
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.wire import (
+from lotor.protocols.helba.paper.server_state import ServerState
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.wire import (
     UploadShape,
     check_digest,
     contexts_shape,

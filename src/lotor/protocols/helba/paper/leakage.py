@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from lotor.protocols.leakage import Finding
 
 if TYPE_CHECKING:  # it loads CKKS
-    from lotor.protocols.helba.setting import HelbaSetting
+    from lotor.protocols.helba.paper.setting import HelbaSetting
 
 USER, SERVER, AUTHORITY, NETWORK = "user", "server", "key-authority", "network"
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from lotor.crypto.ckks import Ciphertext, EvaluationKeys, Parameters, SecretKey
 from lotor.crypto.ckks.binding import seal
-from lotor.protocols.helba.complexity import per_round, per_switch, per_update
-from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.complexity import per_round, per_switch, per_update
+from lotor.protocols.helba.paper.counts import Counts
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 # Python, numpy and SEAL's tables, before any key.
 _PROCESS_BYTES: Final = 250 << 20

@@ -27,8 +27,8 @@ from lotor.crypto.ckks import (
     upper_places,
 )
 from lotor.crypto.ckks.formulas import Number, rotate
-from lotor.protocols.helba.bounds import RootBounds
-from lotor.protocols.helba.index_circuit import Estimate, SlotPacking, Spot, Sums
+from lotor.protocols.helba.paper.bounds import RootBounds
+from lotor.protocols.helba.paper.index_circuit import Estimate, SlotPacking, Spot, Sums
 
 
 @dataclass(frozen=True, slots=True)

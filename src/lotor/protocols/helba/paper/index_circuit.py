@@ -25,8 +25,8 @@ from lotor.crypto.ckks import (
     upper_places,
 )
 from lotor.crypto.ckks.formulas import Number
-from lotor.protocols.helba.bounds import PublicBounds
-from lotor.protocols.helba.counts import Counts
+from lotor.protocols.helba.paper.bounds import PublicBounds
+from lotor.protocols.helba.paper.counts import Counts
 from lotor.protocols.helba.terms import HelbaTerms
 
 # N/scale is four standard deviations of one rounding, which one slot in some thousand exceeds; no

@@ -19,11 +19,11 @@ from lotor.crypto.ckks import (
     PublicKey,
     flood,
 )
-from lotor.protocols.helba.bounds import PublicBounds
-from lotor.protocols.helba.index_circuit import Numbers, Spot, plus
-from lotor.protocols.helba.messages import KEY_AUTHORITY, ServerKeys
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.wire import ciphertexts_from
+from lotor.protocols.helba.paper.bounds import PublicBounds
+from lotor.protocols.helba.paper.index_circuit import Numbers, Spot, plus
+from lotor.protocols.helba.paper.messages import KEY_AUTHORITY, ServerKeys
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.wire import ciphertexts_from
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.store import Store
 

@@ -15,8 +15,8 @@ from typing import Final
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
-from lotor.protocols.helba.index_circuit import Spot
-from lotor.protocols.helba.messages import (
+from lotor.protocols.helba.paper.index_circuit import Spot
+from lotor.protocols.helba.paper.messages import (
     KEY_AUTHORITY,
     BatchDecision,
     Contexts,
@@ -34,8 +34,8 @@ from lotor.protocols.helba.messages import (
     Update,
     UploadPart,
 )
-from lotor.protocols.helba.root import RootCircuit
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.root import RootCircuit
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 PART_BYTES: Final = 8 << 20
 WINDOW_BYTES: Final = 32 << 20

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from lotor.core.wording import counted
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
-from lotor.protocols.helba.bounds import QuadraticBounds
-from lotor.protocols.helba.forecast import HelbaForecast, measured
-from lotor.protocols.helba.judging import Judged
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.bounds import QuadraticBounds
+from lotor.protocols.helba.paper.forecast import HelbaForecast, measured
+from lotor.protocols.helba.paper.judging import Judged
+from lotor.protocols.helba.paper.setting import HelbaSetting
 from lotor.protocols.plain import Plain
 from lotor.protocols.report import Comparison, Forecast, ReportTable
 

@@ -15,21 +15,21 @@ from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.form import MODEL, Assignment, Form, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linear_draws import FIRST, NOISE, TIES
-from lotor.protocols.linucb_ds import complexity
-from lotor.protocols.linucb_ds.comp import LinUCBComp
-from lotor.protocols.linucb_ds.customer import LinUCBCustomer
-from lotor.protocols.linucb_ds.leakage import MEASURED
-from lotor.protocols.linucb_ds.messages import WIRE
-from lotor.protocols.linucb_ds.owner import LinUCBOwner
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper import complexity
+from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
+from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.paper.leakage import MEASURED
+from lotor.protocols.linucb_ds.paper.messages import WIRE
+from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms, terms_from
 from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
-from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.linear import linear_arms, linear_layout
 from lotor.protocols.received import public_key_from
 from lotor.protocols.report import Counts
 
-ATTACKS = "lotor.protocols.linucb_ds.attacks"
+ATTACKS = "lotor.protocols.linucb_ds.paper.attacks"
 
 
 class LinUCBDSPaper(Form[LinUCBDS]):

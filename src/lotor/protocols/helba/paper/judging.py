@@ -9,8 +9,8 @@ import numpy as np
 from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import Batch
-from lotor.protocols.helba.forecast import HelbaForecast
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.forecast import HelbaForecast
+from lotor.protocols.helba.paper.setting import HelbaSetting
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.ckks import Ciphertext, Encrypted, EvaluationKeys, Evaluator
 from lotor.crypto.ckks.adjugate import Minor
 from lotor.crypto.workers import WorkerProcesses
-from lotor.protocols.helba.divided_estimate import (
+from lotor.protocols.helba.paper.divided_estimate import (
     DIVIDED_SIZES,
     EstimatePart,
     PartialEstimate,
     divided,
     minors_of,
 )
-from lotor.protocols.helba.index_circuit import Numbers, Sums, plus
-from lotor.protocols.helba.quadratic import QuadraticCircuit, doubled_sums
-from lotor.protocols.helba.setting import HelbaSetting
+from lotor.protocols.helba.paper.index_circuit import Numbers, Sums, plus
+from lotor.protocols.helba.paper.quadratic import QuadraticCircuit, doubled_sums
+from lotor.protocols.helba.paper.setting import HelbaSetting
 from lotor.protocols.helba.terms import terms_from
 
 T = TypeVar("T")

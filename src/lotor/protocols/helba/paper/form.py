@@ -23,18 +23,18 @@ from lotor.protocols.form import (
     Role,
     RunPlan,
 )
-from lotor.protocols.helba import complexity, report
-from lotor.protocols.helba.authority import HelbaAuthority
-from lotor.protocols.helba.demo import toy
-from lotor.protocols.helba.helper_processes import check_workers, useful_workers
-from lotor.protocols.helba.judging import Judged, judged
-from lotor.protocols.helba.leakage import MEASURED
-from lotor.protocols.helba.messages import KEY_AUTHORITY, WIRE
+from lotor.protocols.helba.paper import complexity, report
+from lotor.protocols.helba.paper.authority import HelbaAuthority
+from lotor.protocols.helba.paper.demo import toy
+from lotor.protocols.helba.paper.helper_processes import check_workers, useful_workers
+from lotor.protocols.helba.paper.judging import Judged, judged
+from lotor.protocols.helba.paper.leakage import MEASURED
+from lotor.protocols.helba.paper.messages import KEY_AUTHORITY, WIRE
+from lotor.protocols.helba.paper.server import HelbaServer
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.protocol import Helba
-from lotor.protocols.helba.server import HelbaServer
-from lotor.protocols.helba.setting import HelbaSetting
 from lotor.protocols.helba.terms import terms_from
-from lotor.protocols.helba.user import HelbaUser
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.plain.optimistic import linear_contexts
@@ -42,7 +42,7 @@ from lotor.protocols.protocol import Protocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
-ATTACKS = "lotor.protocols.helba.attacks"
+ATTACKS = "lotor.protocols.helba.paper.attacks"
 
 
 class HelbaPaper(Form[Helba]):

@@ -7,8 +7,8 @@ from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.messages import LinUCBOrder, LinUCBTotal
-from lotor.protocols.linucb_ds.terms import PURPOSE, LinUCBTerms
+from lotor.protocols.linucb_ds.paper.messages import LinUCBOrder, LinUCBTotal
+from lotor.protocols.linucb_ds.paper.terms import PURPOSE, LinUCBTerms
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from

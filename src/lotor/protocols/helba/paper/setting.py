@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from lotor.core.errors import InputError
 from lotor.crypto.ckks import InsecureParametersWarning, Parameters
-from lotor.protocols.helba.bounds import ROOM, PublicBounds
-from lotor.protocols.helba.index_circuit import (
+from lotor.protocols.helba.paper.bounds import ROOM, PublicBounds
+from lotor.protocols.helba.paper.index_circuit import (
     LEAST_SCALE_BITS,
     IndexCircuit,
     SlotPacking,
     scale_bits_for,
 )
-from lotor.protocols.helba.plane import PlaneCircuit
-from lotor.protocols.helba.quadratic import QuadraticCircuit
-from lotor.protocols.helba.root import RootCircuit
+from lotor.protocols.helba.paper.plane import PlaneCircuit
+from lotor.protocols.helba.paper.quadratic import QuadraticCircuit
+from lotor.protocols.helba.paper.root import RootCircuit
 from lotor.protocols.helba.terms import LEAST_STAGES, HelbaTerms
 
 # What a refusal suggests to reduce, in this order, and down to which number.

@@ -18,10 +18,10 @@ from lotor.crypto.ckks import (
 )
 from lotor.crypto.ckks.formulas import Number
 from lotor.crypto.ckks.refresh import SMALLEST_MASK_BITS
-from lotor.protocols.helba import counts as counting
-from lotor.protocols.helba.bounds import RootBounds
-from lotor.protocols.helba.counts import Counts, moved, series_counts
-from lotor.protocols.helba.index_circuit import (
+from lotor.protocols.helba.paper import counts as counting
+from lotor.protocols.helba.paper.bounds import RootBounds
+from lotor.protocols.helba.paper.counts import Counts, moved, series_counts
+from lotor.protocols.helba.paper.index_circuit import (
     LEAST_SCALE_BITS,
     MOST_SLOTS,
     ROUNDING,
@@ -33,7 +33,7 @@ from lotor.protocols.helba.index_circuit import (
     Sums,
     scale_bits_for,
 )
-from lotor.protocols.helba.root_formulas import (
+from lotor.protocols.helba.paper.root_formulas import (
     EstimateSpots,
     MirroredPairs,
     RootPacking,

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import CryptoError
 from lotor.crypto.ckks import Encrypted, Mask, add_mask, take_mask_off
-from lotor.protocols.helba.helper_processes import HelperProcesses, check_workers
-from lotor.protocols.helba.index_circuit import Numbers
-from lotor.protocols.helba.messages import (
+from lotor.protocols.helba.paper.helper_processes import HelperProcesses, check_workers
+from lotor.protocols.helba.paper.index_circuit import Numbers
+from lotor.protocols.helba.paper.messages import (
     BatchDecision,
     CoveredSign,
     MaskedEntry,
     RefreshedEntry,
     SignBit,
 )
-from lotor.protocols.helba.root import MASK_WIDTH, RootCircuit, new_coin
-from lotor.protocols.helba.server_state import ServerState
-from lotor.protocols.helba.wire import check_part, check_place, place_of, refreshed_shape
+from lotor.protocols.helba.paper.root import MASK_WIDTH, RootCircuit, new_coin
+from lotor.protocols.helba.paper.server_state import ServerState
+from lotor.protocols.helba.paper.wire import check_part, check_place, place_of, refreshed_shape
 
 
 class Estimator(ABC):

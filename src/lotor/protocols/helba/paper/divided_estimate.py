@@ -15,7 +15,7 @@ from lotor.crypto.ckks import SymmetricMatrix, dot, upper_places
 from lotor.crypto.ckks.adjugate import Minor, cofactor, in_order, minor, minors_for
 from lotor.crypto.ckks.formulas import Number
 from lotor.crypto.ckks.matrices import Place
-from lotor.protocols.helba.index_circuit import Sums
+from lotor.protocols.helba.paper.index_circuit import Sums
 
 DIVIDED_SIZES: Final = (3, 4, 5)
 """The d whose estimates are worth dividing: for d = 2 there is nothing to compute in X."""

@@ -17,12 +17,12 @@ from lotor.policies.linear import LinearPolicy
 from lotor.protocols.attack import Attack, Score
 from lotor.protocols.chance import blind, random_direction
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds.comp import LinUCBComp
-from lotor.protocols.linucb_ds.messages import LinUCBShape, Model, PackedScores, Winner
-from lotor.protocols.linucb_ds.principal import LinUCBPrincipal
-from lotor.protocols.linucb_ds.score_tracker import ScoreTracker
-from lotor.protocols.linucb_ds.terms import terms_from
-from lotor.protocols.linucb_ds.wire import position_from
+from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
+from lotor.protocols.linucb_ds.paper.messages import LinUCBShape, Model, PackedScores, Winner
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
+from lotor.protocols.linucb_ds.paper.score_tracker import ScoreTracker
+from lotor.protocols.linucb_ds.paper.terms import terms_from
+from lotor.protocols.linucb_ds.paper.wire import position_from
 from lotor.protocols.plain.linear import linear_layout
 
 ALIKE = 0.9

@@ -8,9 +8,9 @@ from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.ckks import SecretKey
 from lotor.crypto.sealing import seal
 from lotor.crypto.signing import Identity, place
-from lotor.protocols.helba.messages import SealedSecretKey, SealingKeyOffer, ServerKeys
-from lotor.protocols.helba.setting import HelbaSetting
-from lotor.protocols.helba.wire import (
+from lotor.protocols.helba.paper.messages import SealedSecretKey, SealingKeyOffer, ServerKeys
+from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.paper.wire import (
     SEALING_KEY,
     SECRET_KEY,
     check_digest,

@@ -4,8 +4,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # they load CKKS
-    from lotor.protocols.helba.counts import Counts
-    from lotor.protocols.helba.setting import HelbaSetting
+    from lotor.protocols.helba.paper.counts import Counts
+    from lotor.protocols.helba.paper.setting import HelbaSetting
 
 
 PAPER: Final = {"seconds": 74_340, "rounds": 130, "levels": 100, "ring_degree": 1 << 16}

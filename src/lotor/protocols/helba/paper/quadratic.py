@@ -28,10 +28,10 @@ from lotor.crypto.ckks import (
     winners,
 )
 from lotor.crypto.ckks.formulas import Number
-from lotor.protocols.helba import counts as counting
-from lotor.protocols.helba.bounds import QuadraticBounds
-from lotor.protocols.helba.counts import Counts
-from lotor.protocols.helba.index_circuit import (
+from lotor.protocols.helba.paper import counts as counting
+from lotor.protocols.helba.paper.bounds import QuadraticBounds
+from lotor.protocols.helba.paper.counts import Counts
+from lotor.protocols.helba.paper.index_circuit import (
     MOST_SLOTS,
     ROUNDING,
     Estimate,

@@ -10,9 +10,9 @@ from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms
 from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.messages import CompKey, LinUCBSetup, Model
-from lotor.protocols.linucb_ds.terms import LinUCBTerms
-from lotor.protocols.linucb_ds.wire import COMP_KEY, accept
+from lotor.protocols.linucb_ds.paper.messages import CompKey, LinUCBSetup, Model
+from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms
+from lotor.protocols.linucb_ds.paper.wire import COMP_KEY, accept
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from

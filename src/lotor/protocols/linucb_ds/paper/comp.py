@@ -7,7 +7,7 @@ from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.crypto.workers import Workers
-from lotor.protocols.linucb_ds.messages import (
+from lotor.protocols.linucb_ds.paper.messages import (
     CompKey,
     LinUCBSetup,
     LinUCBShape,
@@ -16,8 +16,8 @@ from lotor.protocols.linucb_ds.messages import (
     SwitchedSum,
     Winner,
 )
-from lotor.protocols.linucb_ds.terms import MOST_ARMS, LinUCBTerms
-from lotor.protocols.linucb_ds.wire import COMP_KEY, accept, place_of, position_of
+from lotor.protocols.linucb_ds.paper.terms import MOST_ARMS, LinUCBTerms
+from lotor.protocols.linucb_ds.paper.wire import COMP_KEY, accept, place_of, position_of
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from

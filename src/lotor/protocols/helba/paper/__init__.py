@@ -1,0 +1,1 @@
+"""HELBA as published: the server computes on CKKS ciphertexts."""

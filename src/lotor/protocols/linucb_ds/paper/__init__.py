@@ -1,0 +1,1 @@
+"""LinUCB-DS and SpectralUCB-DS as published: scores under Paillier, which Comp decrypts."""
