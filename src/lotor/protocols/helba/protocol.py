@@ -57,7 +57,6 @@ class Helba(SecureProtocol):
     summary: ClassVar[str] = "the server sees only ciphertexts of contexts and rewards"
     arms: ClassVar[type[ArmsSource]] = ArmContextSource
     forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.helba.paper.form:HelbaPaper"}
-    exact: ClassVar[bool] = False
     default_budget: ClassVar[int] = 130
     # With 128-bit security a round takes seconds.
     demo_budget: ClassVar[int] = 10
