@@ -1,6 +1,7 @@
 """The evaluator's side: its bits as choices in transfers, and blind evaluation."""
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -17,7 +18,7 @@ from lotor.protocols.garbled.messages import (
     GarbledTables,
     LabelHashKey,
 )
-from lotor.protocols.garbled.schedule import AHEAD, EPOCH, BatchSchedule, CircuitBatch, turn_place
+from lotor.protocols.garbled.schedule import EPOCH, BatchSchedule, CircuitBatch, turn_place
 from lotor.protocols.garbled.wire import batch_place, expect, key_from
 
 Bits = NDArray[np.uint8]
@@ -61,6 +62,9 @@ class EvaluatingSide:
     function of keys, so that they are the same after a restart.
     """
 
+    ahead: ClassVar[int] = 2
+    """So many batches ahead it chooses; the garbler garbles one ahead."""
+
     def __init__(
         self,
         state: EvaluatorState,
@@ -83,7 +87,7 @@ class EvaluatingSide:
     def begin(self, garbler: str, *, restored: bool = False) -> Steps[None]:
         """Choose for the first batches; a restored evaluator has sent its choices already."""
         first = self._state.batch
-        for number in range(first, min(first + AHEAD, self.schedule.count)):
+        for number in range(first, min(first + self.ahead, self.schedule.count)):
             columns = self._choose(number)
             if not restored:
                 yield Send(garbler, Columns(batch_place(number), columns))
@@ -116,11 +120,15 @@ class EvaluatingSide:
         return self._evaluator.evaluate(key, turn_place(turn), tables, *inputs)
 
     def choose_next(self, garbler: str, number: int) -> Steps[None]:
-        """A batch is done: forget it, and choose for another one ahead."""
+        """Within a batch, or behind it: choose for another one ahead."""
+        later = number + self.ahead
+        if later < self.schedule.count:
+            columns = self._choose(later)
+            yield Send(garbler, Columns(batch_place(later), columns))
+
+    def forget(self, number: int) -> None:
+        """A batch is done."""
         del self._rows[number], self._tables[number]
-        if number + AHEAD < self.schedule.count:
-            columns = self._choose(number + AHEAD)
-            yield Send(garbler, Columns(batch_place(number + AHEAD), columns))
 
     def _choose(self, number: int) -> bytes:
         batch = self.schedule.batch(number)

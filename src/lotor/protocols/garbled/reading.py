@@ -5,6 +5,8 @@ XOR these, which look random, and the garbler answers with labels of what it was
 The colours of outputs go to the evaluator with the tables; the garbler learns nothing.
 """
 
+from typing import ClassVar
+
 import numpy as np
 
 from lotor.core.effects import Receive, Send, Steps
@@ -50,7 +52,13 @@ class TellingSide(GarblingSide[Bits]):
 
 
 class ReadingSide(EvaluatingSide):
-    """The evaluator, who brings bits and reads the outputs."""
+    """The evaluator, who brings bits and reads the outputs.
+
+    It chooses for the next batch (`choose_next`) right after the first bits of a batch have left:
+    the garbler garbles the next batch once it has answered these.
+    """
+
+    ahead: ClassVar[int] = 1
 
     def __init__(self, state: EvaluatorState, schedule: BatchSchedule) -> None:
         super().__init__(state, schedule, self._random)
@@ -96,9 +104,9 @@ class ReadingSide(EvaluatingSide):
             )
         return int(bits.argmax())
 
-    def choose_next(self, garbler: str, number: int) -> Steps[None]:
+    def forget(self, number: int) -> None:
+        super().forget(number)
         del self._bits[number], self._colours[number]
-        yield from super().choose_next(garbler, number)
 
     def _random(self, batch: CircuitBatch) -> tuple[Bits, ...]:
         count = self.schedule.chosen_rows * batch.length

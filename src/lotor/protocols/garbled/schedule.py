@@ -14,8 +14,6 @@ ANDS_TOGETHER = 1 << 16
 PART_BYTES = 4 << 20
 MOST_LABEL_BYTES = 8 << 20
 """The labels of a turn travel in one message."""
-AHEAD = 2
-"""So many batches ahead the evaluator chooses; the garbler garbles one ahead."""
 
 # A restarted party repeats what it has sent, byte by byte, and a journal that is older than what
 # peers know is refused (docs/resume.md): no place is ever used with other labels.

@@ -111,6 +111,7 @@ class SambaSharedComp(Party):
                 signs = evaluation.signs(turn, given.labels)
                 bits = comp_bits(signs, pads.colours(t, l), pads.tags(t, l))
                 yield Send("controller", ResultBits(place, bits))  # step 9
+            evaluation.forget(number)
             # While owners compute their next scores.
             yield from evaluation.choose_next("controller", number)  # step 5
 
