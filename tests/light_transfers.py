@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lotor.crypto.ot import ANSWER_BYTES, OFFER_BYTES, SEED_BYTES, TRANSFERS
-from lotor.protocols.samba.shared import comp, controller
+from lotor.protocols.garbled import evaluator, garbler
 
 
 def _seed(run: str, number: int, choice: int) -> bytes:
@@ -38,5 +38,5 @@ class LightReceiver:
 
 @pytest.fixture
 def light_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comp, "BaseSender", LightSender)
-    monkeypatch.setattr(controller, "BaseReceiver", LightReceiver)
+    monkeypatch.setattr(evaluator, "BaseSender", LightSender)
+    monkeypatch.setattr(garbler, "BaseReceiver", LightReceiver)

@@ -63,10 +63,10 @@ FAULTS = (
         ("samba/shared/test_tampering.py",),
     ),
     Fault(
-        "a restored Comp does not compute its labels again",
+        "a restored evaluator does not compute its labels again",
         "shared form",
-        "            if not begun:\n                yield Send",
-        "            if begun:\n                yield Send",
+        "            if not restored:\n                yield Send",
+        "            if restored:\n                yield Send",
         ("samba/test_forms_resume.py",),
         "restarted",
     ),

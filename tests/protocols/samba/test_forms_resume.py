@@ -10,6 +10,7 @@ from crashing import Fate, Simulation, World, samba_sites
 from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.policies import Policy, to_text
+from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.samba.dealt import messages as dealt
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.shared import messages as shared
@@ -26,10 +27,10 @@ MEANS = [0.2, 0.5, 0.8]
 POLICIES = [lotor.UCB(), lotor.Pursuit()]
 ONE_USE: dict[str, tuple[type[Message], ...]] = {
     "shared": (
-        shared.Columns,
-        shared.GarbledTables,
+        garbled.Columns,
+        garbled.GarbledTables,
         shared.CoveredScores,
-        shared.InputLabels,
+        garbled.InputLabels,
         shared.ResultBits,
         shared.ResultShares,
     ),
@@ -50,7 +51,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     """Each form; the shared one with small batches, so that their ends fall anywhere."""
     name, batch = request.param
     if batch is not None:
-        monkeypatch.setattr("lotor.protocols.samba.shared.schedule.MOST_TOGETHER", batch)
+        monkeypatch.setattr("lotor.protocols.garbled.schedule.MOST_TOGETHER", batch)
     return str(name)
 
 

@@ -10,6 +10,7 @@ import lotor
 from helpers import Outcome, run_openly
 from lotor.core.effects import Message
 from lotor.crypto.ot import Delta
+from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
@@ -70,10 +71,10 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
         elif isinstance(party, SambaSharedComp):
             comp = party._memory
             assert comp.terms is not None
-            secrets += [comp.owners_key, comp.transfer_key, comp.seed_pairs[:16]]
+            secrets += [comp.owners_key, comp.circuits.transfer_key, comp.circuits.seed_pairs[:16]]
             secrets += owners_keys(comp.owners_key, comp.terms).values()
         elif isinstance(party, SambaSharedController):
-            key = party._memory.garbling_key
+            key = party._memory.circuits.garbling_key
             secrets += [key, Delta.derive(key, outcome.run.id).words.tobytes()]
         elif isinstance(party, SambaSharedCustomer):
             secrets += [party._memory.tag_key, party._memory.sealing_key]
@@ -98,7 +99,7 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
         listed = kind in (set_up.Offers, set_up.SealedKeys, set_up.SambaSetup)
         lengths[kind, who if listed else ""].add(len(exchange.payload))
     for (kind, _), found in lengths.items():
-        assert len(found) <= (2 if kind in (messages.Columns, messages.GarbledTables) else 1), kind
+        assert len(found) <= (2 if kind in (garbled.Columns, garbled.GarbledTables) else 1), kind
 
 
 def test_every_message_and_field_is_declared(outcome: Outcome) -> None:
@@ -150,11 +151,11 @@ def test_the_bytes_are_those_of_the_forecast(outcome: Outcome) -> None:
         if "place" in message.__struct_fields__:
             fields = [getattr(message, name) for name in message.__struct_fields__]
             sizes[type(message)].add(sum(map(len, fields[1:])))
-    ahead = max(sizes[messages.Columns]) + max(sizes[messages.GarbledTables])
+    ahead = max(sizes[garbled.Columns]) + max(sizes[garbled.GarbledTables])
     assert ahead == figures["batch"] * figures["bytes_ahead"]  # type: ignore[operator]
     within = (
         OWNERS * max(sizes[messages.CoveredScores])
-        + max(sizes[messages.InputLabels])
+        + max(sizes[garbled.InputLabels])
         + max(sizes[messages.ResultBits])
         + OWNERS * max(sizes[messages.ResultShares])
     )

@@ -14,6 +14,9 @@ from helpers import Outcome, run_openly
 from lotor.core.effects import Checkpoint, Effect, Message, Once, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
+from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.garbled.evaluator import Bits
+from lotor.protocols.garbled.schedule import CircuitBatch
 from lotor.protocols.party import Party, Run
 from lotor.protocols.samba.shared import comp as comp_module
 from lotor.protocols.samba.shared import messages
@@ -58,10 +61,10 @@ def flip(field: str, position: int = 0) -> Change:
 
 
 PLACED: list[tuple[type[Message], str, str, int]] = [
-    (messages.Columns, "columns", "controller", 0),
-    (messages.GarbledTables, "tables", "comp", 0),
+    (garbled.Columns, "columns", "controller", 0),
+    (garbled.GarbledTables, "tables", "comp", 0),
     (messages.CoveredScores, "scores", "controller", 3),
-    (messages.InputLabels, "labels", "comp", 3),
+    (garbled.InputLabels, "labels", "comp", 3),
     (messages.ResultBits, "bits", "controller", 3),
     (messages.ResultShares, "controller", "owner-2", 3),
     (messages.ResultShares, "comp", "owner-2", 3),
@@ -80,7 +83,7 @@ def test_other_sizes_are_refused(kind: type[Message], field: str, reader: str, a
 def test_messages_of_another_place_are_refused(
     kind: type[Message], field: str, reader: str, after: int
 ) -> None:
-    late = max(after, 1) if kind is not messages.GarbledTables else 1
+    late = max(after, 1) if kind is not garbled.GarbledTables else 1
     with pytest.raises(ProtocolError, match="is out of step"):
         attack(kind, previous, after=late + 1 if kind is messages.ResultShares else late)
     with pytest.raises(ProtocolError, match="no place at all"):
@@ -122,14 +125,14 @@ def test_owners_results_cannot_be_exchanged() -> None:
 def test_altered_tables_and_labels_end_the_run_or_change_nothing(position: int) -> None:
     """A table row that is not met does not matter; one that is met gives a label without a tag."""
     plain = lotor.run(lotor.UCB(), ARMS, budget=BUDGET, seed=1)
-    for kind, field in ((messages.GarbledTables, "tables"), (messages.InputLabels, "labels")):
+    for kind, field in ((garbled.GarbledTables, "tables"), (garbled.InputLabels, "labels")):
         with suppress(IntegrityError):
             assert attack(kind, flip(field, position), after=0).arms == plain.arms
 
 
 def test_the_tables_of_a_wrong_delta_are_noticed() -> None:
     with pytest.raises(IntegrityError, match="does not fit its tag"):
-        attack(messages.GarbledTables, altered("tables", lambda data: bytes(len(data))), after=0)
+        attack(garbled.GarbledTables, altered("tables", lambda data: bytes(len(data))), after=0)
 
 
 def shifted(field: str, change: Callable[[TaggedShare], TaggedShare]) -> Change:
@@ -168,10 +171,10 @@ def test_a_share_that_is_none_is_refused(kind: type[Message]) -> None:
             attack(kind, altered(field, lambda _, data=data: data), after=0)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("field", ["tie_key", "hash_key"])
-def test_keys_of_another_length_are_refused(field: str) -> None:
+@pytest.mark.parametrize("kind", [messages.SharedTieKey, garbled.LabelHashKey])
+def test_keys_of_another_length_are_refused(kind: type[Message]) -> None:
     with pytest.raises(ProtocolError, match="a key of 31 bytes, not 32"):
-        attack(messages.AgreedKeys, altered(field, lambda data: data[:-1]), after=0)
+        attack(kind, altered("key", lambda data: data[:-1]), after=0)
 
 
 def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
@@ -180,13 +183,13 @@ def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
     """What docs/security/shared-argmax.md does not claim: arm 0 wins every round from then on."""
 
     class Cheating(Evaluation):
-        def columns(self, number: int) -> bytes:
+        def _shares(self, batch: CircuitBatch) -> tuple[Bits, ...]:
             honest = self._pads.shares
             top = np.zeros(4, np.uint64)
             top[0] = 1 << 62
             self._pads.shares = lambda t, l: honest(t, l) ^ top  # type: ignore[method-assign]
             try:
-                return super().columns(number)
+                return super()._shares(batch)
             finally:
                 self._pads.shares = honest  # type: ignore[method-assign]
 
@@ -212,7 +215,7 @@ def test_a_run_is_not_restored_by_a_version_that_garbles_otherwise(
     for name in ("controller", "comp"):
         next(made[name].rebuild(snapshots[name]).steps())
         with monkeypatch.context() as patch:
-            patch.setattr("lotor.protocols.samba.shared.schedule.MOST_TOGETHER", 8)
+            patch.setattr("lotor.protocols.garbled.schedule.MOST_TOGETHER", 8)
             with pytest.raises(VersionError, match="finish the run with the version that began it"):
                 next(made[name].rebuild(snapshots[name]).steps())
 
@@ -274,5 +277,5 @@ def test_once_is_yielded_before_what_it_covers() -> None:
         wrap=lambda name, party: Relayed(party, noted) if name == "controller" else party,
     )
     for before, kind in pairwise(kinds):
-        assert (kind is messages.InputLabels) == (before is Once)
+        assert (kind is garbled.InputLabels) == (before is Once)
     assert kinds.count(Once) == 9 - 4

@@ -6,7 +6,7 @@ import lotor
 from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.samba.shared import messages
+from lotor.protocols.garbled import messages as garbled
 from mallory import Mallory, altered
 
 
@@ -21,7 +21,7 @@ def test_runs_with_real_transfers_differ_in_nothing_but_their_keys() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "field"), [(messages.BaseOffer, "offer"), (messages.BaseAnswer, "answer")]
+    ("kind", "field"), [(garbled.BaseOffer, "offer"), (garbled.BaseAnswer, "answer")]
 )
 def test_base_transfers_that_are_none_are_refused(kind: type[Message], field: str) -> None:
     for change in (lambda data: data[:-1], lambda data: bytes(len(data)), lambda _: b""):

@@ -3,36 +3,22 @@
 from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.crypto.ot import TRANSFERS, BaseSender
+from lotor.crypto.ot import TRANSFERS
 from lotor.crypto.prf import derive_key, new_key
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
+from lotor.protocols.garbled.evaluator import EvaluatorState
+from lotor.protocols.garbled.messages import InputLabels
+from lotor.protocols.garbled.wire import expect, key_from
 from lotor.protocols.party import Party
 from lotor.protocols.samba.keys import KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaSetup
 from lotor.protocols.samba.shared.evaluation import Evaluation
-from lotor.protocols.samba.shared.messages import (
-    WIRE,
-    AgreedKeys,
-    BaseAnswer,
-    BaseOffer,
-    Columns,
-    CompSum,
-    GarbledTables,
-    InputLabels,
-    ResultBits,
-)
+from lotor.protocols.samba.shared.messages import WIRE, CompSum, ResultBits, SharedTieKey
 from lotor.protocols.samba.shared.pads import AllPads
-from lotor.protocols.samba.shared.schedule import AHEAD, TurnBatch
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
-from lotor.protocols.samba.shared.wire import (
-    INPUT_BYTES,
-    batch_place,
-    comp_bits,
-    expect,
-    key_from,
-)
+from lotor.protocols.samba.shared.wire import INPUT_BYTES, comp_bits
 from lotor.protocols.samba.tagged_totals import added, drawn_share
 from lotor.protocols.samba.wire import place_of
 
@@ -41,16 +27,12 @@ COMP_SUM = "sum of comp's shares"
 
 
 class SambaSharedCompMemory(SambaMemory, tag=WIRE + "comp", kw_only=True):
-    """Each owner's key is derived from `owners_key`; `transfer_key` is for the base transfers,
-    whose result is `seed_pairs`. Controller makes `tie_key` and `hash_key`."""
+    """Each owner's key is derived from `owners_key`. Controller makes `tie_key`."""
 
     terms: SambaSharedTerms | None = None
     owners_key: bytes
-    transfer_key: bytes
-    seed_pairs: bytes = b""
+    circuits: EvaluatorState
     tie_key: bytes = b""
-    hash_key: bytes = b""
-    batch: int = 0
 
 
 class SambaSharedComp(Party):
@@ -73,16 +55,17 @@ class SambaSharedComp(Party):
                 run=run,
                 policy=to_text(policy),
                 owners_key=new_key(),
-                transfer_key=new_key(),
+                circuits=EvaluatorState.fresh(),
             )
             if snapshot is None
             else restored_with(SambaSharedCompMemory, snapshot, identity.name, run, policy)
         )
-        self._evaluated = self._transfers = 0
+        self._evaluation: Evaluation | None = None
+        self._transfers = 0
 
     def operations(self) -> Mapping[str, int]:
         return {
-            "evaluated_and_gates": self._evaluated,
+            "evaluated_and_gates": self._evaluation.evaluated if self._evaluation else 0,
             "base_transfers": self._transfers,
             **self._ring.operations(),
         }
@@ -95,12 +78,9 @@ class SambaSharedComp(Party):
             memory.terms = yield from self._setup()
         terms = memory.terms
         pads = AllPads(owners_keys(memory.owners_key, terms), terms.owners)
-        evaluation = Evaluation(memory, terms, pads)
-        for number in range(memory.batch, min(memory.batch + AHEAD, evaluation.schedule.count)):
-            columns = evaluation.columns(number)
-            if not begun:
-                yield Send("controller", Columns(batch_place(number), columns))  # step 5
-        yield from self._core(terms, evaluation, pads)
+        self._evaluation = Evaluation(memory.circuits, memory.tie_key, terms, pads)
+        yield from self._evaluation.begin("controller", restored=begun)  # step 5
+        yield from self._core(terms, self._evaluation, pads)
         yield from self._cumulative_reward(terms)
 
     def _setup(self) -> Steps[SambaSharedTerms]:
@@ -110,48 +90,30 @@ class SambaSharedComp(Party):
         offers: Offers = yield Receive("controller", Offers)
         keys = owners_keys(memory.owners_key, terms)
         yield Send("controller", self._ring.seal(keys, offers, SHARE_KEY))  # step 2
-        given: AgreedKeys = yield Receive("controller", AgreedKeys)  # step 3
-        memory.tie_key = key_from(given.tie_key, "controller")
-        memory.hash_key = key_from(given.hash_key, "controller")
-        sender = BaseSender(memory.transfer_key, terms.run)
-        yield Send("controller", BaseOffer(sender.offer()))  # step 4
-        answer: BaseAnswer = yield Receive("controller", BaseAnswer)
-        memory.seed_pairs = sender.pairs(answer.answer)
+        ties: SharedTieKey = yield Receive("controller", SharedTieKey)  # step 3
+        memory.tie_key = key_from(ties.key, "controller")
+        yield from memory.circuits.set_up("controller", terms.run)  # step 4
         self._transfers += TRANSFERS
         return terms
 
     def _core(self, terms: SambaSharedTerms, evaluation: Evaluation, pads: AllPads) -> Steps[None]:
         memory, schedule = self._memory, evaluation.schedule
-        for number in range(memory.batch, schedule.count):
+        for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.batch, memory.t = number, batch.turns[0].t
+            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
             yield Checkpoint(memory.dump, memory.t)
-            tables = yield from self._tables(batch, evaluation)
-            for turn, (t, l) in enumerate(batch.turns):
+            yield from evaluation.receive_tables("controller", number)  # step 6
+            for turn in batch.turns:
+                t, l = schedule.turn(turn)
                 place = place_of(t, l)
                 given: InputLabels = yield Receive("controller", InputLabels)  # step 8
                 expect(given, place, "controller", labels=terms.k * INPUT_BYTES)
-                signs = evaluation.signs(batch, turn, given.labels, tables[turn])
-                self._evaluated += schedule.circuit.ands
+                signs = evaluation.signs(turn, given.labels)
                 bits = comp_bits(signs, pads.colours(t, l), pads.tags(t, l))
                 yield Send("controller", ResultBits(place, bits))  # step 9
-            evaluation.done(batch)
-            if number + AHEAD < schedule.count:
-                # While owners compute their next scores.
-                columns = evaluation.columns(number + AHEAD)
-                yield Send("controller", Columns(batch_place(number + AHEAD), columns))  # step 5
-
-    def _tables(self, batch: TurnBatch, evaluation: Evaluation) -> Steps[list[memoryview]]:
-        """The garbled circuit of each turn of a batch, which Controller has sent ahead."""
-        schedule, parts = evaluation.schedule, []
-        for part, cut in enumerate(schedule.parts(batch)):
-            message: GarbledTables = yield Receive("controller", GarbledTables)  # step 6
-            place = batch_place(batch.number, part)
-            expect(message, place, "controller", tables=cut.stop - cut.start)
-            parts.append(message.tables)
-        whole = memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
-        each = schedule.circuit.table_bytes
-        return [whole[n * each : (n + 1) * each] for n in range(len(batch.turns))]
+            evaluation.forget(number)
+            # While owners compute their next scores.
+            yield from evaluation.choose_next("controller", number)  # step 5
 
     def _cumulative_reward(self, terms: SambaSharedTerms) -> Steps[None]:
         keys = owners_keys(self._memory.owners_key, terms)

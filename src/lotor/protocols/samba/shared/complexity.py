@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lotor.core.fixed_point import SCORE_BITS
 from lotor.crypto.garbling import security_bits
 from lotor.crypto.ot import TRANSFERS, column_bytes
-from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
+from lotor.protocols.samba.shared.schedule import argmax_of, size_of
 from lotor.protocols.samba.shared.wire import (
     COMP_BITS,
     CONTROLLER_BITS,
@@ -28,7 +28,7 @@ class SharedCosts:
 
     @property
     def batch(self) -> int:
-        return batch_size(self.k)
+        return size_of(self.k).circuits
 
     @property
     def security_bits(self) -> float:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from struct import Struct
 
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.core.fixed_point import SCORE_BITS
-from lotor.crypto.ot import BaseReceiver, Delta, column_bytes
 from lotor.crypto.prf import new_key
 from lotor.policies import Policy, to_text
+from lotor.protocols.garbled.garbler import GarblerState
+from lotor.protocols.garbled.messages import InputLabels
+from lotor.protocols.garbled.wire import expect
 from lotor.protocols.party import Party
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import SambaOrder
@@ -15,45 +16,27 @@ from lotor.protocols.samba.relay import hand_out_terms, relay_keys
 from lotor.protocols.samba.shared.garbling import Garbling
 from lotor.protocols.samba.shared.messages import (
     WIRE,
-    AgreedKeys,
-    BaseAnswer,
-    BaseOffer,
-    Columns,
     CompSum,
     CoveredScores,
-    GarbledTables,
-    InputLabels,
     ResultBits,
     ResultShares,
+    SharedTieKey,
     SharedTotal,
     SumShare,
 )
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
-from lotor.protocols.samba.shared.wire import (
-    COMP_BITS,
-    CONTROLLER_BITS,
-    SCORE_BYTES,
-    batch_place,
-    expect,
-)
+from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS, SCORE_BYTES
 from lotor.protocols.samba.tagged_totals import TaggedShare, added
 from lotor.protocols.samba.terms import accepted_terms
 from lotor.protocols.samba.wire import place_of
 
 
 class SambaSharedControllerMemory(SambaMemory, tag=WIRE + "controller", kw_only=True):
-    """Delta and all labels are derived from `garbling_key`; `seeds` come from the base transfers.
-
-    `columns` are those of the batch that is garbled already, so that it can be garbled again.
-    """
+    """`circuits` has what is needed to garble the current batch again."""
 
     terms: SambaSharedTerms | None = None
-    garbling_key: bytes
+    circuits: GarblerState
     tie_key: bytes
-    hash_key: bytes
-    seeds: bytes = b""
-    columns: bytes = b""
-    batch: int = 0
 
 
 class SambaSharedController(Party):
@@ -71,39 +54,35 @@ class SambaSharedController(Party):
         """`tie_key` decides between equal scores: from a seed in a simulation, fresh elsewhere."""
         self._policy = policy
         self._order = order
-        self._garbled = 0
+        self._garbling: Garbling | None = None
         self._memory = (
             SambaSharedControllerMemory(
                 party="controller",
                 run=run,
                 policy=to_text(policy),
-                garbling_key=new_key(),
+                circuits=GarblerState.fresh(),
                 tie_key=tie_key or new_key(),
-                hash_key=new_key(),
             )
             if snapshot is None
             else restored_with(SambaSharedControllerMemory, snapshot, "controller", run, policy)
         )
 
     def operations(self) -> Mapping[str, int]:
-        return {"garbled_and_gates": self._garbled}
+        return {"garbled_and_gates": self._garbling.garbled if self._garbling else 0}
 
     def steps(self) -> Steps[None]:
         memory = self._memory
         if memory.terms is None:
             yield Checkpoint(memory.dump)
             terms = yield from self._setup()
-            garbling = Garbling(memory, terms)
-            yield from self._garble(garbling, 0)
-            yield from self._send_tables(garbling, 0)
+            self._garbling = Garbling(memory.circuits, memory.tie_key, terms)
+            yield from self._garbling.begin("comp")  # steps 5 and 6
             memory.terms = terms
         else:
             terms = memory.terms
-            garbling = Garbling(memory, terms)
-            if memory.batch < garbling.schedule.count:
-                # Its tables have been sent; its labels are computed again.
-                garbling.garble(memory.batch, memory.columns)
-        yield from self._core(terms, garbling)
+            self._garbling = Garbling(memory.circuits, memory.tie_key, terms)
+            self._garbling.restore()
+        yield from self._core(terms, self._garbling)
         yield from self._cumulative_reward(terms)
 
     def _setup(self) -> Steps[SambaSharedTerms]:
@@ -114,33 +93,29 @@ class SambaSharedController(Party):
         owners = list(terms.owners)
         makers = {"comp": owners, terms.first_owner: owners[1:], "customer": owners}
         yield from relay_keys(terms, makers)  # step 2
-        yield Send("comp", AgreedKeys(memory.tie_key, memory.hash_key))  # step 3
-        offer: BaseOffer = yield Receive("comp", BaseOffer)  # step 4
-        delta = Delta.derive(memory.garbling_key, terms.run)
-        receiver = BaseReceiver(memory.garbling_key, terms.run, delta.bits)
-        answer, memory.seeds = receiver.answer(offer.offer)
-        yield Send("comp", BaseAnswer(answer))
+        yield Send("comp", SharedTieKey(memory.tie_key))  # step 3
+        yield from memory.circuits.set_up("comp", terms.run)  # step 4
         return terms
 
     def _core(self, terms: SambaSharedTerms, garbling: Garbling) -> Steps[None]:
         memory, schedule = self._memory, garbling.schedule
-        for number in range(memory.batch, schedule.count):
+        for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.batch, memory.t = number, batch.turns[0].t
+            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
             yield Checkpoint(memory.dump, memory.t)
-            for turn, (t, l) in enumerate(batch.turns):
-                place = place_of(t, l)
+            for turn in batch.turns:
+                place = place_of(*schedule.turn(turn))
                 scores = yield from self._scores(terms, place)
                 # The labels of two inputs at one place would give Comp delta, and so everything.
                 yield Once(place + scores)
-                labels = garbling.labels(batch, turn, scores)
+                labels = garbling.score_labels(turn, scores)
                 yield Send("comp", InputLabels(place, labels))  # step 8
                 # While Comp evaluates: the next batch.
-                if turn == 0:
-                    yield from self._garble(garbling, number + 1)
-                if turn == len(batch.turns) - 1:
-                    yield from self._send_tables(garbling, number + 1)
-                yield from self._hand_back(terms, place, garbling.codes(batch, turn))
+                if turn == batch.turns[0]:
+                    yield from garbling.garble_next("comp", number + 1)  # step 5
+                if turn == batch.turns[-1]:
+                    yield from garbling.send_tables("comp", number + 1)  # step 6
+                yield from self._hand_back(terms, place, garbling.codes(turn))
 
     def _scores(self, terms: SambaSharedTerms, place: bytes) -> Steps[bytes]:
         """Controller's shares of the scores of all arms."""
@@ -150,23 +125,6 @@ class SambaSharedController(Party):
             expect(message, place, owner, scores=held * SCORE_BYTES)
             scores.append(message.scores)
         return b"".join(scores)
-
-    def _garble(self, garbling: Garbling, number: int) -> Steps[None]:
-        """Steps 5 and 6, ahead of time: garble a batch for Comp's columns."""
-        schedule = garbling.schedule
-        if number < schedule.count:
-            turns = len(schedule.batch(number).turns)
-            message: Columns = yield Receive("comp", Columns)  # step 5
-            size = column_bytes(turns * schedule.circuit.places * SCORE_BITS)
-            expect(message, batch_place(number), "comp", columns=size)
-            self._memory.columns = message.columns
-            garbling.garble(number, message.columns)
-            self._garbled += turns * schedule.circuit.ands
-
-    def _send_tables(self, garbling: Garbling, number: int) -> Steps[None]:
-        if number < garbling.schedule.count:
-            for part, tables in enumerate(garbling.tables(number)):
-                yield Send("comp", GarbledTables(batch_place(number, part), tables))  # step 6
 
     def _hand_back(self, terms: SambaSharedTerms, place: bytes, mine: bytes) -> Steps[None]:
         """Each owner gets both servers' parts of its arms' bits."""

@@ -20,7 +20,7 @@ from lotor.protocols.samba.shared.customer import SambaSharedCustomer
 from lotor.protocols.samba.shared.leakage import ATTACKS, MEASURED
 from lotor.protocols.samba.shared.messages import WIRE
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
-from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
+from lotor.protocols.samba.shared.schedule import argmax_of, size_of
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 
 
@@ -51,14 +51,14 @@ class SambaShared(SambaForm[SambaSharedTerms]):
         identity: Identity,
     ) -> tuple[bytes, Party]:
         sealing, owners = SealingKey(), members["owner"]
-        k = sum(owner.contribution.arms for owner in owners)
+        size = size_of(sum(owner.contribution.arms for owner in owners))
         terms = self.ordered(
             protocol,
             run,
             owners,
             budget,
-            batch=batch_size(k),
-            gates=argmax_of(k).ands,
+            batch=size.circuits,
+            gates=size.gates,
             customer_key=sealing.public,
         )
         return terms.to_bytes(), SambaSharedCustomer.ordering(identity, terms, sealing)

@@ -5,6 +5,7 @@ the tests hold them against all of this.
 """
 
 from lotor.core.effects import Message
+from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.leakage import Finding
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
@@ -111,16 +112,14 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     set_up.Offers: {"offers": Protection.SIGNED},
     set_up.SealedKeys: {"keys": _S},
     set_up.SambaSealedKey: {"owner": _P, "sealed": _S, "signature": _P},
-    messages.AgreedKeys: {
-        "tie_key": Protection.BETWEEN_SERVERS,
-        "hash_key": Protection.BETWEEN_SERVERS,
-    },
-    messages.BaseOffer: {"offer": _P},
-    messages.BaseAnswer: {"answer": Protection.TRANSFER},
-    messages.Columns: {"place": _P, "columns": Protection.TRANSFER},
-    messages.GarbledTables: {"place": _P, "tables": Protection.GARBLED},
+    messages.SharedTieKey: {"key": Protection.BETWEEN_SERVERS},
+    garbled.LabelHashKey: {"key": Protection.BETWEEN_SERVERS},
+    garbled.BaseOffer: {"offer": _P},
+    garbled.BaseAnswer: {"answer": Protection.TRANSFER},
+    garbled.Columns: {"place": _P, "columns": Protection.TRANSFER},
+    garbled.GarbledTables: {"place": _P, "tables": Protection.GARBLED},
     messages.CoveredScores: {"place": _P, "scores": Protection.PAD},
-    messages.InputLabels: {"place": _P, "labels": Protection.GARBLED},
+    garbled.InputLabels: {"place": _P, "labels": Protection.GARBLED},
     messages.ResultBits: {"place": _P, "bits": Protection.PAD},
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},
     messages.SumShare: {"share": Protection.SHARE},

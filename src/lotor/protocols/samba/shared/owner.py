@@ -9,13 +9,14 @@ from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.sealing import SealingKey
 from lotor.policies import ArmStates
+from lotor.protocols.garbled.wire import expect
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.shared.comp import SHARE_KEY
 from lotor.protocols.samba.shared.customer import TAG_KEY
 from lotor.protocols.samba.shared.messages import WIRE, CoveredScores, ResultShares, SumShare
 from lotor.protocols.samba.shared.pads import OwnerPads
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
-from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS, expect
+from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS
 from lotor.protocols.samba.tagged_totals import alpha_from, drawn_share, split
 from lotor.protocols.samba.wire import place_name, place_of
 

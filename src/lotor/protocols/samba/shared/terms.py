@@ -4,7 +4,7 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.sealing import PUBLIC_KEY_BYTES
 from lotor.policies import Policy, to_text
 from lotor.protocols.samba.shared.messages import WIRE
-from lotor.protocols.samba.shared.schedule import argmax_of, batch_size
+from lotor.protocols.samba.shared.schedule import size_of
 from lotor.protocols.samba.terms import SambaTerms
 
 
@@ -26,14 +26,12 @@ class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
                 "shared form, which can only take the largest score: order it with form 'paper'"
             )
         try:
-            size = batch_size(self.k)
+            size = size_of(self.k)
         except InputError as error:
             raise ProtocolError(f"customer ordered too much: {error}") from None
-        gates = argmax_of(self.k).ands
-        fits = (self.batch, self.gates) == (size, gates)
-        if not fits or len(self.customer_key) != PUBLIC_KEY_BYTES:
+        if (self.batch, self.gates) != size or len(self.customer_key) != PUBLIC_KEY_BYTES:
             raise ProtocolError(
                 f"customer ordered batches of {self.batch} argmaxes of {self.gates} AND gates, "
-                f"where this version garbles {size} of {gates}, or gave no key to seal the total "
-                "to: it runs another version; order it with this one"
+                f"where this version garbles {size.circuits} of {size.gates}, or gave no key to "
+                "seal the total to: it runs another version; order it with this one"
             )

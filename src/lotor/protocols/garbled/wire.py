@@ -1,0 +1,67 @@
+"""Places of what is exchanged, and checks of what arrives."""
+
+from struct import Struct
+from typing import Protocol
+
+from lotor.core.errors import ProtocolError
+from lotor.crypto.prf import KEY_BYTES
+
+_BATCH = Struct(">QH")
+
+
+class HasPlace(Protocol):
+    """A message that belongs to one place."""
+
+    @property
+    def place(self) -> bytes: ...
+
+
+def batch_place(number: int, part: int = 0) -> bytes:
+    """A part of what belongs to a batch."""
+    return _BATCH.pack(number, part)
+
+
+def batch_name(place: bytes) -> str:
+    """For error messages."""
+    if len(place) != _BATCH.size:
+        return "no place at all"
+    number, part = _BATCH.unpack(place)
+    return f"batch {number}, part {part}"
+
+
+def expect(message: HasPlace, place: bytes, sender: str, **sizes: int) -> None:
+    """Refuse a message of another place, or whose fields have other sizes."""
+    for field, size in sizes.items():
+        found = len(getattr(message, field))
+        if message.place != place or found != size:
+            raise ProtocolError(
+                f"{sender} sent {type(message).__name__} of {found} bytes for "
+                f"{place_name(message.place)}, but {size} bytes for {place_name(place)} are due: "
+                f"{sender} is out of step or runs another version; start a new run"
+            )
+
+
+def place_name(place: bytes) -> str:
+    """For error messages: a batch, or a turn as (round, iteration) or round."""
+    if len(place) == _BATCH.size:
+        return batch_name(place)
+    for turn, text in _TURNS:
+        if len(place) == turn.size:
+            return text.format(*turn.unpack(place))
+    return "no place at all"
+
+
+_TURNS = (
+    (Struct(">QB"), "round {}, iteration {}"),
+    (Struct(">Q"), "round {}"),
+)
+
+
+def key_from(key: bytes, sender: str) -> bytes:
+    """A key of the right length."""
+    if len(key) != KEY_BYTES:
+        raise ProtocolError(
+            f"{sender} sent a key of {len(key)} bytes, not {KEY_BYTES}: its message was altered, "
+            "or it runs another version; start a new run"
+        )
+    return key
