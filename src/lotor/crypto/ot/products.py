@@ -9,13 +9,15 @@ a·b + sum of 2^j·r0. The sender's share is minus that sum. Everything is modul
 modulo P is one number for each.
 
 Against curious parties:
-- The sender sees the columns of the extension only, in which choices are under a pseudo-random pad.
-- The chooser sees b under r0 or r1, whichever it does not know. They look random, since TMMO is
-  correlation robust (hash.py) where no tweak occurs twice: a tweak has the batch, row and entry, and
-  each batch has a key of its own.
+- The sender sees the columns of the extension only: choices under a pseudo-random pad.
+- The chooser sees b under r0 or r1, whichever it does not know. It looks random, since TMMO is
+  correlation robust (hash.py) where no tweak occurs twice: a tweak has the batch, the row and the
+  entry, and each batch has a key of its own.
 - Each share alone is uniform, up to WORD_DISTANCE for every word.
-A cheating sender could add a number of its choice to a share; a cheating chooser could test guesses
-of delta. Seeds and delta of products must serve nothing else.
+
+A cheating sender could add a number of its choice to a share, and a cheating chooser could test
+guesses of delta. Seeds of products serve nothing else: batches of other transfers would have the
+same rows.
 """
 
 from collections.abc import Iterator
@@ -36,7 +38,7 @@ from lotor.crypto.residues.modulus import Modulus, Residues
 
 _WORD = np.dtype("<u8")
 _BATCH_BITS = 48
-_WORDS_AT_ONCE = 1 << 14  # what lies in a core's cache, with all that is computed from it
+_WORDS_AT_ONCE = 1 << 14  # about 2 MB with all that is computed from them: it stays in caches
 _WEIGHTS = np.arange(RESIDUE_BITS, dtype=np.uint64)
 
 Shape: TypeAlias = tuple[int, int]
@@ -91,7 +93,23 @@ class OfferedRows(NamedTuple):
 class ProductChooser:
     """Has the numbers, and the pairs of seeds of base transfers.
 
-    `choose` needs nothing of the other party, and can be called ahead of time.
+    `choose` needs nothing of the other party, and can be called ahead of time. In two groups of
+    one number each, 2·(3, 4) and -1·(3, 4) are computed:
+
+    >>> from lotor.crypto.garbling import HashKeys
+    >>> from lotor.crypto.ot import Delta
+    >>> delta, pairs, modulus = Delta.derive(bytes(32), "run"), bytes(range(256)) * 16, Modulus(2)
+    >>> seeds = b"".join(
+    ...     pairs[32 * n + 16 * bit :][:16] for n, bit in enumerate(delta.bits.tolist())
+    ... )
+    >>> chooser = ProductChooser(pairs, HashKeys(bytes(32)))
+    >>> sender = ProductSender(seeds, delta, HashKeys(bytes(32)))
+    >>> columns, chosen = chooser.choose(1, modulus, modulus.residues([[2], [-1]]))
+    >>> offered = sender.rows(1, modulus, columns, shape=(2, 1))
+    >>> words, share = sender.send(offered, modulus.residues([[[3, 4]], [[3, 4]]]))
+    >>> other_share = chooser.receive(chosen, words, length=2)
+    >>> modulus.signed(modulus.add(share, other_share)).astype(int).tolist()
+    [[6, 8], [-3, -4]]
     """
 
     __slots__ = ("_hashes", "_transfers")
@@ -122,8 +140,9 @@ class ProductChooser:
         choices = rows.choices.astype(np.uint64)
         sums = _empty_sums(rows.labels, length)
         for block, (masked,) in self._hashes.of(rows, length, [rows.labels]):
-            masked += sent[block] * choices[block[1]]
-            sums[block] = loose_sum(masked, -2, excess[block[1], 0])
+            chosen = sent[block] * choices[block[1]]
+            chosen += masked
+            sums[block] = loose_sum(chosen, -2, excess[block[1], 0])
         return _weighted(sums, rows.modulus)
 
 
@@ -172,10 +191,10 @@ class ProductSender:
         for block, (zero, one) in self._hashes.of(rows, length, both):
             some = block[1]
             sums[block] = loose_sum(zero, -2, excess[some, 0])
-            # Below 3·2^61 + 4·2^61 + 2^61, which fits into a word.
-            zero += primes[some] * np.uint64(4) - one
-            zero += added[block]
-            sent[block] = settled(zero, primes[some], excess[some])
+            masked = primes[some] * np.uint64(4) - one
+            masked += zero
+            masked += added[block]  # below 4·2^61 + 3·2^61 + 2^61, which fits into a word
+            sent[block] = settled(masked, primes[some], excess[some])
         return sent.tobytes(), rows.modulus.negate(_weighted(sums, rows.modulus))
 
 
@@ -198,29 +217,36 @@ class _Hashes:
         self, rows: ChosenRows | OfferedRows, length: int, labels: list[Labels]
     ) -> Iterator[tuple[Block, list[Words]]]:
         """Loose words (entries, primes, groups, numbers, bits) of each array of labels."""
-        shape = rows.labels.shape[:-1]
-        primes, each = shape[0], prod(shape[1:])
+        primes, *inner = rows.labels.shape[:-1]
+        each = prod(inner)
         check_security(primes * each * length, "words of products")
         key = self._keys.of(self._epoch, rows.batch, Purpose.PRODUCTS)
-        base = tweak_base(Place(self._epoch, 0, rows.batch))
+        place = Place(self._epoch, 0, rows.batch)
         _, excess = rows.modulus.columns(3)
         for some in _slices(primes, each):
             begun = [key.begun(one[some]).reshape(-1, each, 2) for one in labels]
             for part in _slices(length, len(begun[0]) * each):
-                entries = np.arange(part.start, part.stop, dtype=np.uint64)[:, np.newaxis]
-                lines = entries * np.uint64(primes) + np.arange(
-                    some.start, some.stop, dtype=np.uint64
-                )
-                tweak = np.empty((*lines.shape, each, 2), np.uint64)
-                tweak[..., 0] = base + lines[..., np.newaxis] * np.uint64(each)
-                tweak[..., 0] += np.arange(each, dtype=np.uint64)
-                tweak[..., 1] = rows.batch
-                hashes = (key.finished(one, tweak) for one in begun)
-                shaped = (made.reshape(*lines.shape, *shape[1:], 2) for made in hashes)
-                yield (
-                    (part, some),
-                    [loose(made[..., 0], made[..., 1], excess[some]) for made in shaped],
-                )
+                tweak = _tweaks(place, _lines(part, some, primes), each)
+                hashes = [key.finished(one, tweak) for one in begun]
+                shaped = [made.reshape(*made.shape[:2], *inner, 2) for made in hashes]
+                words = [loose(made[..., 0], made[..., 1], excess[some]) for made in shaped]
+                yield (part, some), words
+
+
+def _lines(part: slice, some: slice, primes: int) -> Words:
+    """The numbers of the rows' sequences in a block, (entries, primes): no two have the same."""
+    entries = np.arange(part.start, part.stop, dtype=np.uint64)
+    within = np.arange(some.start, some.stop, dtype=np.uint64)
+    return entries[:, np.newaxis] * np.uint64(primes) + within
+
+
+def _tweaks(place: Place, lines: Words, each: int) -> Labels:
+    """(entries, primes, rows, 2), of which `tweaks` would make the same in one piece."""
+    made = np.empty((*lines.shape, each, 2), np.uint64)
+    made[..., 0] = tweak_base(place) + lines[..., np.newaxis] * np.uint64(each)
+    made[..., 0] += np.arange(each, dtype=np.uint64)
+    made[..., 1] = place.round
+    return made
 
 
 def _slices(count: int, each: int) -> Iterator[slice]:

@@ -64,15 +64,16 @@ def settled(words: Words, primes: Words, excess: Words) -> Words:
 
 def once_less(words: Words, primes: Words) -> Words:
     """Words below 2p modulo p: of x and x - p one is below p, and the other wraps or is larger."""
-    return np.minimum(words, words - primes)
+    less: Words = np.minimum(words, words - primes)
+    return less
 
 
 def loose_sum(words: Words, axis: int, excess: Words) -> Words:
     """The sum of any 64-bit words over an axis; `excess` is that of what remains."""
     if words.shape[axis] > _MOST_SUMMED:
         raise InputError(f"{words.shape[axis]} words are too many to sum: 2^28 is the most")
-    lower = (words & _LOW_HALF).sum(axis=axis, dtype=_U64)
-    upper = (words >> _HALF).sum(axis=axis, dtype=_U64)
+    lower: Words = (words & _LOW_HALF).sum(axis=axis, dtype=_U64)
+    upper: Words = (words >> _HALF).sum(axis=axis, dtype=_U64)
     above = upper >> (_U64(RESIDUE_BITS) - _HALF)
     lower += (upper << _HALF) & _LOW
     lower += above * excess

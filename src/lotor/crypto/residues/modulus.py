@@ -91,7 +91,7 @@ class Modulus:
     @property
     def bits(self) -> int:
         """How many bits numbers modulo P have."""
-        return self.product.bit_length()
+        return int(self.product.bit_length())
 
     def columns(self, axes: int) -> tuple[Words, Words]:
         """The primes p and their c = 2^61 - p, (m, 1, …) for arrays with so many axes behind m."""
@@ -124,7 +124,8 @@ class Modulus:
     def subtract(self, a: Residues, b: Residues) -> Residues:
         """If a - b wraps, adding p wraps it back, and is the smaller one."""
         difference = a - b
-        return np.minimum(difference, difference + self._primes)
+        less: Residues = np.minimum(difference, difference + self._primes)
+        return less
 
     def negate(self, a: Residues) -> Residues:
         return self.subtract(np.zeros_like(a), a)
