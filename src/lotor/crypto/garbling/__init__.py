@@ -56,6 +56,7 @@ from lotor.crypto.garbling.outputs import (
     opened,
     signs_of,
 )
+from lotor.crypto.garbling.roots import square_root
 from lotor.crypto.garbling.tournament import argmax, maximum
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "security_bits",
     "select",
     "signs_of",
+    "square_root",
     "subtract",
     "subtract_modulo",
     "subtract_with_borrow",
