@@ -46,7 +46,14 @@ from lotor.crypto.garbling.hash import (
     security_bits,
     tweaks,
 )
-from lotor.crypto.garbling.labels import InputOrder, LabelSource, bits_of, chosen, read_labels
+from lotor.crypto.garbling.labels import (
+    InputOrder,
+    LabelSource,
+    bits_of,
+    bits_of_integers,
+    chosen,
+    read_labels,
+)
 from lotor.crypto.garbling.outputs import (
     TAG_BYTES,
     OutputCodes,
@@ -57,6 +64,13 @@ from lotor.crypto.garbling.outputs import (
     signs_of,
 )
 from lotor.crypto.garbling.roots import square_root
+from lotor.crypto.garbling.shared_scores import (
+    ResidueArgmaxCircuit,
+    RootArgmaxCircuit,
+    SumArgmaxCircuit,
+    residue_width,
+    summand_bits,
+)
 from lotor.crypto.garbling.tournament import argmax, maximum
 
 __all__ = [
@@ -79,6 +93,9 @@ __all__ = [
     "Place",
     "PlainGates",
     "Purpose",
+    "ResidueArgmaxCircuit",
+    "RootArgmaxCircuit",
+    "SumArgmaxCircuit",
     "Wires",
     "add",
     "add_if",
@@ -86,6 +103,7 @@ __all__ = [
     "add_with_carry",
     "argmax",
     "bits_of",
+    "bits_of_integers",
     "check_security",
     "chosen",
     "codes_of",
@@ -98,6 +116,7 @@ __all__ = [
     "opened",
     "read_labels",
     "rebuilt",
+    "residue_width",
     "security_bits",
     "select",
     "signs_of",
@@ -105,5 +124,6 @@ __all__ = [
     "subtract",
     "subtract_modulo",
     "subtract_with_borrow",
+    "summand_bits",
     "tweaks",
 ]
