@@ -19,29 +19,26 @@ def square_root(gates: Gates, x: Wires) -> Wires:
     if len(x) % 2:
         x = np.concatenate([x, np.zeros_like(x[:1])])
     low, high = gates.inverted(x[0::2]), x[1::2]
+    count = len(low)
     # D + 3 is D - 1 and a carry, unless D is 0.
-    ends = np.concatenate([low, high ^ low])
     (none,) = gates.both((low, gates.inverted(high)))
     carry = gates.inverted(none)
-    root = carry[-1:]
-    if len(low) == 1:
-        return root
-    rest = _before(ends, len(low) - 1, gates.inverted(root))
-    for i in range(len(low) - 2, -1, -1):
-        digits = len(root)
-        summand = np.concatenate([root ^ root[:1], root[:1]])
-        known = rest[: digits + 1]
-        total = known ^ summand
-        if i == 0:
-            into = decided(gates, known[:-1], total[:-1], carry[:1])
-            return np.concatenate([gates.inverted(total[-1:] ^ into), root])
-        into = carries(gates, np.concatenate([carry[i : i + 1], known[:-1]]), total[:-1])
-        total = total ^ into
-        root = np.concatenate([gates.inverted(total[-1:]), root])
-        rest = _before(ends, i, total)
-    return root
+    if count == 1:
+        return carry
+    # What lies below a sum: D - 1, and below that the carry into the next sum.
+    below = np.concatenate([carry[-1:], carry[:-1], low, high ^ low])
+    digits = np.concatenate([carry[-1:], np.zeros_like(carry[:1])])
+    rest = np.concatenate([below[count - 1 :: count], gates.inverted(digits[:1])])
+    for i in range(count - 2, 0, -1):
+        total = _differing(digits, rest)
+        total = total ^ carries(gates, rest[: len(digits)], total[:-1])
+        digits = np.concatenate([gates.inverted(total[-1:]), digits])
+        rest = np.concatenate([below[i::count], total])
+    total = _differing(digits, rest)
+    sign = total[-1:] ^ decided(gates, rest[1 : len(digits)], total[:-1], rest[:1])
+    return np.concatenate([gates.inverted(sign), digits[:-1]])
 
 
-def _before(ends: Wires, i: int, total: Wires) -> Wires:
-    """The two last bits of a remainder, and those above."""
-    return np.concatenate([ends[i :: len(ends) // 2], total])
+def _differing(digits: Wires, rest: Wires) -> Wires:
+    """Where both summands differ: the digits, with a 0 above them, are inverted by the last one."""
+    return digits ^ digits[:1] ^ rest[1 : len(digits) + 1]
