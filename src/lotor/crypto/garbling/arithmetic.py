@@ -10,7 +10,7 @@ from lotor.core.errors import InputError
 from lotor.crypto.garbling.comparison import decided, select
 from lotor.crypto.garbling.gates import Gates, Wires
 
-# A tree saves levels, and takes more AND gates: it is made where a level less is worth that many.
+# A tree has fewer levels and more AND gates: it pays if each level saved costs fewer than so many.
 # Of K sums of 59 bits, with their argmax, garbled 16 at once and evaluated one by one, by both:
 #   K = 2: bit by bit 228 gates on 64 levels, 0.37 ms; in a tree 424 on 16, 0.14 ms
 #   K = 15: 3218 on 88, 0.73 ms; in a tree 4688 on 40, 0.57 ms
@@ -95,10 +95,10 @@ def _sum(gates: Gates, x: Wires, y: Wires, carry: Wires, *, carry_out: bool) -> 
 
 
 def carries(gates: Gates, x: Wires, through: Wires) -> Wires:
-    """The carry into each bit, and out of the last one; the first row of x is the carry into it.
+    """The carry into each bit of a sum, and out of the last one: as many rows as x has.
 
-    A carry goes through a bit where both summands differ; elsewhere either of them, which x's next
-    row holds, is the next carry.
+    The first row of x is the carry into the sum, the others are the bits of one summand. A carry
+    goes through a bit where both summands differ; where they are equal, either is the next carry.
     """
     count = len(x)
     saved, added = (count - 4) / 2, x.shape[1] * (count - 2)
