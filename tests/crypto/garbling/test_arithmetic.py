@@ -17,6 +17,8 @@ from lotor.crypto.garbling import (
     add_if,
     add_modulo,
     add_with_carry,
+    arithmetic,
+    rebuilt,
     subtract,
     subtract_modulo,
     subtract_with_borrow,
@@ -26,6 +28,7 @@ from lotor.crypto.garbling.circuit import Formula
 Wanted = Callable[[int, int], int]
 PRIME = 2**61 - 1
 words = st.integers(0, 2**63 - 1)
+ways = pytest.mark.parametrize("level", [0, 10**6], ids=["bit by bit", "in a tree"])
 
 
 def by_width(width: int) -> list[tuple[Formula, Wanted]]:
@@ -47,8 +50,12 @@ def _modulo(gates: Gates, x: Wires, y: Wires, formula: Callable[..., Wires], mod
 
 
 @pytest.mark.parametrize("number", range(4))
-@pytest.mark.parametrize("width", [1, 2, 3, 4])
-def test_all_small_numbers(number: int, width: int) -> None:
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 6])
+@ways
+def test_all_small_numbers(
+    number: int, width: int, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arithmetic, "LEVEL", level)
     formula, wanted = by_width(width)[number]
     x, y = every_pair(width)
     circuit = BooleanCircuit(formula, (width, 1), (width, 1))
@@ -99,16 +106,46 @@ def test_add_if(bit: int) -> None:
     assert found == [(a + bit * b) % 8 for a, b in zip(x, y, strict=True)]
 
 
+@pytest.mark.parametrize("modulus", [2, 3, 5, 7, 8, 11, 13, 16, 19])
+@ways
+def test_rebuilt_from_all_small_numbers(
+    modulus: int, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arithmetic, "LEVEL", level)
+    bits = (modulus - 1).bit_length()
+    x, y = every_pair(bits, below=modulus)
+    less = [number - modulus + (1 << bits) for number in y]
+    inputs = [to_bits(numbers, bits) for numbers in (x, y, less)]
+    wanted = [(a + b) % modulus for a, b in zip(x, y, strict=True)]
+    for width in range(1, bits + 1):
+        circuit = BooleanCircuit(partial(rebuilt, width=width), *[(bits, 1)] * 3)
+        cut = [number % (1 << width) for number in wanted]
+        assert to_numbers(plainly(circuit, *inputs)) == cut
+        assert width < bits or to_numbers(secretly(circuit, *inputs)) == cut
+
+
 @pytest.mark.parametrize(
-    ("formula", "ands"),
+    ("formula", "few", "many"),
     [
-        (add, 62),
-        (add_with_carry, 63),
-        (subtract, 62),
-        (subtract_with_borrow, 63),
-        (modulo(add_modulo, PRIME), 63 + 64 + 63),
-        (modulo(subtract_modulo, PRIME), 63 + 62),
+        (add, (166, 10), (62, 62)),
+        (add_with_carry, (175, 11), (63, 63)),
+        (subtract, (166, 10), (62, 62)),
+        (subtract_with_borrow, (175, 11), (63, 63)),
+        (modulo(add_modulo, PRIME), (414, 23), (63 + 64 + 63, 63 + 64 + 1)),
+        (modulo(subtract_modulo, PRIME), (341, 21), (63 + 62, 63 + 62)),
     ],
 )
-def test_what_sums_cost(formula: Formula, ands: int) -> None:
-    assert BooleanCircuit(formula, (63, 1), (63, 1)).ands == ands
+def test_what_sums_cost(formula: Formula, few: tuple[int, int], many: tuple[int, int]) -> None:
+    """Gates for each number, and levels."""
+    for places, (ands, levels) in ((1, few), (2, few), (25, many), (100, many)):
+        circuit = BooleanCircuit(formula, (63, places), (63, places))
+        assert (circuit.ands, circuit.levels) == (ands * places, levels)
+
+
+@pytest.mark.parametrize(
+    ("places", "ands", "levels"), [(2, 654, 20), (100, 122 + 110 + 109, 122 + 1 + 109)]
+)
+def test_what_rebuilding_costs(places: int, ands: int, levels: int) -> None:
+    """All 122 bits are compared, and 110 are chosen and added."""
+    circuit = BooleanCircuit(partial(rebuilt, width=110), *[(122, places)] * 3)
+    assert (circuit.ands, circuit.levels) == (ands * places, levels)

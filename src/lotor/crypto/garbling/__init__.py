@@ -26,6 +26,7 @@ from lotor.crypto.garbling.arithmetic import (
     add_modulo,
     add_with_carry,
     constant,
+    rebuilt,
     subtract,
     subtract_modulo,
     subtract_with_borrow,
@@ -45,7 +46,14 @@ from lotor.crypto.garbling.hash import (
     security_bits,
     tweaks,
 )
-from lotor.crypto.garbling.labels import InputOrder, LabelSource, bits_of, chosen, read_labels
+from lotor.crypto.garbling.labels import (
+    InputOrder,
+    LabelSource,
+    bits_of,
+    bits_of_integers,
+    chosen,
+    read_labels,
+)
 from lotor.crypto.garbling.outputs import (
     TAG_BYTES,
     OutputCodes,
@@ -54,6 +62,14 @@ from lotor.crypto.garbling.outputs import (
     colours,
     opened,
     signs_of,
+)
+from lotor.crypto.garbling.roots import square_root
+from lotor.crypto.garbling.shared_scores import (
+    ResidueArgmaxCircuit,
+    RootArgmaxCircuit,
+    SumArgmaxCircuit,
+    residue_width,
+    summand_bits,
 )
 from lotor.crypto.garbling.tournament import argmax, maximum
 
@@ -77,6 +93,9 @@ __all__ = [
     "Place",
     "PlainGates",
     "Purpose",
+    "ResidueArgmaxCircuit",
+    "RootArgmaxCircuit",
+    "SumArgmaxCircuit",
     "Wires",
     "add",
     "add_if",
@@ -84,6 +103,7 @@ __all__ = [
     "add_with_carry",
     "argmax",
     "bits_of",
+    "bits_of_integers",
     "check_security",
     "chosen",
     "codes_of",
@@ -95,11 +115,15 @@ __all__ = [
     "maximum",
     "opened",
     "read_labels",
+    "rebuilt",
+    "residue_width",
     "security_bits",
     "select",
     "signs_of",
+    "square_root",
     "subtract",
     "subtract_modulo",
     "subtract_with_borrow",
+    "summand_bits",
     "tweaks",
 ]

@@ -25,7 +25,7 @@ class BooleanCircuit:
     >>> from lotor.crypto.garbling.arithmetic import add
     >>> eight = BooleanCircuit(add, (8, 1), (8, 1))
     >>> eight.ands, eight.levels, eight.table_bytes, eight.output
-    (7, 7, 224, (8, 1))
+    (13, 5, 416, (8, 1))
     """
 
     __slots__ = ("ands", "formula", "gates", "inputs", "output", "table_bytes")

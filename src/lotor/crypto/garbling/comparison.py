@@ -20,9 +20,9 @@ def less(gates: Gates, x: Wires, y: Wires) -> Wires:
     return greater(gates, y, x)
 
 
-def decided(gates: Gates, x: Wires, equal: Wires) -> Wires:
-    """x's bit at the highest place where `equal` is 0, and 0 if there is none, as one row."""
-    below = np.zeros_like(x[:1])
+def decided(gates: Gates, x: Wires, equal: Wires, below: Wires | None = None) -> Wires:
+    """x's bit at the highest place where `equal` is 0, and if there is none what lies below (0)."""
+    below = np.zeros_like(x[:1]) if below is None else below
     return (_bit_by_bit if x.shape[1] >= RIPPLE else _in_pairs)(gates, below, x, equal)
 
 

@@ -1,5 +1,6 @@
 """A garbler's own input labels."""
 
+from collections.abc import Sequence
 from struct import Struct
 
 import numpy as np
@@ -59,6 +60,19 @@ def bits_of(words: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
     octets = np.ascontiguousarray(words, dtype="<u8").reshape(-1, 1).view(np.uint8)
     bits = np.unpackbits(octets, axis=1, count=width, bitorder="little")
     return np.ascontiguousarray(bits.T).reshape(width, *words.shape)
+
+
+def bits_of_integers(numbers: Sequence[int], width: int) -> NDArray[np.uint8]:
+    """The bits of numbers of any size, (width, numbers).
+
+    >>> bits_of_integers([1, 6], 3).tolist()
+    [[1, 0], [0, 1], [0, 1]]
+    """
+    size = -(-width // 8)
+    octets = b"".join(number.to_bytes(size, "little") for number in numbers)
+    rows = np.frombuffer(octets, np.uint8).reshape(len(numbers), size)
+    bits = np.unpackbits(rows, axis=1, count=width, bitorder="little")
+    return np.ascontiguousarray(bits.T)
 
 
 def chosen(zeros: Labels, bits: NDArray[np.uint8], delta: Delta) -> Labels:
