@@ -80,21 +80,21 @@ FAULTS = [
         AREA,
         "epoch {epoch}, batch {batch}, for {purpose}",
         "epoch {epoch}, for {purpose}",
-        ("garbling/test_hash.py",),
+        ("ot/test_hash.py",),
     ),
     Fault(
         "one hash key serves all purposes",
         AREA,
         "batch {batch}, for {purpose}",
         "batch {batch}",
-        ("garbling/test_hash.py",),
+        ("ot/test_hash.py",),
     ),
     Fault(
         "tweaks do not depend on the epoch",
         AREA,
         "np.uint64(epoch << 48 | circuit << 32)",
         "np.uint64(circuit << 32)",
-        ("garbling/test_hash.py",),
+        ("ot/test_hash.py",),
     ),
     Fault(
         "a new round keeps the tweaks of the last one",
@@ -127,8 +127,8 @@ FAULTS = [
     Fault(
         "a sum forgets its highest carry",
         AREA,
-        "if carry_out or i < bits - 1:",
-        "if i < bits - 1:",
+        "return np.concatenate([total ^ into[:-1], into[-1:]])",
+        "return np.concatenate([total ^ into[:-1], np.zeros_like(into[-1:])])",
         ("garbling/test_arithmetic.py",),
     ),
     Fault(
@@ -143,7 +143,7 @@ FAULTS = [
         AREA,
         "if bits < LEAST_SECURITY_BITS:",
         "if bits < LEAST_SECURITY_BITS / 2:",
-        ("garbling/test_hash.py",),
+        ("ot/test_hash.py",),
     ),
     Fault(
         "tables that are too long are taken",

@@ -36,16 +36,6 @@ from lotor.crypto.garbling.comparison import equal, greater, less, select
 from lotor.crypto.garbling.evaluator import Evaluator
 from lotor.crypto.garbling.garbler import Garbled, Garbler
 from lotor.crypto.garbling.gates import CountingGates, Gates, PlainGates, Wires
-from lotor.crypto.garbling.hash import (
-    LEAST_SECURITY_BITS,
-    HashKey,
-    HashKeys,
-    Place,
-    Purpose,
-    check_security,
-    security_bits,
-    tweaks,
-)
 from lotor.crypto.garbling.labels import (
     InputOrder,
     LabelSource,
@@ -72,6 +62,16 @@ from lotor.crypto.garbling.shared_scores import (
     summand_bits,
 )
 from lotor.crypto.garbling.tournament import argmax, maximum
+from lotor.crypto.ot.hash import (
+    LEAST_SECURITY_BITS,
+    HashKey,
+    HashKeys,
+    Place,
+    Purpose,
+    check_security,
+    security_bits,
+    tweaks,
+)
 
 __all__ = [
     "AND_BYTES",

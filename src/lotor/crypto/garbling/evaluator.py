@@ -14,8 +14,8 @@ from lotor.crypto.garbling.half_gates import (
     check_inputs,
     transposed_labels,
 )
-from lotor.crypto.garbling.hash import HashKey, Place, octets
 from lotor.crypto.ot import Labels
+from lotor.crypto.ot.hash import HashKey, Place, octets
 
 
 class Evaluator:

@@ -16,8 +16,8 @@ from lotor.crypto.garbling.half_gates import (
     check_inputs,
     transposed_labels,
 )
-from lotor.crypto.garbling.hash import HashKey, Place, octets
 from lotor.crypto.ot import Delta, Labels
+from lotor.crypto.ot.hash import HashKey, Place, octets
 
 
 class Garbled(NamedTuple):

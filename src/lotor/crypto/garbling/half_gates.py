@@ -12,7 +12,9 @@ import numpy as np
 from lotor.core.errors import InputError
 from lotor.crypto.garbling.circuit import BooleanCircuit
 from lotor.crypto.garbling.gates import Pair, Wires
-from lotor.crypto.garbling.hash import (
+from lotor.crypto.garbling.tracing import Calls, traced, untraced
+from lotor.crypto.ot import Labels
+from lotor.crypto.ot.hash import (
     Encrypt,
     HashKey,
     Place,
@@ -21,8 +23,6 @@ from lotor.crypto.garbling.hash import (
     octets,
     tweak_base,
 )
-from lotor.crypto.garbling.tracing import Calls, traced, untraced
-from lotor.crypto.ot import Labels
 
 # So many AND gates of a circuit are worked on together, if a level has them. Tables are in the
 # order of steps: both parties must cut circuits alike.

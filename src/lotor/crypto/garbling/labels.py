@@ -8,9 +8,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError, FormatError, InputError
-from lotor.crypto.garbling.hash import Place
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot import LABEL_BYTES, Delta, Labels
+from lotor.crypto.ot.hash import Place
 from lotor.crypto.prf import KEY_BYTES
 
 # batch, epoch, circuit, and 32 bits for the counter

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import IntegrityError
-from lotor.crypto.garbling.hash import HashKey, Place, tweaks
 from lotor.crypto.ot import Delta, Labels
+from lotor.crypto.ot.hash import HashKey, Place, tweaks
 
 TAG_BYTES = 8
 

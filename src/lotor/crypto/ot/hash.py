@@ -14,7 +14,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from lotor.core.errors import CryptoError, InputError
-from lotor.crypto.ot import LABEL_BITS, Labels
+from lotor.crypto.ot.delta import LABEL_BITS, Labels
 from lotor.crypto.prf import KEY_BYTES, derive_key
 
 LEAST_SECURITY_BITS = 100
@@ -70,12 +70,20 @@ class HashKey:
 
     def hashed(self, labels: Labels, tweak: Labels) -> Labels:
         """The hash of each label; both are of shape (..., 2)."""
+        return self.finished(self.begun(labels), tweak)
+
+    def begun(self, labels: Labels) -> Labels:
+        """pi(x): what the hashes of a label under several tweaks have in common."""
         count = labels.size // 2
-        buffers = np.empty((2, count + 1, 2), np.uint64)  # AES wants room behind what it writes
-        self.encrypt(octets(np.ascontiguousarray(labels)), octets(buffers[0]))
-        once = buffers[0, :count].reshape(labels.shape)
-        self.encrypt(octets(once ^ tweak), octets(buffers[1]))
-        return once ^ buffers[1, :count].reshape(labels.shape)
+        buffer = np.empty((count + 1, 2), np.uint64)  # AES wants room behind what it writes
+        self.encrypt(octets(np.ascontiguousarray(labels)), octets(buffer))
+        return buffer[:count].reshape(labels.shape)
+
+    def finished(self, begun: Labels, tweak: Labels) -> Labels:
+        """The hashes of labels that were begun; tweaks may have axes of their own in front."""
+        hashed = self.begun(begun ^ tweak)
+        hashed ^= begun
+        return hashed
 
 
 class HashKeys:
@@ -152,11 +160,11 @@ def security_bits(ands_per_key: int) -> float:
     return LABEL_BITS - log2(max(ands_per_key, 1))
 
 
-def check_security(ands_per_key: int) -> None:
-    """Refuse less than 100 bits."""
+def check_security(ands_per_key: int, what: str = "AND gates") -> None:
+    """Refuse less than 100 bits; `what` says what one key hashes for."""
     bits = security_bits(ands_per_key)
     if bits < LEAST_SECURITY_BITS:
         raise InputError(
-            f"{ands_per_key} AND gates under one hash key leave {bits:.0f} bits of security, and "
+            f"{ands_per_key} {what} under one hash key leave {bits:.0f} bits of security, and "
             f"{LEAST_SECURITY_BITS} is the least: use smaller batches"
         )
