@@ -37,8 +37,8 @@ FAULTS = [
     Fault(
         "one permutation for all rounds",
         "masks",
-        "sigma = game.draws.order(t + 1)",
-        "sigma = game.draws.order(1)",
+        "sigma = self.draws.order(t + 1)",
+        "sigma = self.draws.order(1)",
         ("linucb_ds/test_views.py",),
     ),
     Fault(

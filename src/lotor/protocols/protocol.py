@@ -84,6 +84,9 @@ class SecureProtocol(Protocol):
     policy_options: ClassVar[tuple[str, ...]] = ()
     """Parameters of the policy that are options of their own on the command line."""
 
+    paper_options: ClassVar[tuple[str, ...]] = ()
+    """The options that only the paper's form has."""
+
     policy: AnyPolicy
     form: str
 
@@ -117,6 +120,16 @@ class SecureProtocol(Protocol):
             reason = f", because {cls.refused_forms[name]}" if name in cls.refused_forms else ""
             choices = " or ".join(cls.forms)
             raise InputError(f"{cls.name} has no form {name!r}{reason}: choose {choices}")
+
+    def check_paper_options(self) -> None:
+        """Refuse in the other forms what only the paper's form has."""
+        for one in fields(self):  # type: ignore[arg-type]
+            given = self.form != "paper" and one.name in self.paper_options
+            if given and getattr(self, one.name) != one.default:
+                raise InputError(
+                    f"{one.name} is an option of the paper's form, and form={self.form!r} has no "
+                    "use for it: leave it out, or choose form='paper'"
+                )
 
     @classmethod
     def better_forms(cls, name: str) -> tuple[str, ...]:

@@ -13,12 +13,13 @@ from helpers import Outcome, run_openly, view_of
 from lotor.core.effects import Checkpoint, Message, Steps
 from lotor.core.views import View
 from lotor.crypto.paillier import Ciphertext, PrivateKey, generate_keypair
-from lotor.policies.linear import Layout, LinearPolicy, SlotBits
+from lotor.policies.linear import Layout, LinearPolicy
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.paper import comp, form
 from lotor.protocols.linucb_ds.paper.attacks import scores_in
 from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
 from lotor.protocols.linucb_ds.paper.messages import LinUCBTotal
+from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from lotor.protocols.party import Party
 from lotor.protocols.plain.linear import linear_layout
 
@@ -40,7 +41,7 @@ def known_keys(of_comp: PrivateKey, of_customer: PrivateKey) -> Iterator[None]:
         yield
 
 
-def small(policy: LinearPolicy | None = None, slot_bits: SlotBits = 64) -> lotor.LinUCBDS:
+def small(policy: LinearPolicy | None = None, slot_bits: PaperSlotBits = 64) -> lotor.LinUCBDS:
     """The protocol for a policy, with keys that protect nothing."""
     if isinstance(policy, lotor.SpectralUCB):
         return lotor.SpectralUCBDS(policy, insecure_key_bits=BITS, slot_bits=slot_bits)

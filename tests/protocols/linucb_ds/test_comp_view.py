@@ -9,19 +9,20 @@ import pytest
 import lotor
 from helpers import Outcome, run_openly, truth_of
 from lotor.core.vectors import largest_norm
-from lotor.policies.linear import LinearPolicy, SlotBits
+from lotor.policies.linear import LinearPolicy
 from lotor.protocols.attack import Score
 from lotor.protocols.linear_draws import LinearDraws
+from lotor.protocols.linucb_ds.attacks import real_rewards
 from lotor.protocols.linucb_ds.paper.attacks import (
     ArmsFromScores,
     RewardsFromScores,
     ScoresDecrypted,
     ThetaDecrypted,
-    real_rewards,
     tracker_of,
 )
 from lotor.protocols.linucb_ds.paper.leakage import COMP, MEASURED
 from lotor.protocols.linucb_ds.paper.messages import Winner
+from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from protocols.linucb_ds.stage import (
     known_keys,
     messages_of,
@@ -55,7 +56,7 @@ def _keys() -> Iterator[None]:
 )
 @pytest.mark.parametrize("slot_bits", [64, 96])
 def test_comp_recovers_all_arms_and_rewards(
-    policy: LinearPolicy, arms: lotor.LinearArms, slot_bits: SlotBits
+    policy: LinearPolicy, arms: lotor.LinearArms, slot_bits: PaperSlotBits
 ) -> None:
     outcome = run_openly(small(policy, slot_bits), arms, budget=BUDGET, seed=5)
     seen, real = view(outcome, "comp"), truth_of(outcome)

@@ -8,7 +8,6 @@ import pytest
 
 import lotor
 from lotor.crypto.paillier import PackedLayout
-from lotor.policies.linear import SlotBits
 from lotor.protocols.linucb_ds.paper.complexity import (
     ADDITIONS,
     DECRYPTIONS,
@@ -18,6 +17,7 @@ from lotor.protocols.linucb_ds.paper.complexity import (
     figure_5,
     ours,
 )
+from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from protocols.linucb_ds.stage import BITS, known_keys, small, small_key, some_arms, some_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
@@ -33,7 +33,7 @@ def _keys() -> Iterator[None]:
 
 @pytest.mark.parametrize(("n", "k", "d"), SIZES)
 @pytest.mark.parametrize("slot_bits", [64, 96])
-def test_counted_operations_are_ours(n: int, k: int, d: int, slot_bits: SlotBits) -> None:
+def test_counted_operations_are_ours(n: int, k: int, d: int, slot_bits: PaperSlotBits) -> None:
     result = lotor.run(small(slot_bits=slot_bits), some_arms(1, k=k, d=d), budget=n, seed=1)
     expected = ours(n, k, key_bits=BITS, slot_bits=slot_bits, d=d)
     assert {name: result.operations[name] for name in expected} == expected

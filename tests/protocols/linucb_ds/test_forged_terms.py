@@ -11,11 +11,13 @@ from lotor.core.effects import Message
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.paillier import PublicKey
 from lotor.crypto.signing import Identity
+from lotor.protocols.linucb_ds.messages import LinUCBOrder, LinUCBSetup
 from lotor.protocols.linucb_ds.paper import messages
 from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
 from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
-from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
 from lotor.protocols.linucb_ds.paper.wire import COMP_KEY
+from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.party import Party
 from mallory import Change, Mallory
 from protocols.linucb_ds.attacks import ARMS, BUDGET, attack, flip, replaced
@@ -74,14 +76,14 @@ def test_a_key_that_comp_signed_for_something_else_is_refused(
 
 def with_terms(**fields: object) -> Change:
     def change(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.LinUCBSetup | messages.LinUCBOrder)
-        terms = msgspec.structs.replace(terms_from(message.terms), **fields)
+        assert isinstance(message, LinUCBSetup | LinUCBOrder)
+        terms = msgspec.structs.replace(terms_from(LinUCBPaperTerms, message.terms), **fields)
         return msgspec.structs.replace(message, terms=terms.to_bytes())
 
     return change
 
 
-@pytest.mark.parametrize(("kind", "after"), [(messages.LinUCBSetup, 0), (messages.LinUCBSetup, 1)])
+@pytest.mark.parametrize(("kind", "after"), [(LinUCBSetup, 0), (LinUCBSetup, 1)])
 @pytest.mark.parametrize("field", ["customer_key", "budget", "policy", "slot_bits"])
 def test_the_customers_key_and_terms_cannot_be_replaced(
     kind: type[Message], after: int, field: str
@@ -107,23 +109,23 @@ def test_an_order_that_is_replaced_on_its_way_to_p_is_refused_by_the_others() ->
         return party
 
     with pytest.raises(IntegrityError, match="terms of customer is not valid"):
-        attack(messages.LinUCBOrder, change, wrap=careless)
+        attack(LinUCBOrder, change, wrap=careless)
     with pytest.raises(ProtocolError, match="customer's terms differ from those") as error:
-        attack(messages.LinUCBOrder, change)
+        attack(LinUCBOrder, change)
     assert error.value.__notes__ == ["(raised at principal)"]
 
 
 def test_signatures_are_for_one_recipient() -> None:
     def swapped(message: Message, _: object) -> Message:
-        assert isinstance(message, messages.LinUCBOrder)
+        assert isinstance(message, LinUCBOrder)
         own = {"owner": message.signatures["comp"], "comp": message.signatures["owner"]}
         return msgspec.structs.replace(message, signatures=own)
 
     with pytest.raises(IntegrityError, match="is not valid for comp"):
-        attack(messages.LinUCBOrder, swapped)
+        attack(LinUCBOrder, swapped)
     for signatures in ({}, {"owner": b""}, {"owner": b"", "comp": b"", "principal": b""}):
         with pytest.raises(ProtocolError, match=r"^customer did not sign its order for exactly"):
-            attack(messages.LinUCBOrder, replaced(signatures=signatures))
+            attack(LinUCBOrder, replaced(signatures=signatures))
 
 
 @pytest.mark.parametrize("name", ["owner", "principal", "comp"])
@@ -139,7 +141,7 @@ def test_terms_other_than_announced_are_refused(name: str) -> None:
 
 
 def test_terms_that_no_run_can_fulfil_are_refused() -> None:
-    terms = LinUCBTerms(
+    terms = LinUCBPaperTerms(
         run="a", budget=9, policy="linucb", slot_bits=64, key_bits=3072, customer_key=b""
     )
     assert terms.check("a") == lotor.LinUCB()
@@ -158,7 +160,7 @@ def test_terms_that_no_run_can_fulfil_are_refused() -> None:
         with pytest.raises(
             ProtocolError, match=r"^customer signed terms that this version cannot read"
         ):
-            terms_from(junk)
+            terms_from(LinUCBPaperTerms, junk)
 
 
 @pytest.mark.parametrize("data", [b"", b"junk", b"LPai" + bytes(20)])

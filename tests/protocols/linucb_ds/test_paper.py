@@ -20,7 +20,8 @@ from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
 from lotor.protocols.linucb_ds.paper.form import LinUCBDSPaper
 from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
 from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal, LinUCBPrincipalMemory
-from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms, terms_from
+from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
+from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.durable import host as host_module
@@ -161,7 +162,7 @@ def place(ordered: bytes, seat: str, **more: object) -> Assignment:
 
 
 def test_an_order_says_what_was_asked_for(ordered: bytes) -> None:
-    terms = terms_from(ordered)
+    terms = terms_from(LinUCBPaperTerms, ordered)
     assert (terms.budget, terms.slot_bits, terms.key_bits) == (20, 96, 2048)
     plan = FORM.plan(ordered)
     assert plan.policy == "linucb:gamma=1.0,delta=0.01,R=0.2,S=1.0"
@@ -220,7 +221,9 @@ def test_a_budget_of_one_leaves_nothing_to_choose() -> None:
 def test_an_order_that_no_run_can_fulfil_is_refused(
     ordered: bytes, change: Mapping[str, object]
 ) -> None:
-    terms: LinUCBTerms = msgspec.structs.replace(terms_from(ordered), **change)
+    terms: LinUCBPaperTerms = msgspec.structs.replace(
+        terms_from(LinUCBPaperTerms, ordered), **change
+    )
     with pytest.raises(ProtocolError, match="customer"):
         FORM.plan(terms.to_bytes())
 

@@ -9,7 +9,7 @@ import lotor
 from helpers import run_openly, truth_of
 from lotor.protocols.chance import random_direction
 from lotor.protocols.linear_draws import LinearDraws
-from lotor.protocols.linucb_ds.paper.attacks import (
+from lotor.protocols.linucb_ds.attacks import (
     ALIKE,
     DirectionFromPulls,
     cosine,

@@ -12,7 +12,8 @@ import lotor
 from crypto.paillier.fixed_keys import fixed_key
 from helpers import Outcome, run_openly
 from lotor.core.fixed_point import Floats
-from lotor.policies.linear import LinearPolicy, SlotBits
+from lotor.policies.linear import LinearPolicy
+from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from lotor.protocols.plain import Plain
 from protocols.linucb_ds.stage import (
     decrypted_sum,
@@ -88,7 +89,7 @@ def instances(draw: st.DrawFn) -> tuple[lotor.LinearArms, lotor.LinUCB, int, int
 @settings(max_examples=150)
 @given(instances(), st.sampled_from([64, 96]))
 def test_linucb_ds_equals_plain(
-    instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int], slot_bits: SlotBits
+    instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int], slot_bits: PaperSlotBits
 ) -> None:
     arms, policy, budget, seed = instance
     secure = check(small(policy, slot_bits), arms, budget, seed)
@@ -98,12 +99,14 @@ def test_linucb_ds_equals_plain(
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(2, 12), st.sampled_from([64, 96]))
-def test_spectral_ucb_ds_equals_plain(seed: int, k: int, budget: int, slot_bits: SlotBits) -> None:
+def test_spectral_ucb_ds_equals_plain(
+    seed: int, k: int, budget: int, slot_bits: PaperSlotBits
+) -> None:
     check(small(lotor.SpectralUCB(C=20.0), slot_bits), some_graph(seed, k=k), budget, seed)
 
 
 @pytest.mark.parametrize("slot_bits", [64, 96])
-def test_equal_and_nearly_equal_arms_over_many_rounds(slot_bits: SlotBits) -> None:
+def test_equal_and_nearly_equal_arms_over_many_rounds(slot_bits: PaperSlotBits) -> None:
     """Ties in every round: of equal scores the first of the round's order wins on both sides."""
     x = np.array([[1.0, 0.0]] * 4 + [[1 - gap, 0.0] for gap in (1e-12, 1e-9, 1e-6)])
     secure = check(small(slot_bits=slot_bits), lotor.LinearArms(x, [0.5, 0.1]), 150, 3)

@@ -9,6 +9,7 @@ import pytest
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError, ProtocolError
 from lotor.crypto.paillier.encoding import CIPHERTEXT
+from lotor.protocols.linucb_ds.messages import LinUCBOrder, LinUCBSetup
 from lotor.protocols.linucb_ds.paper import messages
 from lotor.protocols.linucb_ds.paper.wire import place_of, position_of
 from mallory import Change
@@ -36,9 +37,9 @@ def _keys() -> Iterator[None]:
 
 # Every message: who sends it, and who reads it.
 WAY = [
-    (messages.LinUCBOrder, 0, "customer", "principal"),
-    (messages.LinUCBSetup, 0, "principal", "comp"),
-    (messages.LinUCBSetup, 1, "principal", "owner"),
+    (LinUCBOrder, 0, "customer", "principal"),
+    (LinUCBSetup, 0, "principal", "comp"),
+    (LinUCBSetup, 1, "principal", "owner"),
     (messages.CompKey, 0, "comp", "principal"),
     (messages.CompKey, 1, "principal", "owner"),
     (messages.Model, 0, "owner", "principal"),

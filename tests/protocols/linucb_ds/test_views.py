@@ -14,6 +14,7 @@ from lotor.core.effects import Message
 from lotor.crypto.paillier import PackedLayout
 from lotor.crypto.paillier.encoding import CIPHERTEXT, FINGERPRINT_BYTES
 from lotor.protocols.linear_draws import LinearDraws
+from lotor.protocols.linucb_ds.messages import LinUCBOrder, LinUCBSetup
 from lotor.protocols.linucb_ds.paper import messages
 from lotor.protocols.linucb_ds.paper.leakage import KEYS, MEASURED, NETWORK
 from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
@@ -37,8 +38,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 BUDGET = 25
 # Fields that hold ciphertexts, public keys or signatures; of the rest P reads every byte.
 PROTECTED = {
-    messages.LinUCBOrder: {"terms", "signatures"},
-    messages.LinUCBSetup: {"terms", "signature"},
+    LinUCBOrder: {"terms", "signatures"},
+    LinUCBSetup: {"terms", "signature"},
     messages.CompKey: {"public", "signature"},
     messages.Model: {"theta"},
     messages.PackedScores: {"packed"},

@@ -135,6 +135,7 @@ class ProductChooser:
 
     def receive(self, rows: ChosenRows, words: bytes, length: int) -> Residues:
         """The chooser's shares, (groups, length, primes), for vectors of this length."""
+        _check_words(rows, length)
         primes, excess = rows.modulus.columns(3)
         sent = _read_words(words, (length, *rows.choices.shape), primes, rows.batch)
         choices = rows.choices.astype(np.uint64)
@@ -181,9 +182,10 @@ class ProductSender:
                 f"vectors are for {vectors.shape[0]} groups of {vectors.shape[1]}: give one vector "
                 "for each number"
             )
+        length = vectors.shape[2]
+        _check_words(rows, length)
         added = np.ascontiguousarray(vectors.transpose(2, 3, 0, 1))[..., np.newaxis]
         self._uses.take((rows.batch,), added.tobytes())
-        length = len(added)
         primes, excess = rows.modulus.columns(3)
         sent = np.empty((length, *rows.labels.shape[:-1]), _WORD)
         sums = _empty_sums(rows.labels, length)
@@ -219,7 +221,6 @@ class _Hashes:
         """Loose words (entries, primes, groups, numbers, bits) of each array of labels."""
         primes, *inner = rows.labels.shape[:-1]
         each = prod(inner)
-        check_security(primes * each * length, "words of products")
         key = self._keys.of(self._epoch, rows.batch, Purpose.PRODUCTS)
         place = Place(self._epoch, 0, rows.batch)
         _, excess = rows.modulus.columns(3)
@@ -275,6 +276,14 @@ def _check_own(modulus: Modulus, residues: Residues, axes: int, what: str) -> No
             f"axes, and not {residues.dtype} words of shape {residues.shape}, or words that are "
             "not below their primes: make them with Modulus.residues"
         )
+
+
+def _check_words(rows: ChosenRows | OfferedRows, length: int) -> None:
+    """One key hashes for a whole batch."""
+    if length < 1:
+        raise InputError(f"the vectors of products have 1 entry at least, not {length}")
+    _, groups, numbers, *_ = rows.labels.shape
+    check_security(product_words(rows.modulus, (groups, numbers), length), "words of products")
 
 
 def _read_words(data: bytes, shape: tuple[int, ...], primes: Words, batch: int) -> Words:

@@ -1,7 +1,7 @@
 """Arithmetic on 64-bit words modulo primes p = 2^61 - c: 2^61 may be replaced by c.
 
-Primes and their c are arrays of any shape that words broadcast with. A *loose* word is congruent
-to what it stands for, but not reduced; a *settled* one is below its prime.
+Primes and their c are arrays of any shape that broadcasts to that of words. A *loose* word is
+congruent to what it stands for, but not reduced; a *settled* one is below its prime.
 """
 
 from typing import Final

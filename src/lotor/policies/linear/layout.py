@@ -18,7 +18,7 @@ clamped or not, and the arm of c_max has at least -H.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import floor, isfinite, ldexp, log2, sqrt
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,9 @@ from lotor.core.errors import InputError, PolicyError
 from lotor.core.fixed_point import Floats
 from lotor.policies.linear.bounds import check_norm
 
-SlotBits: TypeAlias = Literal[64, 96]
+SlotBits: TypeAlias = Literal[59, 62, 64, 96]
+"""The widths of the forms that compute on shares (59, 62) and of the paper's form (64, 96)."""
+
 Integers: TypeAlias = NDArray[np.int64]
 
 LEAST_BOUND, LARGEST_BOUND = 2.0**-64, 2.0**64
@@ -49,8 +51,8 @@ _NOISE_BITS = 32
 class Layout:
     """How u, theta, c and rewards become integers, from public bounds: |x| <= L, |theta| <= S.
 
-    64-bit slots compare scores to about 9 digits of L·S; 96-bit slots, for arms that are nearly
-    equal, to about 13.
+    Slots of 59 to 64 bits compare scores to 8 or 9 digits of L·S; 96-bit slots, for arms that are
+    nearly equal, to about 13.
 
     >>> layout = Layout(L=1.0, S=1.0, k=2, d=2)
     >>> theta = layout.theta(np.array([0.5, -0.25]))
@@ -71,8 +73,10 @@ class Layout:
     arm_fraction: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.slot_bits not in (64, 96):
-            raise InputError(f"slot_bits is {self.slot_bits!r}: give 64, or 96 for near-equal arms")
+        if self.slot_bits not in get_args(SlotBits):
+            raise InputError(
+                f"slot_bits is {self.slot_bits!r}: give 59, 62 or 64, or 96 for near-equal arms"
+            )
         if self.u_bits == 0:
             object.__setattr__(self, "u_bits", self.slot_bits // 2)
         if self.u_bits not in range(_LEAST_U_BITS, _MOST_U_BITS + 1):
@@ -172,8 +176,9 @@ class Layout:
     def scores(self, u: Integers, theta: Sequence[int], addends: Sequence[int]) -> list[int]:
         """The slots' contents, exactly: each in [0, 2^slot_bits - 3]."""
         # 64-bit products and all their partial sums are exact: see the top of this file.
-        exact = np.array(theta, dtype=np.int64 if self.slot_bits == 64 else object)
-        products = (u @ exact if self.slot_bits == 64 else u.astype(object) @ exact).tolist()
+        short = self.slot_bits <= 64
+        exact = np.array(theta, dtype=np.int64 if short else object)
+        products = (u @ exact if short else u.astype(object) @ exact).tolist()
         return [product + addend for product, addend in zip(products, addends, strict=True)]
 
     def arms(self, vectors: Floats) -> list[list[int]]:

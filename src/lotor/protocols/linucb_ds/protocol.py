@@ -6,7 +6,7 @@ sum of rewards.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from lotor.core.errors import InputError
 from lotor.core.options import option
@@ -18,13 +18,18 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
 LEAST_BUDGET = 2
-SLOT_BITS = (64, 96)
+PaperSlotBits: TypeAlias = Literal[64, 96]
+SLOT_BITS: tuple[SlotBits, ...] = get_args(PaperSlotBits)
+SLOTS_ON_SHARES: Mapping[str, SlotBits] = {"dealt": 62}
+"""The widths of the other forms, as their circuits have room for."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinUCBDS(SecureProtocol):
     """One owner's linear bandit, run by two clouds that see neither theta nor rewards.
 
+    In the form "dealt" theta is shared between them, and a dealer makes the randomness with which
+    they compute on shares; "paper" is the published form, which alone has the options that follow.
     `slot_bits` is the width in which a score is compared: 64, or 96 for arms that are nearly
     equal. `workers` are the processes and threads that each cloud uses. `key_bits` is the size of
     both Paillier keys; `insecure_key_bits` allows smaller ones, for tests and teaching.
@@ -42,22 +47,32 @@ class LinUCBDS(SecureProtocol):
     summary: ClassVar[str] = "a linear bandit at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = VectorSource
     forms: ClassVar[Mapping[str, str]] = {
-        "paper": "lotor.protocols.linucb_ds.paper.form:LinUCBDSPaper"
+        "paper": "lotor.protocols.linucb_ds.paper.form:LinUCBDSPaper",
     }
+    paper_options: ClassVar[tuple[str, ...]] = (
+        "key_bits",
+        "insecure_key_bits",
+        "slot_bits",
+        "workers",
+    )
     kind: ClassVar[type[LinearPolicy]] = LinUCB
 
     policy: LinearPolicy = field(default_factory=LinUCB)
     key_bits: int = field(
         default=3072,
         kw_only=True,
-        metadata=option("The size of both Paillier keys: 2048, 3072 or 4096."),
+        metadata=option("The size of both Paillier keys, in the paper's form: 2048, 3072 or 4096."),
     )
     insecure_key_bits: int | None = field(default=None, kw_only=True)
-    slot_bits: SlotBits = field(
-        default=64, kw_only=True, metadata=option("How wide a score is, 64 or 96.")
+    slot_bits: PaperSlotBits = field(
+        default=64,
+        kw_only=True,
+        metadata=option("How wide a score is in the paper's form, 64 or 96."),
     )
     workers: int = field(
-        default=1, kw_only=True, metadata=option("Processes of each cloud.", ordered=False)
+        default=1,
+        kw_only=True,
+        metadata=option("Processes of each cloud, in the paper's form.", ordered=False),
     )
     form: str = field(default="paper", kw_only=True, metadata=option("Which form of it to run."))
 
@@ -73,6 +88,7 @@ class LinUCBDS(SecureProtocol):
         if type(self.workers) is not int or self.workers < 1:
             raise InputError(f"workers is a whole number of at least 1, not {self.workers!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
+        self.check_paper_options()
 
     @property
     def least_budget(self) -> int | None:
@@ -80,16 +96,20 @@ class LinUCBDS(SecureProtocol):
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
-        return Plain(self.policy, {"slot_bits": self.slot_bits})
+        return Plain(self.policy, {"slot_bits": self.slots})
+
+    @property
+    def slots(self) -> SlotBits:
+        """How wide a score is in this form."""
+        return SLOTS_ON_SHARES.get(self.form, self.slot_bits)
 
     def options(self) -> Mapping[str, str | int]:
-        return {
-            "policy": to_text(self.policy),
-            "key_bits": self.insecure_key_bits or self.key_bits,
-            "slot_bits": self.slot_bits,
-            "workers": self.workers,
-            "form": self.form,
-        }
+        chosen: dict[str, str | int] = {"policy": to_text(self.policy)}
+        if self.form == "paper":
+            chosen["key_bits"] = self.insecure_key_bits or self.key_bits
+            chosen["slot_bits"] = self.slot_bits
+            chosen["workers"] = self.workers
+        return {**chosen, "form": self.form}
 
     @property
     def minimum_key_bits(self) -> int:

@@ -1,7 +1,7 @@
 """SAMBA (Ciucanu, Lafourcade, Marcadet and Soare, 2022): federated bandits over secret arms."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from lotor.core.errors import InputError, PolicyError
@@ -52,8 +52,6 @@ class Samba(SecureProtocol):
     }
 
     paper_options: ClassVar[tuple[str, ...]] = ("key_bits", "insecure_key_bits", "selection")
-    """What only the paper's form has: it encrypts the total, and selects in two ways."""
-
     shown_first: ClassVar[bool] = True
 
     policy: Policy = field(default_factory=UCB)
@@ -100,18 +98,8 @@ class Samba(SecureProtocol):
         if type(self.owners) is not int or self.owners < 1:
             raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
-        if self.form != "paper":
-            self._check_shared()
-
-    def _check_shared(self) -> None:
-        """Refuse what a form that computes on shares does not have."""
-        for one in fields(self):
-            if one.name in self.paper_options and getattr(self, one.name) != one.default:
-                raise InputError(
-                    f"{one.name} is an option of the paper's form, and form={self.form!r} has no "
-                    f"use for it: leave it out, or choose form='paper'"
-                )
-        if not self.policy.selects_maximum:
+        self.check_paper_options()
+        if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
                 f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
                 "computes on shares which score is the largest, and nothing else: choose "

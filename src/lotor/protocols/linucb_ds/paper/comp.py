@@ -7,17 +7,18 @@ from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, PackedLayout, PrivateKey, generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.crypto.workers import Workers
+from lotor.protocols.linucb_ds.messages import MOST_ARMS, LinUCBSetup
 from lotor.protocols.linucb_ds.paper.messages import (
     CompKey,
-    LinUCBSetup,
     LinUCBShape,
     MaskedSum,
     PackedScores,
     SwitchedSum,
     Winner,
 )
-from lotor.protocols.linucb_ds.paper.terms import MOST_ARMS, LinUCBTerms
-from lotor.protocols.linucb_ds.paper.wire import COMP_KEY, accept, place_of, position_of
+from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
+from lotor.protocols.linucb_ds.paper.wire import COMP_KEY, place_of, position_of
+from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
@@ -27,7 +28,7 @@ class LinUCBCompMemory(Memory, tag="linucb-ds/1/comp"):
     """The private key is Comp's own; nobody else ever has it."""
 
     private_key: bytes
-    terms: LinUCBTerms | None = None
+    terms: LinUCBPaperTerms | None = None
     k: int = 0
 
 
@@ -79,10 +80,10 @@ class LinUCBComp(Party):
             self.cpu_elsewhere = workers.cpu_seconds
         yield from self._switch_keys(memory.terms)
 
-    def _setup(self) -> Steps[LinUCBTerms]:
+    def _setup(self) -> Steps[LinUCBPaperTerms]:
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)  # step 1
         memory = self._memory
-        terms = accept(setup, self._identity, memory.run, self._order)
+        terms = accept(LinUCBPaperTerms, setup, self._identity, memory.run, self._order)
         public_key_from(terms.customer_key, self._minimum_bits, "customer")
         public = self._key.public.to_bytes()
         signature = self._identity.sign(public, run=memory.run, purpose=COMP_KEY, recipient="owner")
@@ -93,7 +94,7 @@ class LinUCBComp(Party):
         memory.k, memory.t = shape.k, 1
         return terms
 
-    def _compare(self, terms: LinUCBTerms, workers: Workers) -> Steps[None]:
+    def _compare(self, terms: LinUCBPaperTerms, workers: Workers) -> Steps[None]:
         memory, key = self._memory, self._key
         layout = PackedLayout(key.public.bits, memory.k, terms.slot_bits)
         for t in range(memory.t, terms.budget):
@@ -114,7 +115,7 @@ class LinUCBComp(Party):
             yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
         memory.t = terms.budget
 
-    def _switch_keys(self, terms: LinUCBTerms) -> Steps[None]:
+    def _switch_keys(self, terms: LinUCBPaperTerms) -> Steps[None]:
         memory = self._memory
         yield Checkpoint(memory.dump, memory.t)
         message: MaskedSum = yield Receive("principal", MaskedSum)  # step 5

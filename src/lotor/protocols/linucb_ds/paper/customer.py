@@ -7,8 +7,10 @@ from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
 from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.paper.messages import LinUCBOrder, LinUCBTotal
-from lotor.protocols.linucb_ds.paper.terms import PURPOSE, LinUCBTerms
+from lotor.protocols.linucb_ds.messages import LinUCBOrder
+from lotor.protocols.linucb_ds.paper.messages import LinUCBTotal
+from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
+from lotor.protocols.linucb_ds.terms import PURPOSE
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
@@ -18,13 +20,13 @@ class LinUCBCustomerMemory(Memory, tag="linucb-ds/1/customer"):
     """The terms that it orders, and the key that opens the answer."""
 
     private_key: bytes
-    terms: LinUCBTerms | None = None
+    terms: LinUCBPaperTerms | None = None
 
 
 class LinUCBCustomer(Party):
     """Steps 1 and 7 of Figure 3."""
 
-    def __init__(self, identity: Identity, order: LinUCBTerms, key: PrivateKey) -> None:
+    def __init__(self, identity: Identity, order: LinUCBPaperTerms, key: PrivateKey) -> None:
         self._identity = identity
         self._order = order
         self._key = key

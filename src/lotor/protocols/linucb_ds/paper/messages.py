@@ -1,26 +1,14 @@
 """LinUCB-DS's messages, in the order of the paper's steps (Figure 3).
 
 `t` is how many pulls were made, in a fixed width. Packed fields hold Paillier ciphertexts under
-Comp's key, all of one width and re-randomised before they are sent.
+Comp's key, all of one width and re-randomised before they are sent. The order and the terms are in
+linucb_ds/messages.py.
 """
 
 from lotor.core.effects import Message
+from lotor.protocols.linucb_ds.messages import ArmCatalogue
 
 WIRE = "linucb-ds/1/"
-
-
-class LinUCBOrder(Message, frozen=True, tag=WIRE + "order"):
-    """Step 1, customer to P: the terms, signed for the owner and for Comp."""
-
-    terms: bytes
-    signatures: dict[str, bytes]
-
-
-class LinUCBSetup(Message, frozen=True, tag=WIRE + "setup"):
-    """P to the owner and to Comp: the customer's terms."""
-
-    terms: bytes
-    signature: bytes
 
 
 class CompKey(Message, frozen=True, tag=WIRE + "comp-key"):
@@ -33,17 +21,9 @@ class CompKey(Message, frozen=True, tag=WIRE + "comp-key"):
     signature: bytes
 
 
-class Model(Message, frozen=True, tag=WIRE + "model"):
-    """Step 1, owner to P: the arms in clear, theta* under Comp's key, how large the noise is.
+class Model(ArmCatalogue, frozen=True, tag=WIRE + "model"):
+    """Step 1, owner to P: the arms, and theta* under Comp's key."""
 
-    Vectors are little-endian float64; eigenvalues are there where the arms form a graph.
-    """
-
-    k: int
-    d: int
-    vectors: bytes
-    eigenvalues: bytes
-    noise_sd: float
     theta: list[bytes]
 
 

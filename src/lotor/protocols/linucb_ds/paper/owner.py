@@ -2,19 +2,18 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.core.vectors import largest_norm
 from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms
-from lotor.policies.linear import Layout
-from lotor.protocols.linucb_ds.paper.messages import CompKey, LinUCBSetup, Model
-from lotor.protocols.linucb_ds.paper.terms import LinUCBTerms
-from lotor.protocols.linucb_ds.paper.wire import COMP_KEY, accept
+from lotor.protocols.linucb_ds.messages import LinUCBSetup
+from lotor.protocols.linucb_ds.paper.messages import CompKey, Model
+from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
+from lotor.protocols.linucb_ds.paper.wire import COMP_KEY
+from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
+from lotor.protocols.plain.linear import linear_layout
 from lotor.protocols.received import public_key_from
 
 
@@ -57,7 +56,7 @@ class LinUCBOwner(Party):
         memory = self._memory
         yield Checkpoint(memory.dump)
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)
-        terms = accept(setup, self._identity, memory.run, self._order)
+        terms = accept(LinUCBPaperTerms, setup, self._identity, memory.run, self._order)
         message: CompKey = yield Receive("principal", CompKey)
         self._identity.verify(
             message.public,
@@ -69,27 +68,13 @@ class LinUCBOwner(Party):
         )
         yield Send("principal", self._model(terms, message.public))  # step 1
 
-    def _model(self, terms: LinUCBTerms, comp_key: bytes) -> Model:
+    def _model(self, terms: LinUCBPaperTerms, comp_key: bytes) -> Model:
         """The arms, and theta* = (E_Comp(theta_1), …, E_Comp(theta_d))."""
         arms, policy = self._arms, terms.check(self._memory.run)
         policy.check_theta(arms.theta, arms.eigenvalues)
-        layout = Layout(
-            L=largest_norm(arms.vectors),
-            S=policy.bound,
-            k=arms.k,
-            d=arms.d,
-            slot_bits=terms.slot_bits,
-        )
+        layout = linear_layout(arms.vectors, policy, terms.slot_bits)
         key = public_key_from(comp_key, self._minimum_bits, "comp")
         with Randomisers(key, uses=arms.d) as randomisers:
             theta = [key.encrypt(m, randomisers).to_bytes() for m in layout.theta(arms.theta)]
         self._encryptions += arms.d
-        eigenvalues = arms.eigenvalues
-        return Model(
-            k=arms.k,
-            d=arms.d,
-            vectors=arms.vectors.astype("<f8").tobytes(),
-            eigenvalues=b"" if eigenvalues is None else np.asarray(eigenvalues, "<f8").tobytes(),
-            noise_sd=arms.noise_sd,
-            theta=theta,
-        )
+        return Model(**Model.fields(arms), theta=theta)

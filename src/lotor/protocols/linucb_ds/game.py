@@ -1,0 +1,105 @@
+"""What P plays in every form: it knows all of a round's scores but theta."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lotor.core.effects import Decided, Decision, Steps
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import Floats
+from lotor.policies.linear import LinearModel, ModelSnapshot, RewardSum
+from lotor.protocols.linear_draws import LinearDraws
+from lotor.protocols.linucb_ds.messages import ArmCatalogue
+from lotor.protocols.linucb_ds.terms import LinUCBTerms
+from lotor.protocols.memory import Memory
+from lotor.protocols.plain.linear import linear_layout
+
+
+class LinearPrincipalMemory(Memory, kw_only=True):
+    """P's own draws, what it was sent, and the sums so far. Each form says which terms it has."""
+
+    keys: dict[str, bytes]
+    terms: LinUCBTerms | None = None
+    model: ArmCatalogue | None = None
+    state: ModelSnapshot | None = None
+    arms: tuple[str, ...] = ()
+    noise: str = "0"
+
+
+class ScoreRows(NamedTuple):
+    """A round's scores, theta apart: position i is arm sigma[i], which has <u[i], theta> + c[i].
+
+    `u` and `c` are in the fixed point of the run's layout, where c is made an addend.
+    """
+
+    sigma: NDArray[np.intp]
+    u: NDArray[np.int64]
+    addends: list[int]
+
+
+class LinearGame:
+    """Made from P's memory. `noise` and `first` are given where an environment fixes them."""
+
+    def __init__(
+        self, memory: LinearPrincipalMemory, noise: Floats | None, first: int | None
+    ) -> None:
+        if memory.terms is None or memory.model is None:
+            raise InputError("P has no model yet: set it up first")
+        self._memory = memory
+        self.terms, self.catalogue = memory.terms, memory.model
+        vectors, eigenvalues = self.catalogue.arms()
+        policy = self.terms.check(memory.run)
+        try:
+            self.layout = linear_layout(vectors, policy, self.terms.slot_bits)
+            self.model: LinearModel = policy.start(
+                vectors, budget=self.terms.budget, eigenvalues=eigenvalues
+            )
+        except InputError as error:
+            raise ProtocolError(
+                f"owner sent a model that does not fit the order: {error}"
+            ) from None
+        self.draws = LinearDraws(
+            memory.keys,
+            self.catalogue.k,
+            noise_sd=self.catalogue.noise_sd,
+            noise=noise,
+            first=first,
+        )
+        # Since it was built: for attacks on P's view.
+        self.pulled: list[int] = []
+        self.rewards = RewardSum(self.layout, vectors)
+        if memory.state is not None:
+            self.model.restore(memory.state)
+            self.rewards.arms = [int(value) for value in memory.arms]
+            self.rewards.noise = int(memory.noise)
+
+    def __repr__(self) -> str:
+        return f"<LinearGame of run {self._memory.run} at round {self._memory.t}>"
+
+    def snapshot(self) -> bytes:
+        memory = self._memory
+        memory.state = self.model.snapshot()
+        # It may exceed 64 bits, the largest integers of msgpack.
+        memory.arms = tuple(str(value) for value in self.rewards.arms)
+        memory.noise = str(self.rewards.noise)
+        return memory.dump()
+
+    def rows(self, t: int) -> ScoreRows:
+        """After t pulls, in a fresh permutation; of equal scores its first wins, as in plain."""
+        sigma = self.draws.order(t + 1)
+        u, c = self.model.coefficients(t)
+        addends = self.layout.addends(c)
+        return ScoreRows(sigma, self.layout.u(u)[sigma], [addends[i] for i in sigma.tolist()])
+
+    def pull(self, t: int, arm: int) -> Steps[None]:
+        """pull*: the reward <x, theta> + noise is added up in its two parts.
+
+        Rewards that arrive encrypted from outside would be multiplied into b* here.
+        """
+        yield Decided(Decision.named(self._memory.run, t, arm))
+        noise = self.draws.noise(t)
+        self.model.update(arm, noise)
+        self.rewards.add(arm, noise)
+        self.pulled.append(arm)
+        self._memory.t = t

@@ -1,0 +1,48 @@
+"""P, the principal node, as it is built in every form."""
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from lotor.core.fixed_point import Floats
+from lotor.crypto.prf import new_key
+from lotor.protocols.linear_draws import FIRST, NOISE, TIES
+from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.memory import restored
+from lotor.protocols.party import Party
+
+M = TypeVar("M", bound=LinearPrincipalMemory)
+
+
+class LinearPrincipal(Party, Generic[M]):
+    """Knows the arms and which are pulled, and nothing of theta.
+
+    A simulation gives `keys` (the first arm, ties and noise), `noise` and `first`; elsewhere P
+    draws them itself.
+    """
+
+    memory_kind: type[M]
+    own_keys: tuple[str, ...] = ()
+    """What a form draws keys for, besides."""
+
+    game: LinearGame | None = None
+    """What it plays, once it is set up."""
+
+    def __init__(
+        self,
+        run: str,
+        *,
+        keys: Mapping[str, bytes] | None = None,
+        noise: Floats | None = None,
+        first: int | None = None,
+        order: bytes | None = None,
+        snapshot: bytes | None = None,
+    ) -> None:
+        self._noise = noise
+        self._first = first
+        self._order = order
+        drawn = {purpose: new_key() for purpose in (FIRST, TIES, NOISE, *self.own_keys)}
+        self._memory: M = (
+            self.memory_kind(party="principal", run=run, keys={**drawn, **(keys or {})})
+            if snapshot is None
+            else restored(self.memory_kind, snapshot, "principal", run)
+        )
