@@ -12,7 +12,7 @@ from lotor.cli.main import app
 from lotor.core.errors import InputError
 from lotor.environments import LinearContexts
 from lotor.protocols.helba import Helba
-from lotor.protocols.helba.paper.demo import one_user
+from lotor.protocols.helba.demo import one_user
 from lotor.sandbox import Federation
 
 FORM = Helba.form_called("paper")

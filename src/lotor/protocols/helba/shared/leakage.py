@@ -1,0 +1,67 @@
+"""Who sees what in the shared form, who holds which key, and how each message is protected.
+
+docs/security/private-contexts.md has the argument; `lotor audit helba` attacks recorded views.
+"""
+
+from lotor.protocols.helba.terms import KEY_AUTHORITY
+from lotor.protocols.leakage import Finding
+
+USER, SERVER, NETWORK = "user", "server", "network"
+
+ATTACKS: dict[str, tuple[str, ...]] = {}
+
+MEASURED: dict[str, Finding] = {
+    SERVER: Finding(
+        sees=(
+            "sums of contexts and rewards under the users' pads, columns and words of oblivious "
+            "transfers, bits under one-time choices"
+        ),
+        paper="nothing",
+        measured="T, K, d, the policy, the grid and the timing of rounds; no other clear value",
+        evidence=(
+            "Nothing is ever decrypted for it: it garbles the choice and never reads a result. "
+            "Estimates are renewed by a public schedule. **A server and any user together read "
+            "everything.**"
+        ),
+    ),
+    USER: Finding(
+        sees=(
+            "its own contexts, arms and rewards; V R and g + V s, which are uniform; its shares of "
+            "scores, which are uniform; labels; the arm"
+        ),
+        paper="the arm",
+        measured=(
+            "the arm, and nothing else: no gap, no noise to average. The same contexts against the "
+            "same sums give the same arm again"
+        ),
+        evidence=(
+            "R is uniform among invertible matrices and s among vectors, and both are new with "
+            "each batch. The circuit is exact and shows one bit for each arm. If a prime divided "
+            "det V, the run would stop; the plan has the chance of that, below 2^-35 for every run."
+        ),
+        tells=frozenset({"arms"}),
+    ),
+    KEY_AUTHORITY: Finding(
+        sees="the users' keys, which it makes",
+        paper="trusted",
+        measured="everything, if it also sees the server's sums: it must not be near the server",
+        evidence="It is sent one message, a sealing key, and takes no part in rounds.",
+    ),
+    NETWORK: Finding(
+        sees="messages of constant sizes; under TLS nothing else",
+        paper="not considered",
+        measured="T, K, d, the policy's schedule and the timing",
+        evidence="Every message has a width that is fixed for the run.",
+    ),
+}
+
+KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "pad key": ("covers all sums at the server; **all users share one**", (USER, KEY_AUTHORITY)),
+    "tie key": ("the order of equal scores; made by the authority", (USER, KEY_AUTHORITY)),
+    "sealing key": ("opens the users' keys on their way through the server", (USER,)),
+    "garbling key": ("delta and all labels of garbled circuits", (SERVER,)),
+    "hiding key": ("R and s of each batch", (SERVER,)),
+    "product key": ("delta of the products; the user's alone", (USER,)),
+    "transfer seeds": ("pairs at one, of which the other has one each, twice", (USER, SERVER)),
+    "hash key": ("the labels' hash; need not be secret", (USER, SERVER)),
+}
