@@ -55,7 +55,7 @@ def test_what_an_operator_types_can_be_kept_out_of_the_list_of_processes() -> No
 
 def test_what_the_noise_of_two_arms_comes_to() -> None:
     """The default noise, on the mean of two answers that are independent but for their sign."""
-    bits = lotor.Helba().noise_bits
+    bits = lotor.Helba(form="paper").noise_bits
     assert f"asked for, 2^-{bits} by default" in WORDS
     assert (
         f"both answers mirror each other, so that their noise is at best 2^-{bits + 0.5}" in WORDS

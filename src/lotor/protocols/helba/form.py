@@ -12,9 +12,12 @@ from lotor.protocols.cast import Cast
 from lotor.protocols.form import FEATURES, PULL, Contribution, Form, Member, Role
 from lotor.protocols.helba.demo import toy
 from lotor.protocols.helba.protocol import Helba
+from lotor.protocols.helba.regrets import followed, regrets
 from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.party import Run
 from lotor.protocols.plain.optimistic import linear_contexts
+from lotor.protocols.protocol import Protocol
+from lotor.protocols.report import Comparison
 
 
 class HelbaForm(Form[Helba]):
@@ -54,6 +57,12 @@ class HelbaForm(Form[Helba]):
                 "one context) under [owner] in its party.toml"
             )
         return brings.arms, brings.features // brings.arms, RewardScale(brings.low, brings.high)
+
+    def beside(self, protocol: Helba) -> Mapping[str, Protocol]:
+        return followed(protocol.policy)
+
+    def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:  # noqa: ARG002
+        return {"regret": regrets(contexts_of(comparison.environment), comparison)}
 
     def cast(self, protocol: Helba, budget: int, seed: int, size: int | None) -> Cast:
         if size is not None:

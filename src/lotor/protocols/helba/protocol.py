@@ -1,6 +1,6 @@
-"""HELBA (Garcelon, Perchet and Pirotta, 2022): a contextual bandit on ciphertexts.
+"""HELBA (Garcelon, Perchet and Pirotta, 2022): a contextual bandit whose server reads nothing.
 
-Users keep contexts and rewards; the server that learns from them only ever sees ciphertexts.
+Users keep contexts and rewards; the server that learns from them sees them covered or encrypted.
 """
 
 import warnings
@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Helba(SecureProtocol):
-    """An optimistic choice among encrypted contexts, by a server that cannot read them.
+    """An optimistic choice among hidden contexts, by a server that cannot read them.
 
-    - `policy`: `BatchedOFUL()`, whose index has no root, so that the server is alone with its
-      ciphertexts; or `BatchedOFUL(index="sqrt", C=1, eta=0.1, width="union")`, the paper's, with
-      which the user encrypts each new estimate again and tells one bit in a round;
+    - `policy`: `BatchedOFUL()`, whose index has no root, or `BatchedOFUL(index="sqrt", eta=0.1,
+      width="union")`, the paper's.
+
+    In the form "shared" (the default) the server learns nothing, and the user its arm and nothing
+    else; numbers are whole, and the arms are plain's:
+
+    - `context_bits`, `reward_bits`: contexts and rewards are multiples of 2^-bits.
+
+    "paper" is the published form, on CKKS ciphertexts, which alone has condition (8) (the policy's
+    `C`) and the options that follow:
+
     - `security`: 128, 192 or 256 bits, with fewer levels the higher it is;
     - `stages`: of how many polynomials a comparison is composed, 2 to 6. With more, smaller
       differences are decided right and the user can read less from an answer; each takes three
@@ -44,17 +52,15 @@ class Helba(SecureProtocol):
     - `insecure_degree` takes a smaller ring, for tests and teaching.
 
     >>> import lotor
-    >>> toy = lotor.LinearContexts.toy(rounds=3, seed=5)
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     helba = lotor.Helba(insecure_degree=1024)
-    >>> secure = lotor.run(helba, toy, budget=3, seed=1)
-    >>> plain = lotor.run(helba.plain(), toy, budget=3, seed=1)
-    >>> secure.arms == plain.arms and secure.reward == plain.reward
+    >>> toy = lotor.LinearContexts.toy(rounds=20, seed=5)
+    >>> helba = lotor.Helba()
+    >>> secure = lotor.run(helba, toy, budget=20, seed=1)
+    >>> secure.agrees_with(lotor.run(helba.plain(), toy, budget=20, seed=1))
     True
     """
 
     name: ClassVar[str] = "helba"
-    summary: ClassVar[str] = "the server sees only ciphertexts of contexts and rewards"
+    summary: ClassVar[str] = "the server sees neither contexts nor rewards"
     arms: ClassVar[type[ArmsSource]] = ArmContextSource
     forms: ClassVar[Mapping[str, str]] = {
         "shared": "lotor.protocols.helba.shared.form:HelbaShared",
@@ -81,7 +87,7 @@ class Helba(SecureProtocol):
     )
     shared_options: ClassVar[tuple[str, ...]] = ("context_bits", "reward_bits")
     default_budget: ClassVar[int] = 130
-    # With 128-bit security a round takes seconds.
+    # In the paper's form a round takes seconds.
     demo_budget: ClassVar[int] = 10
     policy_options: ClassVar[tuple[str, ...]] = ("index", "C", "eta")
 

@@ -22,10 +22,10 @@ from lotor.protocols.helba.paper.server import HelbaServer
 from lotor.protocols.helba.paper.setting import HelbaSetting
 from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.protocol import Helba
+from lotor.protocols.helba.regrets import regret_table
 from lotor.protocols.helba.terms import KEY_AUTHORITY, terms_from
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
-from lotor.protocols.protocol import Protocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
@@ -131,16 +131,13 @@ class HelbaPaper(HelbaForm):
         check_workers(setting, protocol.workers)
         return report.forecast(setting)
 
-    def beside(self, protocol: Helba) -> Mapping[str, Protocol]:
-        return report.followed(protocol.policy)
-
     def holds(self, protocol: Helba, comparison: Comparison) -> bool:
         return not any(one.wrong for one in _judged(protocol, comparison))
 
     def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:
         found = _judged(protocol, comparison)
         return {
-            "regret": report.regrets(contexts_of(comparison.environment), comparison),
+            **super().details(protocol, comparison),
             "decisions": {
                 "different": sum(not one.same for one in found),
                 "different_above_resolution": sum(one.wrong for one in found),
@@ -151,7 +148,7 @@ class HelbaPaper(HelbaForm):
     def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
         verdict = report.verdict(_judged(protocol, comparison))
         contexts = contexts_of(comparison.environment)
-        return [report.regret_table(contexts, comparison, verdict)]
+        return [regret_table(contexts, comparison, "HELBA, encrypted", verdict)]
 
 
 def _setting_of(helba: Helba, environment: Environment, budget: int) -> HelbaSetting:

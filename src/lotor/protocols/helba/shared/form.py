@@ -12,6 +12,7 @@ from lotor.policies import to_text
 from lotor.protocols.form import Assignment, Member, RunPlan
 from lotor.protocols.helba.form import HelbaForm, contexts_of
 from lotor.protocols.helba.protocol import Helba
+from lotor.protocols.helba.regrets import regret_table
 from lotor.protocols.helba.shared.authority import HelbaSharedAuthority
 from lotor.protocols.helba.shared.costs import HelbaSharedCosts
 from lotor.protocols.helba.shared.leakage import ATTACKS, MEASURED
@@ -23,7 +24,7 @@ from lotor.protocols.helba.shared.user import HelbaSharedUser
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.plain.optimistic import TIES
-from lotor.protocols.report import Counts, Forecast
+from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 
 
 class HelbaShared(HelbaForm):
@@ -63,6 +64,13 @@ class HelbaShared(HelbaForm):
         # Ties are drawn as plain draws them.
         tie_key = None if assignment.seed is None else draw_key(assignment.seed, TIES)
         return HelbaSharedAuthority(identity, setting.terms, tie_key=tie_key, snapshot=snapshot)
+
+    def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
+        del protocol
+        contexts, note = contexts_of(comparison.environment), ""
+        if comparison.secure.agrees_with(comparison.plain):
+            note = "Every decision is that of plain, on the same whole numbers."
+        return [regret_table(contexts, comparison, "HELBA, on shares", note)]
 
     def complexity(self, protocol: Helba, environment: Environment, budget: int) -> Counts:
         return {"expected": _costs(protocol, environment, budget).operations()}
