@@ -103,7 +103,7 @@ def ordered(
 ) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return group.order("user", StartRun("helba", budget, options, members))
+    return group.order("user", StartRun("helba", budget, {**options, "form": "paper"}, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:
