@@ -13,6 +13,14 @@ from lotor.crypto.ot.base import (
 )
 from lotor.crypto.ot.delta import LABEL_BITS, LABEL_BYTES, Delta, Labels
 from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender, column_bytes
+from lotor.crypto.ot.products import (
+    ChosenRows,
+    OfferedRows,
+    ProductChooser,
+    ProductSender,
+    product_rows,
+    product_words,
+)
 
 __all__ = [
     "ANSWER_BYTES",
@@ -23,9 +31,15 @@ __all__ = [
     "TRANSFERS",
     "BaseReceiver",
     "BaseSender",
+    "ChosenRows",
     "CorrelatedReceiver",
     "CorrelatedSender",
     "Delta",
     "Labels",
+    "OfferedRows",
+    "ProductChooser",
+    "ProductSender",
     "column_bytes",
+    "product_rows",
+    "product_words",
 ]
