@@ -20,8 +20,8 @@ from lotor.crypto.certificates import (
     Subject,
     Trust,
 )
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, read_frame
-from lotor.crypto.ckks.keys import _fingerprint
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.seal.framing import FrameKind
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import trusting_identities
 from mutations import SEED, HostileTarget, attack
@@ -87,17 +87,19 @@ def in_frame(kind: FrameKind, place: int) -> HostileTarget:
         FrameKind.EVALUATION_KEYS: secret.evaluation_keys([1]),
         FrameKind.CIPHERTEXT: secret.encrypt_to_bytes([1.0, 2.0]),
     }[kind]
-    frame = read_frame(kind, data, parameters)
+    frame = CKKSFrame.read(kind, data, parameters)
 
     def read(part: bytes) -> object:
         parts = [bytes(one) for one in frame.parts]
         parts[place] = part
         own = kind in (FrameKind.SECRET_KEY, FrameKind.PUBLIC_KEY)
-        key = _fingerprint(parameters, parts[0]) if own else frame.key
+        key = CKKSFrame.public_fingerprint(parameters, parts[0]) if own else frame.key
         made = CKKSFrame(kind, frame.parameters, key, tuple(parts), frame.level, frame.scale)
         return loaded(kind, made.to_bytes(), key)
 
-    return HostileTarget(f"part {place} of a {kind.title}", [bytes(frame.parts[place])], read)
+    return HostileTarget(
+        f"part {place} of a {CKKSFrame.title(kind)}", [bytes(frame.parts[place])], read
+    )
 
 
 def loaded(kind: FrameKind, data: bytes, key: str) -> object:
