@@ -4,14 +4,16 @@ import base64
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from crypto.ckks.small import small
 from crypto.paillier.fixed_keys import fixed_key
-from lotor.crypto import ckks, paillier
+from lotor.crypto import bfv, ckks, paillier
 from lotor.crypto.aead import Aead
+from lotor.crypto.bfv.context import BFVFrame, product_context
 from lotor.crypto.certificates import (
     Certificate,
     CertificateAuthority,
@@ -125,6 +127,44 @@ def ckks_objects() -> list[HostileTarget]:
     return [whole, *(in_frame(kind, place) for kind, place in places.items())]
 
 
+def bfv_objects() -> list[HostileTarget]:
+    """What SEAL reads, in frames whose check is right."""
+    key = bfv.ProductKey.generate()
+    (factor,) = key.encrypted(np.ones(1, dtype=np.uint64))
+    zeros = np.zeros((1, bfv.SLOTS), dtype=np.uint64)
+    message = bfv.ProductMaker(key.public, [factor]).message(zeros, zeros[0])
+    readers: dict[str, tuple[FrameKind, bytes, Callable[[bytes], object]]] = {
+        "public key": (
+            FrameKind.PUBLIC_KEY,
+            key.public,
+            lambda data: bfv.ProductMaker(data, [factor]),
+        ),
+        "secret key": (FrameKind.SECRET_KEY, key.to_bytes(), bfv.ProductKey.from_bytes),
+        "encrypted number": (
+            FrameKind.CIPHERTEXT,
+            factor,
+            lambda data: bfv.ProductMaker(key.public, [data]),
+        ),
+        "message": (FrameKind.CIPHERTEXT, message, key.read),
+    }
+    return [bfv_target(name, *entry) for name, entry in readers.items()]
+
+
+def bfv_target(
+    name: str, kind: FrameKind, data: bytes, read: Callable[[bytes], object]
+) -> HostileTarget:
+    frame = BFVFrame.read(kind, data, product_context())
+    *others, last = (bytes(part) for part in frame.parts)
+
+    def framed(part: bytes) -> object:
+        parts = (*others, part)
+        own = kind in (FrameKind.SECRET_KEY, FrameKind.PUBLIC_KEY)
+        key = BFVFrame.public_fingerprint(product_context(), parts[0]) if own else frame.key
+        return read(BFVFrame(kind, frame.parameters, key, parts, frame.level).to_bytes())
+
+    return HostileTarget(f"the last part of a BFV {name}", [last], framed)
+
+
 def certificates() -> list[HostileTarget]:
     authority, key = CertificateAuthority.create("federation"), PartyKey.new()
     certificate = authority.sign(key.request(Subject("lyon", "owner")), 30)
@@ -186,6 +226,7 @@ TARGETS = {
     for target in (
         *paillier_objects(),
         *ckks_objects(),
+        *bfv_objects(),
         *certificates(),
         *sealed_objects(),
     )

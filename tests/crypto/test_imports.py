@@ -11,6 +11,7 @@ import lotor
 LIBRARIES = {"cryptography", "gmpy2", "msgspec", "numpy", "tenseal", "websockets"}
 NEEDED = {
     "aead": {"cryptography"},
+    "bfv": {"numpy"},
     "certificates": {"cryptography", "msgspec"},
     # SEAL is loaded on first use, gmpy2 by the first set of parameters.
     "ckks": {"cryptography", "msgspec", "numpy"},
