@@ -17,8 +17,9 @@ modulus, 2^59, serves because b_j is a constant polynomial, so that products are
 by coefficient and nothing is encoded.
 
 The maker learns nothing about b (BFV, 128-bit security). The holder learns nothing but Y: a fresh
-encryption under the public key hides U in the message's second polynomial, and noise that is 2^65
-times as large hides it in the first; `statistical_distance` says how well. Both are always added.
+encryption under the public key hides U in the message's second polynomial, and flooding, about 2^65
+times as large as the noise that tells about U, hides it in the first; `statistical_distance` says
+how well. Both are always added.
 
 What is not protected: the holder must have made its public key and its encryptions honestly; U and
 V must be uniform and serve once, also after a crash; whoever can alter messages changes products,
