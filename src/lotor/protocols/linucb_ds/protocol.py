@@ -20,7 +20,7 @@ from lotor.protocols.protocol import SecureProtocol
 LEAST_BUDGET = 2
 PaperSlotBits: TypeAlias = Literal[64, 96]
 SLOT_BITS: tuple[SlotBits, ...] = get_args(PaperSlotBits)
-SLOTS_ON_SHARES: Mapping[str, SlotBits] = {"dealt": 62}
+SLOTS_ON_SHARES: Mapping[str, SlotBits] = {"shared": 59, "dealt": 62}
 """The widths of the other forms, as their circuits have room for."""
 
 
@@ -47,6 +47,7 @@ class LinUCBDS(SecureProtocol):
     summary: ClassVar[str] = "a linear bandit at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = VectorSource
     forms: ClassVar[Mapping[str, str]] = {
+        "shared": "lotor.protocols.linucb_ds.shared.form:LinUCBDSShared",
         "paper": "lotor.protocols.linucb_ds.paper.form:LinUCBDSPaper",
     }
     paper_options: ClassVar[tuple[str, ...]] = (
@@ -129,7 +130,8 @@ class SpectralUCBDS(LinUCBDS):
     summary: ClassVar[str] = "arms on a graph, at two clouds that see neither theta nor rewards"
     arms: ClassVar[type[ArmsSource]] = GraphSource
     forms: ClassVar[Mapping[str, str]] = {
-        "paper": "lotor.protocols.linucb_ds.paper.form:SpectralUCBDSPaper"
+        "shared": "lotor.protocols.linucb_ds.shared.form:SpectralUCBDSShared",
+        "paper": "lotor.protocols.linucb_ds.paper.form:SpectralUCBDSPaper",
     }
     kind: ClassVar[type[LinearPolicy]] = SpectralUCB
 
