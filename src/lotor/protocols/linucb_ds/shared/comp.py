@@ -6,7 +6,7 @@ import numpy as np
 
 from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.core.errors import CryptoError, InputError, ProtocolError
+from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.bfv import ProductKey
 from lotor.crypto.garbling import HashKeys, bits_of
 from lotor.crypto.ot import TRANSFERS, ProductSender
@@ -36,7 +36,7 @@ from lotor.protocols.linucb_ds.shared.schedule import (
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import round_place, row_bytes
+from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes
 from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.linucb_ds.theta.handing_out import ThetaHolding, hold
 from lotor.protocols.linucb_ds.theta.total_shares import send_sealed
@@ -168,10 +168,8 @@ class LinUCBSharedComp(Party):
         """Y = U·b + V of the rounds of a batch."""
         message: ProductBatch = yield Receive("principal", ProductBatch)  # step 4
         expect(message, batch_place(batch), "principal")
-        try:
+        with received_from("principal"):
             return self._key.read(message.products).astype("<u8").tobytes()
-        except CryptoError as error:
-            raise ProtocolError(f"principal sent unusable products: {error}") from None
 
     def _total(self, terms: LinUCBSharedTerms, holding: ThetaHolding) -> Steps[None]:
         memory, state = self._memory, self._memory.circuits
@@ -182,7 +180,8 @@ class LinUCBSharedComp(Party):
         sender = ProductSender(
             state.seeds, state.delta(memory.run), HashKeys(state.hash_key), epoch=SUM_EPOCH
         )
-        rows = sender.rows(0, TOTAL_MODULUS, message.columns, (1, holding.d))
+        with received_from("principal"):
+            rows = sender.rows(0, TOTAL_MODULUS, message.columns, (1, holding.d))
         vectors = TOTAL_MODULUS.residues(holding.in_total(terms))[np.newaxis, :, np.newaxis]
         words, share = sender.send(rows, vectors)
         yield Send("principal", SumWords(words))  # step 8

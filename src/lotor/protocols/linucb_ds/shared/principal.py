@@ -39,7 +39,7 @@ from lotor.protocols.linucb_ds.shared.schedule import (
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import round_place
+from lotor.protocols.linucb_ds.shared.wire import received_from, round_place
 from lotor.protocols.linucb_ds.theta.handing_out import in_scores, in_total, relay_model
 from lotor.protocols.linucb_ds.theta.messages import ModelShare
 from lotor.protocols.linucb_ds.theta.shares import to_bytes
@@ -135,7 +135,8 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
             expect(message, batch_place(j), "comp")
             coordinates.append(message.coordinate)
-        ProductMaker(key.public, coordinates)
+        with received_from("comp"):
+            ProductMaker(key.public, coordinates)
         self._memory.received = tuple(self._store.keep(data) for data in (key.public, *coordinates))
 
     def _rounds(self, game: LinearGame, side: ReadingSide, schedule: RoundSchedule) -> Steps[None]:
@@ -182,7 +183,8 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         yield Once(columns)
         yield Send("comp", SumColumns(columns))  # step 7
         words: SumWords = yield Receive("comp", SumWords)  # step 8
-        product = int(TOTAL_MODULUS.whole(chooser.receive(chosen, words.words, 1))[0, 0])
+        with received_from("comp"):
+            product = int(TOTAL_MODULUS.whole(chooser.receive(chosen, words.words, 1))[0, 0])
         own = sum(a * b for a, b in zip(arms, in_total(_model(memory), terms), strict=True))
         share = (product + own + game.rewards.noise) % terms.total_modulus
         theirs: SealedTotalShare = yield Receive("comp", SealedTotalShare)

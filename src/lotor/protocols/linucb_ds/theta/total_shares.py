@@ -7,7 +7,7 @@ from lotor.protocols.linucb_ds.messages import WIRE
 from lotor.protocols.linucb_ds.theta.shares import centred, from_bytes, to_bytes
 from lotor.protocols.linucb_ds.theta.terms import SharingTerms
 
-COMP_SHARE = "comp's share of the total"
+COMP_SHARE = "share of the total"
 
 
 class SealedTotalShare(Message, frozen=True, tag=WIRE + "sealed-total-share"):
