@@ -175,6 +175,7 @@ class LinUCBSharedComp(Party):
         memory, state = self._memory, self._memory.circuits
         yield Checkpoint(memory.dump, memory.t)
         message: SumColumns = yield Receive("principal", SumColumns)  # step 7
+        expect(message, round_place(terms.budget), "principal")
         # Words for two sets of choices would give theta's share away.
         yield Once(message.columns)
         sender = ProductSender(
@@ -184,7 +185,7 @@ class LinUCBSharedComp(Party):
             rows = sender.rows(0, TOTAL_MODULUS, message.columns, (1, holding.d))
         vectors = TOTAL_MODULUS.residues(holding.in_total(terms))[np.newaxis, :, np.newaxis]
         words, share = sender.send(rows, vectors)
-        yield Send("principal", SumWords(words))  # step 8
+        yield Send("principal", SumWords(message.place, words))  # step 8
         total = int(TOTAL_MODULUS.whole(share)[0, 0])
         yield from send_sealed(terms, self._identity, terms.customer_key, total)
 

@@ -49,10 +49,12 @@ class CoveredRows(ShareMessage, frozen=True, tag=WIRE + "rows"):
 class SumColumns(ShareMessage, frozen=True, tag=WIRE + "sum-columns"):
     """Step 7, P to Comp: the sum of the pulled arms, as choices in transfers."""
 
+    place: bytes
     columns: bytes
 
 
 class SumWords(ShareMessage, frozen=True, tag=WIRE + "sum-words"):
     """Step 8, Comp to P: its share of theta in words that only the choices open."""
 
+    place: bytes
     words: bytes

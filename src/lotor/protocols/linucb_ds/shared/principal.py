@@ -181,8 +181,10 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         columns, chosen = chooser.choose(0, TOTAL_MODULUS, TOTAL_MODULUS.residues([arms]))
         # Other choices under the same streams would tell Comp their difference.
         yield Once(columns)
-        yield Send("comp", SumColumns(columns))  # step 7
+        place = round_place(terms.budget)
+        yield Send("comp", SumColumns(place, columns))  # step 7
         words: SumWords = yield Receive("comp", SumWords)  # step 8
+        expect(words, place, "comp")
         with received_from("comp"):
             product = int(TOTAL_MODULUS.whole(chooser.receive(chosen, words.words, 1))[0, 0])
         own = sum(a * b for a, b in zip(arms, in_total(_model(memory), terms), strict=True))
