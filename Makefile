@@ -62,6 +62,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/linucb_ds.py $(BENCH)
 	$(BIN)/python benchmarks/sharing.py $(BENCH)
 	$(BIN)/python benchmarks/garbling.py $(BENCH)
+	$(BIN)/python benchmarks/products.py $(BENCH)
 	$(BIN)/python benchmarks/ppcb.py $(BENCH)
 	$(BIN)/python benchmarks/helba.py $(BENCH)
 

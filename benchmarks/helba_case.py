@@ -22,8 +22,8 @@ from machine import Others, own_peak
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
-from lotor.crypto.ckks.binding import SealEvaluator
 from lotor.crypto.ckks.context import context_of
+from lotor.crypto.seal.binding import SealEvaluator
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.paper.counts import Counts
 from lotor.protocols.helba.paper.forecast import Prices, measured

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from lotor.crypto.signing import trusting_identities
-from lotor.protocols.form import Assignment
+from lotor.protocols.form import MODEL, Assignment
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import SecureProtocol
 from restarting import Restarting
@@ -40,6 +40,7 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
             contribution=member.contribution,
             seed=run.seed,
             brings=frozenset(form.role(seat).brings),
+            data=run.environment if MODEL in form.role(seat).brings else None,
             environment=run.environment,
             simulated=protocol,
         )

@@ -27,6 +27,7 @@ class Trial:
 
     protocol: str
     arms: str
+    form: str = "shared"
     budget: int = 100
     kills: int = 8
     seed: int = 7
@@ -34,7 +35,8 @@ class Trial:
 
 TRIALS = [
     pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=4), marks=pytest.mark.slow),
-    pytest.param(Trial("linucb-ds", "linear:10,4"), marks=pytest.mark.long),
+    pytest.param(Trial("linucb-ds", "linear:10,4", "paper"), marks=pytest.mark.long),
+    pytest.param(Trial("linucb-ds", "linear:10,4", "dealt"), marks=pytest.mark.long),
     pytest.param(Trial("spectral-ucb-ds", "graph:8"), marks=pytest.mark.long),
 ]
 
@@ -44,7 +46,8 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):
         killed = survived(trial, tmp_path / str(attempt))
         # A busy machine may end a run before everybody's turn has come.
-        if killed.total() >= trial.kills and set(killed) == MEMBERS:
+        members = MEMBERS | ({"dealer"} if trial.form == "dealt" else set())
+        if killed.total() >= trial.kills and set(killed) == members:
             return
     raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
 
@@ -52,14 +55,14 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
 def survived(trial: Trial, folder: Path) -> Counter[str]:
     """Run a trial to its end and hold it against plain; how often each party was killed."""
     survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
-    protocol = PROTOCOLS[trial.protocol].configured(None, {})
+    protocol = PROTOCOLS[trial.protocol].configured(None, {"form": trial.form})
     federation = survey_federation(folder, protocol, survey, seed=trial.seed)
     federation.wait = PATIENCE
     federation.prepare()
     with closing(federation):
         federation.serve()
-        options = ("--budget", str(trial.budget), "--key-bits", "2048", "--json")
-        order = (trial.protocol, "--form", protocol.form, *options)
+        options = ("--key-bits", "2048") if trial.form == "paper" else ()
+        order = (trial.protocol, "--form", protocol.form, "--budget", str(trial.budget), *options)
         federation.launch("customer", "start", *order)
         crashes = crash(federation, trial)
     journals = Journals(federation)

@@ -16,7 +16,7 @@ from lotor.core.errors import InputError
 from lotor.environments.sources import made_up
 
 LINEAR = ["linucb-ds", "spectral-ucb-ds"]
-FAST = ["--budget", "30", "--key-bits", "2048", "--seed", "7"]
+FAST = ["--budget", "30", "--form", "paper", "--key-bits", "2048", "--seed", "7"]
 
 
 def output(*arguments: str) -> str:
@@ -169,9 +169,11 @@ def test_made_up_arms_are_always_the_same_and_keep_the_default_bounds() -> None:
 
 
 def test_what_start_orders() -> None:
-    ordered = lotor.LinUCBDS.configured(None, {"slot_bits": 96}).order_options()
+    ordered = lotor.LinUCBDS.configured(None, {"form": "paper", "slot_bits": 96}).order_options()
     assert (ordered["slot_bits"], ordered["form"]) == (96, "paper")
-    spectral = lotor.SpectralUCBDS.configured("spectral-ucb:C=2", {"key_bits": 2048})
+    spectral = lotor.SpectralUCBDS.configured(
+        "spectral-ucb:C=2", {"form": "paper", "key_bits": 2048}
+    )
     given = spectral.order_options()
     assert str(given["policy"]).startswith("spectral-ucb:")
     assert "C=2" in str(given["policy"])

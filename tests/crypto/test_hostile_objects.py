@@ -4,14 +4,16 @@ import base64
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from crypto.ckks.small import small
 from crypto.paillier.fixed_keys import fixed_key
-from lotor.crypto import ckks, paillier
+from lotor.crypto import bfv, ckks, paillier
 from lotor.crypto.aead import Aead
+from lotor.crypto.bfv.context import BFVFrame, product_context
 from lotor.crypto.certificates import (
     Certificate,
     CertificateAuthority,
@@ -20,8 +22,8 @@ from lotor.crypto.certificates import (
     Subject,
     Trust,
 )
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, read_frame
-from lotor.crypto.ckks.keys import _fingerprint
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.seal.framing import FrameKind
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import trusting_identities
 from mutations import SEED, HostileTarget, attack
@@ -87,17 +89,19 @@ def in_frame(kind: FrameKind, place: int) -> HostileTarget:
         FrameKind.EVALUATION_KEYS: secret.evaluation_keys([1]),
         FrameKind.CIPHERTEXT: secret.encrypt_to_bytes([1.0, 2.0]),
     }[kind]
-    frame = read_frame(kind, data, parameters)
+    frame = CKKSFrame.read(kind, data, parameters)
 
     def read(part: bytes) -> object:
         parts = [bytes(one) for one in frame.parts]
         parts[place] = part
         own = kind in (FrameKind.SECRET_KEY, FrameKind.PUBLIC_KEY)
-        key = _fingerprint(parameters, parts[0]) if own else frame.key
+        key = CKKSFrame.public_fingerprint(parameters, parts[0]) if own else frame.key
         made = CKKSFrame(kind, frame.parameters, key, tuple(parts), frame.level, frame.scale)
         return loaded(kind, made.to_bytes(), key)
 
-    return HostileTarget(f"part {place} of a {kind.title}", [bytes(frame.parts[place])], read)
+    return HostileTarget(
+        f"part {place} of a {CKKSFrame.title(kind)}", [bytes(frame.parts[place])], read
+    )
 
 
 def loaded(kind: FrameKind, data: bytes, key: str) -> object:
@@ -121,6 +125,44 @@ def ckks_objects() -> list[HostileTarget]:
     # Not the keys within evaluation keys: SEAL would end this process, see test_key_trial.py.
     places = dict.fromkeys(FrameKind, 0) | {FrameKind.SECRET_KEY: 1}
     return [whole, *(in_frame(kind, place) for kind, place in places.items())]
+
+
+def bfv_objects() -> list[HostileTarget]:
+    """What SEAL reads, in frames whose check is right."""
+    key = bfv.ProductKey.generate()
+    (factor,) = key.encrypted(np.ones(1, dtype=np.uint64))
+    zeros = np.zeros((1, bfv.SLOTS), dtype=np.uint64)
+    message = bfv.ProductMaker(key.public, [factor]).message(zeros, zeros[0])
+    readers: dict[str, tuple[FrameKind, bytes, Callable[[bytes], object]]] = {
+        "public key": (
+            FrameKind.PUBLIC_KEY,
+            key.public,
+            lambda data: bfv.ProductMaker(data, [factor]),
+        ),
+        "secret key": (FrameKind.SECRET_KEY, key.to_bytes(), bfv.ProductKey.from_bytes),
+        "encrypted number": (
+            FrameKind.CIPHERTEXT,
+            factor,
+            lambda data: bfv.ProductMaker(key.public, [data]),
+        ),
+        "message": (FrameKind.CIPHERTEXT, message, key.read),
+    }
+    return [bfv_target(name, *entry) for name, entry in readers.items()]
+
+
+def bfv_target(
+    name: str, kind: FrameKind, data: bytes, read: Callable[[bytes], object]
+) -> HostileTarget:
+    frame = BFVFrame.read(kind, data, product_context())
+    *others, last = (bytes(part) for part in frame.parts)
+
+    def framed(part: bytes) -> object:
+        parts = (*others, part)
+        own = kind in (FrameKind.SECRET_KEY, FrameKind.PUBLIC_KEY)
+        key = BFVFrame.public_fingerprint(product_context(), parts[0]) if own else frame.key
+        return read(BFVFrame(kind, frame.parameters, key, parts, frame.level).to_bytes())
+
+    return HostileTarget(f"the last part of a BFV {name}", [last], framed)
 
 
 def certificates() -> list[HostileTarget]:
@@ -184,6 +226,7 @@ TARGETS = {
     for target in (
         *paillier_objects(),
         *ckks_objects(),
+        *bfv_objects(),
         *certificates(),
         *sealed_objects(),
     )

@@ -11,6 +11,7 @@ import lotor
 LIBRARIES = {"cryptography", "gmpy2", "msgspec", "numpy", "tenseal", "websockets"}
 NEEDED = {
     "aead": {"cryptography"},
+    "bfv": {"numpy"},
     "certificates": {"cryptography", "msgspec"},
     # SEAL is loaded on first use, gmpy2 by the first set of parameters.
     "ckks": {"cryptography", "msgspec", "numpy"},
@@ -21,6 +22,7 @@ NEEDED = {
     "paillier": {"gmpy2", "msgspec", "numpy"},
     "prf": {"cryptography", "numpy"},
     "residues": {"cryptography", "gmpy2", "numpy"},
+    "seal": set(),
     "sealing": {"cryptography"},
     "signing": {"cryptography"},
     "workers": {"msgspec"},

@@ -37,12 +37,15 @@ RUNS = (
     ),
     "plain --arms jester:{folder}/jester.csv --k 3 --minimum-ratings 2 --threshold 2",
     # Arms that are vectors.
-    "linucb-ds --key-bits 2048 --budget 5",
+    "linucb-ds --form paper --key-bits 2048 --budget 5",
     (
-        "linucb-ds --key-bits 2048 --budget 5 --arms linear:4,2 --slot-bits 96 "
+        "linucb-ds --form paper --key-bits 2048 --budget 5 --arms linear:4,2 --slot-bits 96 "
         "--policy linucb:gamma=0.5,R=0.2"
     ),
-    "spectral-ucb-ds --key-bits 2048 --budget 5 --arms linear:14,2 --policy spectral-ucb:C=9",
+    (
+        "spectral-ucb-ds --form paper --key-bits 2048 --budget 5 --arms linear:14,2 "
+        "--policy spectral-ucb:C=9"
+    ),
     "plain --policy linucb --budget 100",
     "plain --policy linucb:S=2,L=3,delta=0.1 --arms linear:6,3 --budget 100",
     (

@@ -67,6 +67,7 @@ def cases() -> Iterator[Case]:
                 secure = built(
                     kind,
                     built(policy, **options),
+                    form="paper",
                     insecure_key_bits=SMALL_KEY,
                     slot_bits=slot_bits,
                 )
@@ -75,9 +76,9 @@ def cases() -> Iterator[Case]:
             name = f"{policy.__name__} {text(options)}, alone"
             yield Case(name, built(policy, **options), arms[usual], 100, seed=3, exact=not graph)
         for where, built_arms in arms.items():
-            secure = built(kind, insecure_key_bits=SMALL_KEY)
+            secure = built(kind, form="paper", insecure_key_bits=SMALL_KEY)
             name = f"{kind.__name__} on {where}, seed 0"
             exact = not graph and where != "GraphArms"
             yield Case(name, secure, built_arms, BUDGET, seed=0, exact=exact)
-    workers = built(lotor.LinUCBDS, insecure_key_bits=SMALL_KEY, workers=2)
+    workers = built(lotor.LinUCBDS, form="paper", insecure_key_bits=SMALL_KEY, workers=2)
     yield Case("LinUCBDS workers=2", workers, LINEAR["LinearArms"], 10)

@@ -9,13 +9,14 @@ from lotor.cli.derive import ProtocolGroup
 
 RECORDED = Path(__file__).with_name("command_line.json")
 ENCRYPTED = "--form paper --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2"
+PAPER = "--compare --trajectory --form paper --key-bits 2048"
 # Cheap ones that print JSON.
 DOCUMENTS = (
     "policies",
     "run plain --budget 20",
-    "run samba --compare --trajectory --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6",
-    "run linucb-ds --compare --trajectory --key-bits 2048 --arms linear:3,2 --budget 4",
-    "run spectral-ucb-ds --compare --trajectory --key-bits 2048 --arms graph:3 --budget 4",
+    f"run samba {PAPER} --arms 0.9,0.5 --budget 6",
+    f"run linucb-ds {PAPER} --arms linear:3,2 --budget 4",
+    f"run spectral-ucb-ds {PAPER} --arms graph:3 --budget 4",
     "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6",
     f"run helba --compare --trajectory {ENCRYPTED}",
     f"plan helba {ENCRYPTED}",
@@ -23,7 +24,13 @@ DOCUMENTS = (
 )
 # What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
 FORMERLY = {
-    "run samba --compare --trajectory --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6": (
+    f"run spectral-ucb-ds {PAPER} --arms graph:3 --budget 4": (
+        "run spectral-ucb-ds --compare --trajectory --key-bits 2048 --arms graph:3 --budget 4"
+    ),
+    f"run linucb-ds {PAPER} --arms linear:3,2 --budget 4": (
+        "run linucb-ds --compare --trajectory --key-bits 2048 --arms linear:3,2 --budget 4"
+    ),
+    f"run samba {PAPER} --arms 0.9,0.5 --budget 6": (
         "run samba --compare --trajectory --key-bits 2048 --arms 0.9,0.5 --budget 6"
     ),
     f"run helba --compare --trajectory {ENCRYPTED}": (

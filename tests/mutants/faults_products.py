@@ -11,8 +11,15 @@ FAULTS = [
     Fault(
         "a batch of products serves two vectors",
         "one-use rules",
-        "self._uses.take((rows.batch,), added.tobytes())",
-        "self._uses.take((rows.batch,), bytes(0))",
+        '{length} ".encode() + added.tobytes())',
+        '{length} ".encode())',
+        PRODUCTS,
+    ),
+    Fault(
+        "a batch of products serves two moduli",
+        "one-use rules",
+        'f"{rows.labels.shape} {length} ".encode() + added',
+        "added",
         PRODUCTS,
     ),
     Fault(

@@ -19,9 +19,11 @@ from lotor.core.errors import (
     ProtocolError,
     VersionError,
 )
-from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey, binding
+from lotor.crypto.ckks import Ciphertext, EvaluationKeys, PublicKey, SecretKey
 from lotor.crypto.ckks.context import context_of
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.seal import binding
+from lotor.crypto.seal.framing import FrameKind
 from lotor.protocols.helba.paper.wire import ciphertext_from
 
 KIT = small(2, (1,))
@@ -121,9 +123,9 @@ def test_another_kind(kind: FrameKind) -> None:
 def test_foreign_keys_and_parameters(kind: FrameKind) -> None:
     data = FRAMES[kind, None]
     with pytest.raises(KeyMismatchError, match="is needed"):
-        read_frame(kind, data, P, key="00" * 16)
+        CKKSFrame.read(kind, data, P, key="00" * 16)
     with pytest.raises(KeyMismatchError, match="same parameter set"):
-        read_frame(kind, data, parameters(3), key=PRINT)
+        CKKSFrame.read(kind, data, parameters(3), key=PRINT)
 
 
 def test_another_keys_ciphertext_is_not_decrypted() -> None:
@@ -145,7 +147,7 @@ def test_a_public_key_cannot_be_passed_off_as_another() -> None:
 
 @pytest.mark.parametrize("change", [{"level": 1}, {"scale": 2.0**39}, {"level": 9}])
 def test_a_header_that_contradicts_its_content(change: dict[str, float]) -> None:
-    frame = read_frame(FrameKind.CIPHERTEXT, FRAMES[FrameKind.CIPHERTEXT, None], P, key=PRINT)
+    frame = CKKSFrame.read(FrameKind.CIPHERTEXT, FRAMES[FrameKind.CIPHERTEXT, None], P, key=PRINT)
     values = {"level": frame.level, "scale": frame.scale, **change}
     forged = CKKSFrame(
         FrameKind.CIPHERTEXT,
@@ -169,9 +171,9 @@ def test_content_that_seal_did_not_write(kind: FrameKind) -> None:
 
 def test_content_of_seal_that_is_too_long_or_damaged() -> None:
     payload = binding.saved(KIT.secret.public.encrypt(1.0).seal)
-    assert check_payload(FrameKind.CIPHERTEXT, payload, len(payload)) is payload
+    assert CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, len(payload)) is payload
     with pytest.raises(FormatError):
-        check_payload(FrameKind.CIPHERTEXT, payload, len(payload) - 1)
+        CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, len(payload) - 1)
     damaged = payload[:30] + os.urandom(len(payload) - 30)
     with pytest.raises(LotorError):
         Ciphertext.from_bytes(
@@ -208,7 +210,7 @@ def test_lengths_that_do_not_add_up_although_the_check_fits() -> None:
     whole[HEADER_BYTES : HEADER_BYTES + 8] = struct.pack(">Q", 2**63)
     whole += sha256(b"lotor ckks frame v1\0" + whole).digest()
     with pytest.raises(FormatError, match="add up"):
-        read_frame(FrameKind.CIPHERTEXT, bytes(whole), P)
+        CKKSFrame.read(FrameKind.CIPHERTEXT, bytes(whole), P)
 
 
 @given(
@@ -222,7 +224,7 @@ def test_frames_round_trip(
     kind: FrameKind, parts: list[bytes], level: int, scale: float, mac_key: bytes | None
 ) -> None:
     frame = CKKSFrame(kind, P.fingerprint, PRINT, tuple(parts), level, scale)
-    read = read_frame(kind, frame.to_bytes(mac_key), P, key=PRINT, mac_key=mac_key)
+    read = CKKSFrame.read(kind, frame.to_bytes(mac_key), P, key=PRINT, mac_key=mac_key)
     assert [bytes(part) for part in read.parts] == parts
     assert (read.level, read.scale) == (level, scale)
 

@@ -9,7 +9,8 @@ from crypto.ckks.small import small
 from crypto.workers.jobs_for_tests import Aborting
 from lotor.core.errors import FormatError
 from lotor.crypto.ckks import EvaluationKeys, key_trial
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, read_frame
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.seal.framing import FrameKind
 
 KIT = small(2, (1,))
 P, KEY = KIT.parameters, KIT.secret.fingerprint
@@ -17,7 +18,7 @@ HONEST = KIT.secret.evaluation_keys([1])
 
 
 def with_part(place: int, part: bytes) -> bytes:
-    frame = read_frame(FrameKind.EVALUATION_KEYS, HONEST, P)
+    frame = CKKSFrame.read(FrameKind.EVALUATION_KEYS, HONEST, P)
     parts = [bytes(one) for one in frame.parts]
     parts[place] = part
     return CKKSFrame(FrameKind.EVALUATION_KEYS, P.fingerprint, KEY, tuple(parts)).to_bytes()

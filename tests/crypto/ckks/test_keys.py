@@ -19,9 +19,9 @@ from lotor.crypto.ckks import (
     Evaluator,
     PublicKey,
     SecretKey,
-    binding,
 )
-from lotor.crypto.ckks.binding import seal
+from lotor.crypto.seal import binding
+from lotor.crypto.seal.binding import seal
 
 KIT = small(2, (1, 2, -3))
 SLOTS = KIT.parameters.slots
@@ -186,7 +186,7 @@ def test_a_missing_package_names_itself(monkeypatch: pytest.MonkeyPatch) -> None
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("lotor.crypto.ckks.binding.import_module", missing)
+    monkeypatch.setattr("lotor.crypto.seal.binding.import_module", missing)
     seal.cache_clear()
     try:
         with pytest.raises(InputError, match="pip install tenseal"):

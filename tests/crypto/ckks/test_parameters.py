@@ -17,8 +17,8 @@ from lotor.crypto.ckks import (
     named_parameters,
     parameters_for,
 )
-from lotor.crypto.ckks.binding import seal
 from lotor.crypto.ckks.context import Context, context_of
+from lotor.crypto.seal.binding import seal
 
 
 @pytest.mark.parametrize("name", PARAMETER_SETS)

@@ -225,6 +225,17 @@ def test_a_batch_serves_one_content() -> None:
         sender.send(rows, b)
 
 
+def test_a_batch_serves_one_modulus() -> None:
+    """The same rows and words, but reduced modulo other primes."""
+    chooser, sender = both()
+    three = Modulus(3)
+    columns, _ = chooser.choose(1, TWO, TWO.residues([[1, 1, 1]]))
+    sender.send(sender.rows(1, TWO, columns, (1, 3)), TWO.residues(np.ones((1, 3, 1), int)))
+    rows = sender.rows(1, three, columns, (1, 2))
+    with pytest.raises(CryptoError, match="was used already"):
+        sender.send(rows, three.residues(np.ones((1, 2, 1), int)))
+
+
 def test_a_batch_can_be_chosen_ahead_of_others() -> None:
     chooser, sender = both()
     a, b = [drawn(n, TWO, 1, 2) for n in range(3)], [drawn(n, TWO, 1, 2, 2) for n in range(3)]
@@ -307,9 +318,9 @@ def test_batches_have_numbers_and_bounds() -> None:
     rows = sender.rows(2**48 - 1, TWO, columns, (1, 1))
     too_long = np.broadcast_to(TWO.residues(1), (1, 1, 2**28 // 122 + 1, 2))
     with pytest.raises(InputError, match="words of products under one hash key leave"):
-        sender.send(rows, too_long)
-    with pytest.raises(InputError, match="words of products under one hash key leave"):
         chooser.receive(kept, b"", 2**28 // 122 + 1)
+    with pytest.raises(InputError, match="words of products under one hash key leave"):
+        sender.send(rows, too_long)
     with pytest.raises(InputError, match="1 entry at least"):
         chooser.receive(kept, b"", 0)
 

@@ -1,7 +1,6 @@
 """Secure and plain are literally the same: every arm, every integer, the total."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from hypothesis import strategies as st
 import lotor
 from crypto.paillier.fixed_keys import fixed_key
 from helpers import Outcome, run_openly
-from lotor.core.fixed_point import Floats
 from lotor.policies.linear import LinearPolicy
 from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from lotor.protocols.plain import Plain
+from protocols.linucb_ds.instances import instances
 from protocols.linucb_ds.stage import (
     decrypted_sum,
     exact_sum,
@@ -29,7 +28,6 @@ from protocols.linucb_ds.stage import (
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
-Shape = Literal["random", "negative", "twins", "equal", "one of all"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,44 +44,6 @@ def check(protocol: lotor.LinUCBDS, arms: lotor.LinearArms, budget: int, seed: i
     total = secure.seats["customer"].output
     assert total == plain.reward == layout_of(secure).reward(exact_sum(secure))
     return secure
-
-
-@st.composite
-def vectors(draw: st.DrawFn) -> tuple[Floats, int]:
-    """Arms of very different lengths, and arms that are equal or nearly so."""
-    seed = draw(st.integers(0, 2**32))
-    generator = np.random.default_rng(seed)
-    k, d = draw(st.integers(2, 16)), draw(st.integers(1, 6))
-    x = generator.normal(size=(k, d))
-    shape: Shape = draw(st.sampled_from(["random", "negative", "twins", "equal", "one of all"]))
-    if shape == "negative":
-        x = -np.abs(x)
-    elif shape == "twins":
-        gap = 10.0 ** -draw(st.integers(6, 12))
-        x[k // 2 :] = x[: k - k // 2] * (1 + gap * generator.normal(size=(k - k // 2, d)))
-    elif shape == "equal":
-        x[k // 2 :] = x[: k - k // 2]
-    elif shape == "one of all":
-        x[:] = x[0]
-    lengths = 10.0 ** generator.uniform(-draw(st.integers(0, 12)), 0, size=(k, 1))
-    return x * lengths * 10.0 ** draw(st.integers(-9, 9)), seed
-
-
-@st.composite
-def instances(draw: st.DrawFn) -> tuple[lotor.LinearArms, lotor.LinUCB, int, int]:
-    x, seed = draw(vectors())
-    generator = np.random.default_rng(seed + 1)
-    budget = draw(st.integers(2, 12))
-    bound = 10.0 ** draw(st.integers(-9, 9))
-    theta = generator.normal(size=x.shape[1])
-    theta *= bound * draw(st.sampled_from([0.0, 1e-6, 0.5, 1.0])) / np.sqrt(np.square(theta).sum())
-    unit = bound * float(np.abs(x).max())
-    noise = unit * generator.normal(size=budget) if draw(st.booleans()) else None
-    first = draw(st.none() | st.integers(0, len(x) - 1))
-    arms = lotor.LinearArms(x, theta, noise_sd=0.1 * unit, noise=noise, first=first)
-    # gamma and R in the units of the arms and rewards, as a user would state them.
-    gamma = float(np.square(x).sum(axis=1).max()) * 10.0 ** draw(st.integers(-2, 1))
-    return arms, lotor.LinUCB(gamma=gamma, R=0.1 * unit, S=bound), budget, seed
 
 
 @settings(max_examples=150)
@@ -129,7 +89,7 @@ def test_the_papers_constants(policy: LinearPolicy, arms: lotor.LinearArms) -> N
 def test_real_key_sizes(bits: int) -> None:
     """Comp's key is of that size and the customer's of the other, so that they are not mixed up."""
     with known_keys(fixed_key(bits), fixed_key(5120 - bits)):
-        protocol = lotor.LinUCBDS(key_bits=bits)
+        protocol = lotor.LinUCBDS(key_bits=bits, form="paper")
         secure = check(protocol, some_arms(2, k=50, d=3), 4, 1)
     assert secure.parties["comp"].operations()["paillier_decryptions"] == 3 * 2 + 1
 
@@ -137,7 +97,7 @@ def test_real_key_sizes(bits: int) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_any_number_of_workers(workers: int) -> None:
     arms = some_arms(4, k=20, d=3)
-    protocol = lotor.LinUCBDS(insecure_key_bits=512, workers=workers)
+    protocol = lotor.LinUCBDS(insecure_key_bits=512, workers=workers, form="paper")
     check(protocol, arms, 5, 1)
 
 

@@ -12,6 +12,7 @@ import lotor
 from helpers import Outcome, run_openly, seen_by_comp
 from lotor.core.effects import Message
 from lotor.policies import Policy
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.paper import messages
 from lotor.protocols.samba.paper.comp import SambaPaperComp
@@ -19,7 +20,6 @@ from lotor.protocols.samba.paper.controller import SambaPaperController
 from lotor.protocols.samba.paper.customer import SambaPaperCustomer
 from lotor.protocols.samba.paper.leakage import FIGURE_7, KEYS, MEASURED, MESSAGES, ROLES, Sight
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
-from lotor.protocols.samba.protections import Protection
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 

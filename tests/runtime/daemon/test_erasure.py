@@ -289,7 +289,7 @@ def survey(folder: Path) -> Federation:
 @pytest.mark.parametrize("end", [FINISHED, STOPPED, FAILED])
 @pytest.mark.parametrize(
     ("make", "protocol", "options"),
-    [(split_features, lotor.PPCB, {}), (survey, lotor.LinUCBDS, {"key_bits": 2048})],
+    [(split_features, lotor.PPCB, {}), (survey, lotor.LinUCBDS, {})],
 )
 def test_servers_of_a_run_that_ended_cannot_give_back_its_data(
     tmp_path: Path,

@@ -135,8 +135,8 @@ def town(
     return home
 
 
-def order(budget: int = BUDGET) -> commands.StartRun:
-    return commands.StartRun("linucb-ds", budget, {"key_bits": 2048}, LINEAR)
+def order() -> commands.StartRun:
+    return commands.StartRun("linucb-ds", BUDGET, {}, LINEAR)
 
 
 async def ended(home: DaemonGroup, run: str, *names: str) -> dict[str, tuple[str, str]]:
@@ -205,7 +205,7 @@ def test_a_run_with_a_model_equals_plain(tmp_path: Path, owner: OwnerTable) -> N
             await home.down()
 
     reward, offered = asyncio.run(scene())
-    plain = lotor.run(lotor.LinUCB(), SURVEY.arms(), budget=BUDGET, seed=SEED)
+    plain = lotor.run(lotor.LinUCBDS().plain(), SURVEY.arms(), budget=BUDGET, seed=SEED)
     assert reward == plain.reward
     assert offered == (3 if owner is MODEL else 1)
 

@@ -40,7 +40,6 @@ from lotor.crypto.ckks.matrices import (
     upper_places,
 )
 from lotor.crypto.ckks.parameters import (
-    LARGEST_MODULUS,
     PARAMETER_SETS,
     InsecureParametersWarning,
     Parameters,
@@ -49,6 +48,7 @@ from lotor.crypto.ckks.parameters import (
 )
 from lotor.crypto.ckks.refresh import Mask, add_mask, encrypt_again, take_mask_off
 from lotor.crypto.ckks.sign import SignPolynomial, sign_polynomial
+from lotor.crypto.seal.rings import LARGEST_MODULUS
 
 __all__ = [
     "ADJUGATE_LEVELS",

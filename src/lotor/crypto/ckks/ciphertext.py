@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lotor.core.errors import FormatError, KeyMismatchError
-from lotor.crypto.ckks.binding import SealCiphertext, load, saved, seal
 from lotor.crypto.ckks.context import Context, context_of
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
+from lotor.crypto.ckks.framing import CKKSFrame
 from lotor.crypto.ckks.parameters import Parameters
+from lotor.crypto.seal.binding import SealCiphertext, load, saved, seal
+from lotor.crypto.seal.framing import FrameKind
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -53,12 +54,11 @@ class Ciphertext:
         cls, data: bytes, parameters: Parameters, key: str, *, mac_key: bytes | None = None
     ) -> "Ciphertext":
         """Load a ciphertext that must be under the key of this fingerprint."""
-        frame = read_frame(FrameKind.CIPHERTEXT, data, parameters, key=key, mac_key=mac_key)
-        if len(frame.parts) != 1:
-            raise FormatError("a CKKS ciphertext has one part: ask its sender for it again")
+        frame = CKKSFrame.read(FrameKind.CIPHERTEXT, data, parameters, key=key, mac_key=mac_key)
+        (part,) = frame.exactly(1)
         # SEAL's compression never makes it much longer than the numbers themselves.
         most = 2 * parameters.ciphertext_bytes(frame.level) + 4096
-        payload = check_payload(FrameKind.CIPHERTEXT, frame.parts[0], most)
+        payload = CKKSFrame.check_payload(FrameKind.CIPHERTEXT, part, most)
         context = context_of(parameters)
         ciphertext = cls(context, key, seal().Ciphertext())
         load(ciphertext.seal, context.seal, payload)

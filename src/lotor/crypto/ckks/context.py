@@ -8,9 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks.binding import ParmsId, SealCiphertext, SealPlaintext, refusals, seal
-from lotor.crypto.ckks.parameters import LARGEST_MODULUS, Parameters
+from lotor.core.errors import InputError, LevelsExhaustedError
+from lotor.crypto.ckks.parameters import Parameters
+from lotor.crypto.seal.binding import SealCiphertext, SealPlaintext, refusals, seal
+from lotor.crypto.seal.context import level_ids, seal_context
+from lotor.crypto.seal.rings import LARGEST_MODULUS
 
 Values: TypeAlias = float | Sequence[float] | NDArray[np.float64] | NDArray[np.complex128]
 """One number for all slots, or one for each of the first slots; the others become zero."""
@@ -22,22 +24,12 @@ class Context:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         library = seal()
-        settings = library.EncryptionParameters(library.SCHEME_TYPE.CKKS)
-        settings.set_poly_modulus_degree(parameters.degree)
-        settings.set_coeff_modulus([library.Modulus(prime) for prime in parameters.primes])
-        self.seal = library.SEALContext(settings, True, _security(parameters))
-        if not self.seal.parameters_set():
-            raise CryptoError(
-                f"SEAL refuses this parameter set: {self.seal.parameters_error_message()}; "
-                "choose one of the named sets"
-            )
+        self.seal = seal_context(
+            library.SCHEME_TYPE.CKKS, parameters.degree, parameters.primes, _security(parameters)
+        )
         self.encoder = library.CKKSEncoder(self.seal)
         self.evaluator = library.Evaluator(self.seal)
-        self.ids: list[ParmsId] = []
-        data = self.seal.first_context_data()
-        while data is not None:
-            self.ids.append(data.parms_id())
-            data = data.next_context_data()  # type: ignore[assignment]  # None at the end
+        self.ids = level_ids(self.seal)
 
     def level_of(self, ciphertext: SealCiphertext) -> int:
         return self.parameters.levels + 1 - ciphertext.coeff_modulus_size()

@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks.binding import SealCiphertext, refusals, result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Values
 from lotor.crypto.ckks.keys import EvaluationKeys
+from lotor.crypto.seal.binding import SealCiphertext, refusals, result_of
 
 # Scales that differ by less differ by rounding only, but SEAL compares every bit.
 _SAME_SCALE: Final = 1e-12

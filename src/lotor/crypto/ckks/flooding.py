@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import InputError
-from lotor.crypto.ckks.binding import result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.keys import PublicKey
+from lotor.crypto.seal.binding import result_of
 
 _UNIT = 2.0**-53
 

@@ -13,10 +13,11 @@ from dataclasses import fields
 import msgspec
 
 from lotor.core.errors import CryptoError, FormatError
-from lotor.crypto.ckks.binding import SealKeySwitchKeys, load, seal
 from lotor.crypto.ckks.context import Context, context_of
-from lotor.crypto.ckks.framing import FrameKind, check_payload
+from lotor.crypto.ckks.framing import CKKSFrame
 from lotor.crypto.ckks.parameters import Parameters
+from lotor.crypto.seal.binding import SealKeySwitchKeys, load, seal
+from lotor.crypto.seal.framing import FrameKind
 from lotor.crypto.workers import WorkerProcesses
 
 
@@ -33,7 +34,7 @@ def _loaded(
 ) -> SealKeySwitchKeys:
     parameters = context.parameters
     most = 2 * parameters.switching_key_bytes() + (parameters.degree + 4096) * 16
-    load(keys, context.seal, check_payload(FrameKind.EVALUATION_KEYS, part, most))
+    load(keys, context.seal, CKKSFrame.check_payload(FrameKind.EVALUATION_KEYS, part, most))
     return keys
 
 

@@ -4,8 +4,7 @@ A key's fingerprint is a hash of its public key, so that nobody can pass off ano
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from typing import Final, NoReturn
+from typing import NoReturn
 
 import msgspec
 import numpy as np
@@ -13,7 +12,12 @@ from numpy.typing import NDArray
 
 from lotor.core.errors import FormatError, InputError
 from lotor.core.unreadable import UNREADABLE
-from lotor.crypto.ckks.binding import (
+from lotor.crypto.ckks.ciphertext import Ciphertext, ciphertext_frame
+from lotor.crypto.ckks.context import Context, Values, context_of
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.ckks.key_trial import relinearisation_key, rotation_key, try_keys
+from lotor.crypto.ckks.parameters import Parameters
+from lotor.crypto.seal.binding import (
     KeyGenerator,
     SealKey,
     SealKeySwitchKeys,
@@ -24,13 +28,7 @@ from lotor.crypto.ckks.binding import (
     saved,
     seal,
 )
-from lotor.crypto.ckks.ciphertext import Ciphertext, ciphertext_frame
-from lotor.crypto.ckks.context import Context, Values, context_of
-from lotor.crypto.ckks.framing import CKKSFrame, FrameKind, check_payload, read_frame
-from lotor.crypto.ckks.key_trial import relinearisation_key, rotation_key, try_keys
-from lotor.crypto.ckks.parameters import FINGERPRINT_BYTES, Parameters
-
-_FINGERPRINT_LABEL: Final = b"lotor ckks public key v1\0"
+from lotor.crypto.seal.framing import FrameKind
 
 
 class PublicKey:
@@ -38,7 +36,7 @@ class PublicKey:
 
     def __init__(self, context: Context, key: SealKey, payload: bytes) -> None:
         self.context = context
-        self.fingerprint = _fingerprint(context.parameters, payload)
+        self.fingerprint = CKKSFrame.public_fingerprint(context.parameters, payload)
         # SEAL may write the same key in other bytes another time.
         self._payload = payload
         self._encryptor = seal().Encryptor(context.seal, key)
@@ -80,8 +78,10 @@ class PublicKey:
         mac_key: bytes | None = None,
     ) -> "PublicKey":
         """Load a public key, which must have this fingerprint if one is given."""
-        frame = read_frame(FrameKind.PUBLIC_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
-        return _load_public(frame, parameters, *_parts(frame, 1))
+        frame = CKKSFrame.read(
+            FrameKind.PUBLIC_KEY, data, parameters, key=fingerprint, mac_key=mac_key
+        )
+        return _load_public(frame, parameters, *frame.exactly(1))
 
     @classmethod
     def _make(cls, context: Context, generator: KeyGenerator) -> "PublicKey":
@@ -93,22 +93,12 @@ class PublicKey:
 def _load_public(
     frame: CKKSFrame, parameters: Parameters, payload: bytes | memoryview
 ) -> PublicKey:
-    if _fingerprint(parameters, payload) != frame.key:
-        raise FormatError(
-            f"this {frame.kind.title} does not have the fingerprint {frame.key} that it claims: "
-            "somebody exchanged its public key; get it from its owner again"
-        )
+    frame.check_public(parameters, payload)
     context = context_of(parameters)
     key = seal().PublicKey()
     most = 4 * parameters.ciphertext_bytes() + 4096
-    load(key, context.seal, check_payload(frame.kind, payload, most))
+    load(key, context.seal, CKKSFrame.check_payload(frame.kind, payload, most))
     return PublicKey(context, key, bytes(payload))
-
-
-def _fingerprint(parameters: Parameters, payload: bytes | memoryview) -> str:
-    digest = sha256(_FINGERPRINT_LABEL + bytes.fromhex(parameters.fingerprint))
-    digest.update(payload)
-    return digest.digest()[:FINGERPRINT_BYTES].hex()
 
 
 class SecretKey:
@@ -208,12 +198,14 @@ class SecretKey:
         mac_key: bytes | None = None,
     ) -> "SecretKey":
         """Load a secret key, which must have this fingerprint if one is given."""
-        frame = read_frame(FrameKind.SECRET_KEY, data, parameters, key=fingerprint, mac_key=mac_key)
-        public_part, secret_part = _parts(frame, 2)
+        frame = CKKSFrame.read(
+            FrameKind.SECRET_KEY, data, parameters, key=fingerprint, mac_key=mac_key
+        )
+        public_part, secret_part = frame.exactly(2)
         public = _load_public(frame, parameters, public_part)
         key = seal().SecretKey()
         most = 2 * parameters.ciphertext_bytes() + 4096
-        load(key, public.context.seal, check_payload(frame.kind, secret_part, most))
+        load(key, public.context.seal, CKKSFrame.check_payload(frame.kind, secret_part, most))
         return cls(public, key)
 
 
@@ -252,7 +244,9 @@ class EvaluationKeys:
 
         With `trial`, which is for keys of somebody else, another process loads them first.
         """
-        frame = read_frame(FrameKind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key)
+        frame = CKKSFrame.read(
+            FrameKind.EVALUATION_KEYS, data, parameters, key=key, mac_key=mac_key
+        )
         context = context_of(parameters)
         try:
             steps = msgspec.msgpack.decode(frame.parts[0], type=tuple[int, ...])
@@ -262,7 +256,7 @@ class EvaluationKeys:
             raise FormatError(
                 "these CKKS evaluation keys name impossible rotations: ask for them again"
             )
-        _, first, *others = _parts(frame, 2 + len(steps))
+        _, first, *others = frame.exactly(2 + len(steps))
         if trial:
             try_keys(parameters, [first, *others])
         relinearisation = relinearisation_key(first, context)
@@ -286,9 +280,3 @@ class EvaluationKeys:
                 "when the secret key makes the evaluation keys"
             )
         return step
-
-
-def _parts(frame: CKKSFrame, count: int) -> tuple[bytes | memoryview, ...]:
-    if len(frame.parts) != count:
-        raise FormatError(f"a {frame.kind.title} has {count} parts: ask its sender for it again")
-    return frame.parts

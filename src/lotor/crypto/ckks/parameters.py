@@ -3,9 +3,6 @@
 A ciphertext starts at level 0 and goes one level down with each product; the last level is
 `levels`. Its modulus is the product of the first prime and one prime per level that is left. The
 special prime takes part in key switching only, and counts for security like the others.
-
-Reference: M. Albrecht et al., Homomorphic Encryption Security Standard, 2018, table 1 (ternary
-secrets, classical attacks).
 """
 
 import math
@@ -16,23 +13,16 @@ from hashlib import sha256
 from typing import Final
 
 from lotor.core.errors import InputError
+from lotor.crypto.seal.rings import (
+    FINGERPRINT_BYTES,
+    FRESH_DEVIATION,
+    LARGEST_MODULUS,
+    largest_primes,
+)
 
-FINGERPRINT_BYTES: Final = 16
 SECURITY_LEVELS: Final = (128, 192, 256)
 
-LARGEST_MODULUS: Final = {
-    1024: {128: 27, 192: 19, 256: 14},
-    2048: {128: 54, 192: 37, 256: 29},
-    4096: {128: 109, 192: 75, 256: 58},
-    8192: {128: 218, 192: 152, 256: 118},
-    16384: {128: 438, 192: 305, 256: 237},
-    32768: {128: 881, 192: 611, 256: 476},
-}
-"""The most bits that all primes together may have, by degree and security; SEAL ends at 32768."""
-
 _SMALLEST_BITS, _LARGEST_BITS = 20, 60
-# Of a fresh error's coefficient: SEAL draws it as the difference of two sums of 21 bits.
-_FRESH_DEVIATION: Final = math.sqrt(21 / 2)
 # Below, a product of a large ring has no digit right.
 _COARSEST_BITS: Final = 30
 
@@ -74,7 +64,7 @@ class Parameters:
         self._check_sizes()
         self._settle_degree()
         self._check_security()
-        object.__setattr__(self, "primes", _primes(self.degree, self.prime_bits))
+        object.__setattr__(self, "primes", largest_primes(self.degree, self.prime_bits))
         object.__setattr__(self, "scales", self._scales())
         digest = sha256(self.text.encode()).digest()
         object.__setattr__(self, "fingerprint", digest[:FINGERPRINT_BYTES].hex())
@@ -174,7 +164,7 @@ class Parameters:
         rests = math.hypot(*primes[: len(primes) - level]) / special
         nearest = 2 * math.sin(math.pi / self.degree / 2)
         spread = math.sqrt(self.degree / 12 + nearest**-2)
-        fresh = _FRESH_DEVIATION * math.sqrt(self.degree) / self.scales[level]
+        fresh = FRESH_DEVIATION * math.sqrt(self.degree) / self.scales[level]
         return fresh * rests * spread
 
     def ciphertext_bytes(self, level: int = 0, *, seeded: bool = False) -> int:
@@ -184,31 +174,6 @@ class Parameters:
     def switching_key_bytes(self) -> int:
         """The memory of one key of relinearisation or rotation; serialised it is about half."""
         return 2 * (self.levels + 1) * (self.levels + 2) * self.degree * 8
-
-
-def _primes(degree: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The largest primes of these sizes that are 1 mod 2·degree, each once."""
-    found = {bits: _largest_primes(degree, bits, sizes.count(bits)) for bits in set(sizes)}
-    return tuple(found[bits].pop() for bits in sizes)
-
-
-def _largest_primes(degree: int, bits: int, count: int) -> list[int]:
-    # Imported here because it loads slowly, and reading the tables above does not need it.
-    import gmpy2  # noqa: PLC0415
-
-    step = 2 * degree
-    candidate = ((1 << bits) - 1) // step * step + 1
-    primes: list[int] = []
-    while len(primes) < count:
-        if candidate.bit_length() < bits:
-            raise InputError(
-                f"there are only {len(primes)} primes of {bits} bits for degree {degree} and "
-                f"{count} are needed: take larger ones"
-            )
-        if gmpy2.is_prime(candidate, 40):
-            primes.append(candidate)
-        candidate -= step
-    return primes
 
 
 def parameters_for(levels: int, security: int = 128, *, scale_bits: int = 48) -> Parameters:

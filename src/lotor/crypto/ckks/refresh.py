@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError, InputError, LevelsExhaustedError
-from lotor.crypto.ckks.binding import SealCiphertext, SealPlaintext, result_of
 from lotor.crypto.ckks.ciphertext import Ciphertext
 from lotor.crypto.ckks.context import Context
 from lotor.crypto.ckks.keys import PublicKey, SecretKey
+from lotor.crypto.seal.binding import SealCiphertext, SealPlaintext, result_of
 
 SMALLEST_MASK_BITS: Final = 40
 MASK_KEY_BYTES: Final = 32

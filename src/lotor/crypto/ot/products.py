@@ -185,7 +185,7 @@ class ProductSender:
         length = vectors.shape[2]
         _check_words(rows, length)
         added = np.ascontiguousarray(vectors.transpose(2, 3, 0, 1))[..., np.newaxis]
-        self._uses.take((rows.batch,), added.tobytes())
+        self._uses.take((rows.batch,), f"{rows.labels.shape} {length} ".encode() + added.tobytes())
         primes, excess = rows.modulus.columns(3)
         sent = np.empty((length, *rows.labels.shape[:-1]), _WORD)
         sums = _empty_sums(rows.labels, length)
@@ -235,14 +235,14 @@ class _Hashes:
 
 
 def _lines(part: slice, some: slice, primes: int) -> Words:
-    """The numbers of the rows' sequences in a block, (entries, primes): no two have the same."""
+    """A number for each entry and prime of a block, (entries, primes), that no others have."""
     entries = np.arange(part.start, part.stop, dtype=np.uint64)
     within = np.arange(some.start, some.stop, dtype=np.uint64)
     return entries[:, np.newaxis] * np.uint64(primes) + within
 
 
 def _tweaks(place: Place, lines: Words, each: int) -> Labels:
-    """(entries, primes, rows, 2), of which `tweaks` would make the same in one piece."""
+    """A block, (entries, primes, rows, 2), of what `tweaks` would make for a whole batch."""
     made = np.empty((*lines.shape, each, 2), np.uint64)
     made[..., 0] = tweak_base(place) + lines[..., np.newaxis] * np.uint64(each)
     made[..., 0] += np.arange(each, dtype=np.uint64)
@@ -272,9 +272,9 @@ def _weighted(sums: Words, modulus: Modulus) -> Residues:
 def _check_own(modulus: Modulus, residues: Residues, axes: int, what: str) -> None:
     if residues.ndim != axes or not residues.size or not modulus.contains(residues):
         raise InputError(
-            f"the {what} of products are residues modulo the {modulus.count} primes, in {axes} "
-            f"axes, and not {residues.dtype} words of shape {residues.shape}, or words that are "
-            "not below their primes: make them with Modulus.residues"
+            f"the {what} of products have {axes} axes, the last with a uint64 word below each of "
+            f"the {modulus.count} primes, and these {residues.dtype} words of shape "
+            f"{residues.shape} do not fit: make them with Modulus.residues"
         )
 
 

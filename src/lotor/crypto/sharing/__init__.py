@@ -29,6 +29,7 @@ from lotor.crypto.sharing.circuits import (
     Circuit,
     Opening,
     OpeningShare,
+    due,
     joined,
     to_message,
     together,
@@ -45,6 +46,12 @@ from lotor.crypto.sharing.engine import (
     reveal,
     reveal_bits,
     reveal_tally,
+)
+from lotor.crypto.sharing.known_vector import (
+    large_from_bytes,
+    large_to_bytes,
+    times_known,
+    times_known_large,
 )
 from lotor.crypto.sharing.local import run_locally, split
 from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
@@ -85,9 +92,12 @@ __all__ = [
     "constant",
     "contract",
     "differences",
+    "due",
     "group_count",
     "heats",
     "joined",
+    "large_from_bytes",
+    "large_to_bytes",
     "look_up",
     "losses",
     "mask",
@@ -108,6 +118,8 @@ __all__ = [
     "settled",
     "split",
     "square",
+    "times_known",
+    "times_known_large",
     "to_floats",
     "to_message",
     "to_words",

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Generator, Sequence
+from math import prod
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -17,10 +18,15 @@ T = TypeVar("T")
 
 
 class OpeningShare(NamedTuple):
-    """A share that is sent to the other server; `xor` says how the two are joined."""
+    """A share that is sent to the other server; `xor` says how the two are joined.
+
+    Where just one server sends something, `theirs` is the shape of what the other one sends, and
+    what was sent is opened as it is.
+    """
 
     share: Bits
     xor: bool
+    theirs: tuple[int, ...] | None = None
 
 
 Opening: TypeAlias = Sequence[OpeningShare]
@@ -54,18 +60,29 @@ def to_message(opening: Opening) -> bytes:
     return b"".join([np.ascontiguousarray(part.share).tobytes() for part in opening])
 
 
+def due(opening: Opening) -> int:
+    """How many bytes the other server sends in a round."""
+    return sum(
+        part.share.nbytes if part.theirs is None else prod(part.theirs) * part.share.itemsize
+        for part in opening
+    )
+
+
 def joined(opening: Opening, message: bytes, sender: str) -> list[Bits]:
     """The opened values, from the own shares and the other server's message."""
     opened: list[Bits] = []
     position = 0
-    expected = sum(part.share.nbytes for part in opening)
+    expected = due(opening)
     if len(message) != expected:
         raise ProtocolError(
             f"{sender} sent {len(message)} bytes of shares where {expected} are due: it computes "
             "something else, or its message was cut"
         )
-    for share, xor in opening:
-        theirs: Bits = np.ndarray(share.shape, share.dtype, message, position)
-        position += share.nbytes
-        opened.append(share ^ theirs if xor else share + theirs)
+    for share, xor, shape in opening:
+        theirs: Bits = np.ndarray(shape or share.shape, share.dtype, message, position)
+        position += theirs.nbytes
+        if shape is not None:
+            opened.append(theirs)
+        else:
+            opened.append(share ^ theirs if xor else share + theirs)
     return opened

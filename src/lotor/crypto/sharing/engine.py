@@ -60,6 +60,18 @@ class Engine(ABC):
         """Shares of what the dealer computes from earlier secrets."""
 
     @abstractmethod
+    def own(self, shape: tuple[int, ...], dtype: DType) -> Secret:
+        """A random value of the first server, of which the second one has no share."""
+
+    @abstractmethod
+    def told(self, compute: Compute, shape: tuple[int, ...], dtype: DType) -> Secret:
+        """What the dealer computes from earlier secrets and tells the second server alone."""
+
+    @abstractmethod
+    def given(self, shape: tuple[int, ...], dtype: DType) -> int:
+        """The number of what somebody gave the dealer: see `Recipe.deal`."""
+
+    @abstractmethod
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         """The same values in other places."""
 
@@ -145,12 +157,28 @@ class ServerEngine(Engine):
             raise CryptoError(_USED_UP)
         return self._secret(share)
 
+    def own(self, shape: tuple[int, ...], dtype: DType) -> Secret:
+        return self._secret(self._pads.bits(shape, dtype) if self.first else _nothing(dtype))
+
+    def told(self, compute: Compute, shape: tuple[int, ...], dtype: DType) -> Secret:
+        if self.first:
+            return self._secret(_nothing(dtype))
+        return self.dealt(compute, shape, dtype, xor=False)
+
+    def given(self, shape: tuple[int, ...], dtype: DType) -> int:  # noqa: ARG002
+        self._count += 1
+        return self._count - 1
+
     def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
         return self._secret(rearrange(secret.share))
 
     def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:  # noqa: ARG002
         self._count += 1
         return self._count - 1
+
+
+def _nothing(dtype: DType) -> Bits:
+    return np.zeros(0, dtype)
 
 
 def _common_shape(left: Secret, right: Secret) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Both servers and the dealer in one process: to try a circuit out, and for tests."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from lotor.crypto.sharing.engine import Engine, ServerEngine
 from lotor.crypto.sharing.pads import PadCipher, Pads
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.shares import Shared
-from lotor.crypto.sharing.words import Words
+from lotor.crypto.sharing.words import Bits, Words
 
 T = TypeVar("T")
 
@@ -31,23 +31,28 @@ def run_locally(circuit: Callable[..., Circuit[T]], *inputs: tuple[Words, Words]
     [0, 1, 0]
     """
 
-    def traced(engine: Engine) -> Circuit[T]:
-        zeros = [Shared(np.zeros_like(first), first=False) for first, _ in inputs]
-        return circuit(engine, *zeros)
+    def of(server: int) -> Callable[[Engine], Circuit[T]]:
+        shares = [Shared(pair[server], first=server == 0) for pair in inputs]
+        return lambda engine: circuit(engine, *shares)
 
-    recipe = Recipe.of(traced)
+    return run_both(of(0), of(1))
+
+
+def run_both(
+    first: Callable[[Engine], Circuit[T]],
+    second: Callable[[Engine], Circuit[T]],
+    given: Sequence[Bits] = (),
+) -> tuple[T, T]:
+    """The same for what each server runs, which must ask for the same; the dealer has `given`."""
+    recipe = Recipe.of(second)
     ciphers = [PadCipher(secrets.token_bytes(32)) for _ in range(2)]
 
     def pads(server: int) -> Pads:
         size = recipe.pad_bytes(first=server == 0)
         return Pads(ciphers[server], size, t=0, attempt=0, circuit=0)
 
-    corrections = recipe.deal(pads(0), pads(1))
-    engines = [ServerEngine(pads(0)), ServerEngine(pads(1), corrections)]
-    circuits = [
-        circuit(engine, *(Shared(shares[p], first=p == 0) for shares in inputs))
-        for p, engine in enumerate(engines)
-    ]
+    corrections = recipe.deal(pads(0), pads(1), given=given)
+    circuits = [first(ServerEngine(pads(0))), second(ServerEngine(pads(1), corrections))]
     results: list[T] = []
     opened: list[object] = [None, None]
     while True:
@@ -58,8 +63,8 @@ def run_locally(circuit: Callable[..., Circuit[T]], *inputs: tuple[Words, Words]
             except StopIteration as end:
                 results.append(end.value)
         if results:
-            first, second = results
-            return first, second
+            ours, theirs = results
+            return ours, theirs
         messages = [to_message(opening) for opening in asked]
         opened = [
             joined(opening, message, "the other server")

@@ -1,5 +1,6 @@
 """Places of what is exchanged, and checks of what arrives."""
 
+from collections.abc import Mapping
 from struct import Struct
 from typing import Protocol
 
@@ -31,14 +32,17 @@ def batch_name(place: bytes) -> str:
 
 def expect(message: HasPlace, place: bytes, sender: str, **sizes: int) -> None:
     """Refuse a message of another place, or whose fields have other sizes."""
-    for field, size in sizes.items():
-        found = len(getattr(message, field))
-        if message.place != place or found != size:
-            raise ProtocolError(
-                f"{sender} sent {type(message).__name__} of {found} bytes for "
-                f"{place_name(message.place)}, but {size} bytes for {place_name(place)} are due: "
-                f"{sender} is out of step or runs another version; start a new run"
-            )
+    found = {field: len(getattr(message, field)) for field in sizes}
+    if message.place != place or found != sizes:
+        raise ProtocolError(
+            f"{sender} sent {type(message).__name__} of {_in_words(found)} for "
+            f"{place_name(message.place)}, but {_in_words(sizes)} for {place_name(place)} are due: "
+            f"{sender} is out of step or runs another version; start a new run"
+        )
+
+
+def _in_words(sizes: Mapping[str, int]) -> str:
+    return " and ".join(f"{size} bytes" for size in sizes.values()) or "any size"
 
 
 def place_name(place: bytes) -> str:

@@ -45,3 +45,9 @@ def result_blind(cipher: PadCipher, t: int, count: int, number: int = 0) -> Bits
     pads = Pads(cipher, aligned(count), t=t, attempt=ATTEMPT, circuit=number)
     bits: Bits = pads.bits((count,), np.dtype(np.uint8)) & np.uint8(1)
     return bits
+
+
+def number_blind(cipher: PadCipher, t: int, size: int, number: int = 0) -> int:
+    """The number of so many bytes that both servers put on their shares of a result of step t."""
+    pads = Pads(cipher, aligned(size), t=t, attempt=ATTEMPT, circuit=number)
+    return int.from_bytes(pads.bits((size,), np.dtype(np.uint8)).tobytes(), "little")

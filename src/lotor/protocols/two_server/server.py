@@ -13,7 +13,16 @@ import msgspec
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import CryptoError, InputError
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import Bits, PadCiphers, Pads, ServerEngine, Words, joined, to_message
+from lotor.crypto.sharing import (
+    Bits,
+    PadCiphers,
+    Pads,
+    ServerEngine,
+    Words,
+    due,
+    joined,
+    to_message,
+)
 from lotor.protocols.two_server.checks import (
     ATTEMPT,
     check_agreed,
@@ -23,7 +32,7 @@ from lotor.protocols.two_server.checks import (
     place_of,
     words_from,
 )
-from lotor.protocols.two_server.masks import MaskOrder, input_mask, result_blind
+from lotor.protocols.two_server.masks import MaskOrder, input_mask, number_blind, result_blind
 from lotor.protocols.two_server.messages import (
     Agreed,
     BlindKey,
@@ -141,6 +150,15 @@ class SharingServer:
         blind = result_blind(self._ciphers.of(self._keys.blind), t, len(bits), number)
         yield Send(name, kind(place_of(t, number), (bits ^ blind).tobytes()))
 
+    def blind_number(self, t: int, share: int, size: int, number: int = 0) -> int:
+        """This server's share of a large number, modulo 256^size, for the party that may know it.
+
+        Both servers put the same mask on it, which cancels out: see `BlindKey`.
+        """
+        self._told.take(t, number)
+        blind = number_blind(self._ciphers.of(self._keys.blind), t, size, number)
+        return (share + blind if self.first else share - blind) % (1 << 8 * size)
+
     def compute(self, t: int, circuit: StepCircuit[T, *Ts], *inputs: *Ts) -> Steps[T]:
         """Run a circuit with the other server, round by round; a result is this server's share."""
         engine = yield from self._engine(t, circuit)
@@ -154,7 +172,7 @@ class SharingServer:
                 yield Send(self._other, Opened(place, message))
                 reply: Opened = yield Receive(self._other, Opened)
                 check_place(reply, place, self._other)
-                check_size(reply.shares, len(message), self._other, t)
+                check_size(reply.shares, due(asked), self._other, t)
                 self._rounds += 1
                 self._opened_bytes += len(message)
                 asked = steps.send(joined(asked, reply.shares, self._other))

@@ -14,6 +14,7 @@ from helpers import Outcome, run_openly
 from lotor.core.effects import Message, Steps
 from lotor.crypto.sharing import Bits
 from lotor.policies import Policy
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.dealt.form import SambaDealt
 from lotor.protocols.samba.dealt.leakage import (
@@ -25,7 +26,6 @@ from lotor.protocols.samba.dealt.leakage import (
 from lotor.protocols.samba.dealt.messages import DealtBits, DealtScores
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.dealt.server import SambaDealtServer
-from lotor.protocols.samba.protections import Protection
 from lotor.protocols.two_server.messages import More, Opened
 from lotor.protocols.two_server.server import SharingServer
 from protocols.samba.dealt.stage import dealt

@@ -11,8 +11,8 @@ from helpers import Outcome, run_openly
 from lotor.core.effects import Message
 from lotor.crypto.ot import Delta
 from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
 from lotor.protocols.samba.shared.comp import SambaSharedComp, owners_keys
 from lotor.protocols.samba.shared.controller import SambaSharedController

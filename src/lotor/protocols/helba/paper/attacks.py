@@ -12,7 +12,8 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
 from lotor.crypto.ckks import Ciphertext, SecretKey, SignPolynomial
-from lotor.crypto.ckks.framing import FrameKind, read_frame
+from lotor.crypto.ckks.framing import CKKSFrame
+from lotor.crypto.seal.framing import FrameKind
 from lotor.environments import LinearContexts
 from lotor.protocols.attack import Attack, Score
 from lotor.protocols.helba.paper.messages import BatchDecision, EncryptedChoice, Update
@@ -188,7 +189,7 @@ def _key(view: View, setting: HelbaSetting) -> SecretKey:
 def _opened(key: SecretKey, setting: HelbaSetting, data: bytes) -> Floats:
     """The slots of a ciphertext under this key, whatever key it was made with."""
     parameters = setting.parameters
-    made_with = read_frame(FrameKind.CIPHERTEXT, data, parameters).key
+    made_with = CKKSFrame.read(FrameKind.CIPHERTEXT, data, parameters).key
     ciphertext = Ciphertext.from_bytes(data, parameters, made_with)
     return key.decrypt(replace(ciphertext, key=key.fingerprint))
 

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from lotor.crypto.ckks import Ciphertext, EvaluationKeys, Parameters, SecretKey
-from lotor.crypto.ckks.binding import seal
+from lotor.crypto.seal.binding import seal
 from lotor.protocols.helba.paper.complexity import per_round, per_switch, per_update
 from lotor.protocols.helba.paper.counts import Counts
 from lotor.protocols.helba.paper.setting import HelbaSetting

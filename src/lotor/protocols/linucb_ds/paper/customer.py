@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
-from lotor.core.errors import FormatError, InputError, ProtocolError
+from lotor.core.errors import FormatError
 from lotor.crypto.paillier import PrivateKey
 from lotor.crypto.signing import Identity
-from lotor.policies.linear import Layout
 from lotor.protocols.linucb_ds.messages import LinUCBOrder
 from lotor.protocols.linucb_ds.paper.messages import LinUCBTotal
 from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
 from lotor.protocols.linucb_ds.terms import PURPOSE
+from lotor.protocols.linucb_ds.totals import in_units
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
@@ -72,20 +72,4 @@ class LinUCBCustomer(Party):
         ciphertext = ciphertext_from(reply.total, self._key.public, "principal")
         total = self._key.decrypt(ciphertext)
         self._decryptions += 1
-        return self._in_units(total, reply)
-
-    def _in_units(self, total: int, reply: LinUCBTotal) -> float:
-        order = self._order
-        policy = order.check(order.run)
-        try:
-            layout = Layout(
-                L=reply.longest, S=policy.bound, k=reply.k, d=reply.d, slot_bits=order.slot_bits
-            )
-        except InputError as error:
-            raise ProtocolError(f"principal sent a total in an impossible unit: {error}") from None
-        if abs(total) > layout.largest_total(order.budget):
-            raise ProtocolError(
-                f"the total is larger than {order.budget} pulls can pay, so it is worthless: "
-                "messages were swapped or replaced on their way"
-            )
-        return layout.reward(total)
+        return in_units(self._order, total, reply.longest, reply.k, reply.d)

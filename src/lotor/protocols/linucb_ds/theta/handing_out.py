@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from lotor.core.effects import Receive, Send, Steps
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.prf import KEY_BYTES
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import Identity, place
@@ -38,10 +38,7 @@ def hold(terms: SharingTerms, identity: Identity, sealing: SealingKey) -> Steps[
     signature = identity.sign(public, run=terms.run, purpose=SEALING_KEY, recipient="owner")
     yield Send("principal", HolderKey(name, public, signature))
     message: ShareKey = yield Receive("principal", ShareKey)
-    if not (2 <= message.k < MOST_ARMS and 1 <= message.d < 1 << 20):
-        raise ProtocolError(
-            f"principal sent an impossible number of arms or dimensions: {message.k}, {message.d}"
-        )
+    check_shape(terms, message.k, message.d)
     identity.verify(
         message.sealed,
         message.signature,
@@ -83,6 +80,7 @@ def relay_model(terms: SharingTerms) -> Steps[ModelShare]:
     in_scores(model, terms)
     in_total(model, terms)
     model.check(model.d)
+    check_shape(terms, model.k, model.d)
     if [(key.holder, key.k, key.d) for key in model.keys] != [
         (holder, model.k, model.d) for holder in terms.holders
     ]:
@@ -93,6 +91,16 @@ def relay_model(terms: SharingTerms) -> Steps[ModelShare]:
     for key in model.keys:
         yield Send(key.holder, key)
     return model
+
+
+def check_shape(terms: SharingTerms, k: int, d: int) -> None:
+    """Refuse a number of arms or dimensions that no run of this form can have."""
+    try:
+        if not (2 <= k < MOST_ARMS and 1 <= d < 1 << 20):
+            raise InputError(f"no run has {k} arms in {d} dimensions")
+        terms.check_size(k, d)
+    except InputError as error:
+        raise ProtocolError(f"owner has a model that does not fit this form: {error}") from None
 
 
 def in_scores(model: ModelShare, terms: SharingTerms) -> list[int]:

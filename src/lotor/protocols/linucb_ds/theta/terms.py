@@ -26,6 +26,10 @@ class SharingTerms(LinUCBTerms, frozen=True):
         named = place(self.wire, str(k), str(d))
         return sha256(named + self.to_bytes()).digest()
 
+    @classmethod
+    def check_size(cls, k: int, d: int) -> None:
+        """Refuse more arms or dimensions than the form's messages have room for."""
+
     @property
     def parties(self) -> tuple[str, ...]:
         """For whom the customer signs its order, P apart."""

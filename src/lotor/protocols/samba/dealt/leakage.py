@@ -2,10 +2,10 @@
 
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.dealt import messages
-from lotor.protocols.samba.protections import Protection
 from lotor.protocols.two_server import messages as sharing
 
 CUSTOMER, CONTROLLER, COMP = "customer", "controller", "comp"

@@ -9,10 +9,10 @@ from enum import StrEnum
 
 from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.paper import messages
-from lotor.protocols.samba.protections import Protection
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 ROLES = (OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK)

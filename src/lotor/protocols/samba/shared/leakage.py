@@ -7,9 +7,9 @@ the tests hold them against all of this.
 from lotor.core.effects import Message
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.leakage import Finding
+from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
 from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
-from lotor.protocols.samba.protections import Protection
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"

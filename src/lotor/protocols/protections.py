@@ -1,4 +1,4 @@
-"""How a field of a message is protected, for the leakage tables of SAMBA's forms."""
+"""How a field of a message is protected, for the leakage tables of forms."""
 
 from enum import StrEnum
 
@@ -15,5 +15,6 @@ class Protection(StrEnum):
     TRANSFER = "the choices in oblivious transfers, hidden from who answers them"
     GARBLED = "garbled: uniform to who has not both labels of a wire"
     PAD = "under a one-time pad of an owner and Comp"
+    P_ONLY = "the arms, which P knows: under TLS alone"
     SHARE = "one of two shares: uniform by itself"
     KEY = "a key, under TLS alone"

@@ -33,8 +33,11 @@ class SealReadable(SealWritable, Protocol):
     def load(self, context: "SealContext", path: str, /) -> None: ...
 
 
-class SealPlaintext(Protocol):
+class SealPlaintext(SealReadable, Protocol):
     scale: float
+
+    def coeff_count(self) -> int: ...
+    def __getitem__(self, place: int, /) -> int: ...
 
 
 class SealCiphertext(SealReadable, Protocol):
@@ -114,6 +117,9 @@ class SealEvaluator(Protocol):
     def square(self, a: _C, out: _C, /) -> None: ...
     def add_plain(self, a: _C, b: SealPlaintext, out: _C, /) -> None: ...
     def multiply_plain(self, a: _C, b: SealPlaintext, out: _C, /) -> None: ...
+    def transform_to_ntt(self, a: SealPlaintext, level: ParmsId, out: SealPlaintext, /) -> None: ...
+    def transform_to_ntt_inplace(self, a: _C, /) -> None: ...
+    def transform_from_ntt_inplace(self, a: _C, /) -> None: ...
     def relinearize_inplace(self, a: _C, keys: SealKeySwitchKeys, /) -> None: ...
     def rescale_to_next(self, a: _C, out: _C, /) -> None: ...
     def mod_switch_to(self, a: _C, level: ParmsId, out: _C, /) -> None: ...
@@ -123,9 +129,11 @@ class SealEvaluator(Protocol):
 class SealSettings(Protocol):
     def set_poly_modulus_degree(self, degree: int, /) -> None: ...
     def set_coeff_modulus(self, primes: Sequence[object], /) -> None: ...
+    def set_plain_modulus(self, modulus: int, /) -> None: ...
 
 
 class SchemeTypes(Protocol):
+    BFV: object
     CKKS: object
 
 
@@ -164,7 +172,7 @@ def seal() -> Seal:
         return cast(Seal, import_module("tenseal.sealapi"))
     except ImportError as error:
         raise InputError(
-            "computing on CKKS ciphertexts needs the package tenseal (0.3.16 or newer), which "
+            "computing on lattice ciphertexts needs the package tenseal (0.3.16 or newer), which "
             "cannot be imported here: run 'pip install tenseal'; it has wheels for Linux, macOS "
             "and Windows"
         ) from error
@@ -232,12 +240,12 @@ def load(item: SealReadable, context: SealContext, data: bytes | memoryview) -> 
 @contextmanager
 def _private_file() -> Iterator[str]:
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
-        descriptor = os.memfd_create("lotor-ckks", os.MFD_CLOEXEC)
+        descriptor = os.memfd_create("lotor-seal", os.MFD_CLOEXEC)
         try:
             yield f"/proc/self/fd/{descriptor}"
         finally:
             os.close(descriptor)
     else:
         # Its directory is readable by its owner only.
-        with tempfile.TemporaryDirectory(prefix="lotor-ckks-") as directory:
+        with tempfile.TemporaryDirectory(prefix="lotor-seal-") as directory:
             yield str(Path(directory) / "item")

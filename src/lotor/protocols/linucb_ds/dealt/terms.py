@@ -1,0 +1,39 @@
+"""What the terms of the dealt form add: who computes, with which shares, and for how many arms."""
+
+from typing import ClassVar
+
+from lotor.core.errors import InputError
+from lotor.policies.linear import SlotBits
+from lotor.protocols.linucb_ds.dealt.messages import WIRE
+from lotor.protocols.linucb_ds.protocol import SLOTS_ON_SHARES
+from lotor.protocols.linucb_ds.theta.terms import SharingTerms
+from lotor.protocols.two_server.schedule import ServerSeats
+
+SEATS = ServerSeats("principal", "comp", "dealer")
+
+# What is dealt for one round, and the rows of a round, must fit in a frame of 16 MiB: a test
+# computes it.
+MOST_ARMS = 1 << 14
+MOST_COORDINATES = 1 << 20
+
+TOTAL_BYTES = 24
+"""Of a share of the total: 2^192 is far above the largest sum, so that an altered one shows."""
+
+
+class LinUCBDealtTerms(SharingTerms, frozen=True):
+    """Round t is step t of both servers; step N is the total."""
+
+    wire: ClassVar[str] = WIRE
+    widths: ClassVar[tuple[SlotBits, ...]] = (SLOTS_ON_SHARES["dealt"],)
+    holders: ClassVar[tuple[str, ...]] = ("comp", "dealer")
+    score_modulus: ClassVar[int] = 1 << 64
+    total_modulus: ClassVar[int] = 1 << 8 * TOTAL_BYTES
+
+    @classmethod
+    def check_size(cls, k: int, d: int) -> None:
+        if k > MOST_ARMS or k * d > MOST_COORDINATES:
+            raise InputError(
+                f"{k} arms in {d} dimensions do not fit in the messages of form='dealt', which has "
+                f"room for {MOST_ARMS} arms and for {MOST_COORDINATES} coordinates of all arms "
+                "together: take fewer arms or dimensions, or choose form='paper'"
+            )

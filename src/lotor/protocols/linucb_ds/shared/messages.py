@@ -1,0 +1,60 @@
+"""What the shared form exchanges after the terms and theta's shares, in the order of its steps.
+
+`place` is a coordinate of theta, a batch of products or the number of pulls so far, in a fixed
+width; all else has a width that is fixed for a run. The messages of circuits are in
+garbled/messages.py; docs/security/private-linear.md numbers the steps.
+"""
+
+from lotor.core.effects import Message
+
+WIRE = "linucb-ds-shared/1/"
+
+
+class ShareMessage(Message, frozen=True):
+    """Its repr does not show what it carries: shares, keys or ciphertexts."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class ProductPublicKey(ShareMessage, frozen=True, tag=WIRE + "product-key"):
+    """Step 2, Comp to P: the BFV key that its share of theta is encrypted under."""
+
+    public: bytes
+
+
+class EncryptedCoordinate(ShareMessage, frozen=True, tag=WIRE + "coordinate"):
+    """Step 2, Comp to P: one coordinate of its share of theta, encrypted."""
+
+    place: bytes
+    coordinate: bytes
+
+
+class ProductBatch(ShareMessage, frozen=True, tag=WIRE + "products"):
+    """Step 4, P to Comp, ahead: U·b + V of a batch of rounds, encrypted and flooded."""
+
+    place: bytes
+    products: bytes
+
+
+class CoveredRows(ShareMessage, frozen=True, tag=WIRE + "rows"):
+    """Step 5, P to Comp: u - U of all arms, in P's secret order, and the bits of P's shares of
+    scores under cover."""
+
+    place: bytes
+    rows: bytes
+    shares: bytes
+
+
+class SumColumns(ShareMessage, frozen=True, tag=WIRE + "sum-columns"):
+    """Step 7, P to Comp: the sum of the pulled arms, as choices in transfers."""
+
+    place: bytes
+    columns: bytes
+
+
+class SumWords(ShareMessage, frozen=True, tag=WIRE + "sum-words"):
+    """Step 8, Comp to P: its share of theta in words that only the choices open."""
+
+    place: bytes
+    words: bytes

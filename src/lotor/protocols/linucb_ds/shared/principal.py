@@ -1,0 +1,261 @@
+"""P in the shared form: evaluates garbled argmaxes of scores of which it knows one share only."""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from lotor.core.draws import Words
+from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import Floats
+from lotor.crypto.bfv import ProductMaker
+from lotor.crypto.garbling import HashKeys, bits_of
+from lotor.crypto.one_use import OneUse
+from lotor.crypto.ot import ProductChooser
+from lotor.protocols.garbled.evaluator import EvaluatorState
+from lotor.protocols.garbled.messages import InputLabels
+from lotor.protocols.garbled.reading import ReadingSide
+from lotor.protocols.garbled.schedule import BatchSize, label_bytes
+from lotor.protocols.garbled.wire import batch_place, expect
+from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.linucb_ds.principal import LinearPrincipal
+from lotor.protocols.linucb_ds.relay import hand_out_terms, take_order
+from lotor.protocols.linucb_ds.shared.messages import (
+    WIRE,
+    CoveredRows,
+    EncryptedCoordinate,
+    ProductBatch,
+    ProductPublicKey,
+    SumColumns,
+    SumWords,
+)
+from lotor.protocols.linucb_ds.shared.product_pads import MASK, ProductPads
+from lotor.protocols.linucb_ds.shared.schedule import (
+    SCORE_BITS,
+    SUM_EPOCH,
+    TOTAL_MODULUS,
+    RoundSchedule,
+    size_of,
+)
+from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
+from lotor.protocols.linucb_ds.shared.wire import received_from, round_place
+from lotor.protocols.linucb_ds.theta.handing_out import in_scores, in_total, relay_model
+from lotor.protocols.linucb_ds.theta.messages import ModelShare
+from lotor.protocols.linucb_ds.theta.shares import to_bytes
+from lotor.protocols.linucb_ds.theta.total_shares import SealedTotalShare, TotalShares
+from lotor.protocols.store import Store
+
+PRODUCTS = "pads of products"
+
+
+class LinUCBSharedPrincipalMemory(LinearPrincipalMemory, tag=WIRE + "principal", kw_only=True):
+    """`received` names Comp's BFV key and its encrypted share of theta in the store.
+
+    `products` is the message of the batch of products that begins: a second one with other noise
+    must never leave.
+    """
+
+    terms: LinUCBSharedTerms | None = None
+    model: ModelShare | None = None
+    circuits: EvaluatorState = msgspec.field(default_factory=EvaluatorState.fresh)
+    size: BatchSize | None = None
+    received: tuple[str, ...] = ()
+    products: bytes = b""
+
+
+class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
+    """Steps 1 to 5, 7 and 9."""
+
+    memory_kind = LinUCBSharedPrincipalMemory
+    own_keys = (PRODUCTS,)
+
+    def __init__(
+        self,
+        run: str,
+        store: Store,
+        *,
+        keys: Mapping[str, bytes] | None = None,
+        noise: Floats | None = None,
+        first: int | None = None,
+        order: bytes | None = None,
+        snapshot: bytes | None = None,
+    ) -> None:
+        super().__init__(run, keys=keys, noise=noise, first=first, order=order, snapshot=snapshot)
+        self._store = store
+        self._side: ReadingSide | None = None
+        self._batches = 0
+
+    def operations(self) -> Mapping[str, int]:
+        return {
+            "evaluated_and_gates": self._side.evaluated if self._side else 0,
+            "bfv_messages": self._batches,
+        }
+
+    def theta_share(self) -> tuple[LinUCBSharedTerms, list[int]]:
+        """P's share of theta, for attacks on its view."""
+        terms = _terms(self._memory)
+        return terms, in_scores(_model(self._memory), terms)
+
+    def steps(self) -> Steps[None]:
+        memory = self._memory
+        begun = memory.model is not None
+        if not begun:
+            yield Checkpoint(memory.dump)
+            yield from self._set_up()
+        self.game = game = LinearGame(memory, self._noise, self._first)
+        schedule = _schedule(memory, game)
+        self._side = side = ReadingSide(memory.circuits, schedule)
+        if memory.t == 0:
+            yield from game.pull(1, game.draws.first())  # step 3
+        yield from side.begin("comp", restored=begun)
+        yield from self._rounds(game, side, schedule)
+        yield from self._total(game)
+
+    def _set_up(self) -> Steps[None]:
+        memory = self._memory
+        terms, order = yield from take_order(  # step 1
+            LinUCBSharedTerms, memory.run, self._order, (*LinUCBSharedTerms.holders, "owner")
+        )
+        yield from hand_out_terms(order, terms.parties)
+        model = yield from relay_model(terms)
+        try:
+            memory.size = size_of(model.k, model.d)
+        except InputError as error:
+            raise ProtocolError(f"owner sent too large a model: {error}") from None
+        yield from self._receive_coordinates(model.d)
+        yield from memory.circuits.set_up("comp", memory.run)
+        memory.terms, memory.model = terms, model
+
+    def _receive_coordinates(self, d: int) -> Steps[None]:
+        """Comp's share of theta, encrypted; it is tried before the run begins."""
+        key: ProductPublicKey = yield Receive("comp", ProductPublicKey)  # step 2
+        coordinates = []
+        for j in range(d):
+            message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
+            expect(message, batch_place(j), "comp")
+            coordinates.append(message.coordinate)
+        with received_from("comp"):
+            ProductMaker(key.public, coordinates)
+        self._memory.received = tuple(self._store.keep(data) for data in (key.public, *coordinates))
+
+    def _rounds(self, game: LinearGame, side: ReadingSide, schedule: RoundSchedule) -> Steps[None]:
+        memory = self._memory
+        shares = _Shares(memory, game, self._store)
+        for number in range(memory.circuits.batch, schedule.count):
+            memory.circuits.batch = number
+            begins, batch = schedule.begins_products(number), schedule.product_batch(number)
+            if begins and not memory.products:
+                memory.products = shares.message(batch)
+                self._batches += 1
+            # The same U and V in other noise would tell Comp more of them.
+            yield Checkpoint(game.snapshot, memory.t, durable=begins)
+            if begins:
+                yield Send("comp", ProductBatch(batch_place(batch), memory.products))  # step 4
+            memory.products = b""
+            yield from side.receive_tables("comp", number)
+            turns = schedule.batch(number).turns
+            for turn in turns:
+                rows = game.rows(turn + 1)
+                covered = shares.covered(turn, rows.u, rows.addends, side, schedule)
+                yield Once(covered.place + covered.rows + covered.shares)
+                yield Send("comp", covered)  # step 5
+                if turn == turns[0]:
+                    yield from side.choose_next("comp", number)
+                    if schedule.begins_products(number + 1) and number + 1 < schedule.count:
+                        shares.prepare(batch + 1)
+                answer: InputLabels = yield Receive("comp", InputLabels)  # step 6
+                size = label_bytes(schedule.circuit)
+                expect(answer, covered.place, "comp", labels=size)
+                position = side.position(turn, answer.labels, "comp")
+                yield from game.pull(turn + 2, int(rows.sigma[position]))
+            side.forget(number)
+        memory.circuits.batch = schedule.count
+
+    def _total(self, game: LinearGame) -> Steps[None]:
+        """s = <theta, A> + noise for the sum A of the pulled arms: P's share, and Comp's sealed."""
+        memory, terms = self._memory, _terms(self._memory)
+        yield Checkpoint(game.snapshot, memory.t)
+        arms, state = game.rewards.arms, memory.circuits
+        chooser = ProductChooser(state.seed_pairs, HashKeys(state.hash_key), epoch=SUM_EPOCH)
+        columns, chosen = chooser.choose(0, TOTAL_MODULUS, TOTAL_MODULUS.residues([arms]))
+        # Other choices under the same streams would tell Comp their difference.
+        yield Once(columns)
+        place = round_place(terms.budget)
+        yield Send("comp", SumColumns(place, columns))  # step 7
+        words: SumWords = yield Receive("comp", SumWords)  # step 8
+        expect(words, place, "comp")
+        with received_from("comp"):
+            product = int(TOTAL_MODULUS.whole(chooser.receive(chosen, words.words, 1))[0, 0])
+        own = sum(a * b for a, b in zip(arms, in_total(_model(memory), terms), strict=True))
+        share = (product + own + game.rewards.noise) % terms.total_modulus
+        theirs: SealedTotalShare = yield Receive("comp", SealedTotalShare)
+        layout = game.layout
+        data = to_bytes([share], terms.total_modulus)
+        yield Send("customer", TotalShares(data, theirs, layout.L, layout.k, layout.d))  # step 9
+
+
+class _Shares:
+    """P's share of theta, and what it draws for each batch of products."""
+
+    def __init__(self, memory: LinUCBSharedPrincipalMemory, game: LinearGame, store: Store) -> None:
+        self._theta: Words = np.array(in_scores(_model(memory), _terms(memory)), np.uint64)
+        self._pads = ProductPads(memory.keys[PRODUCTS], game.layout.d)
+        self._names, self._store = memory.received, store
+        self._maker: ProductMaker | None = None
+        self._drawn: dict[int, tuple[Words, Words]] = {}
+        self._prepared: dict[int, bytes] = {}
+        self._uses = OneUse("the rows of round", "the difference of two rows")
+
+    def message(self, batch: int) -> bytes:
+        """U·b + V for Comp, which is made once for each batch."""
+        self.prepare(batch)
+        return self._prepared.pop(batch)
+
+    def prepare(self, batch: int) -> None:
+        """Make the message of a batch while nothing else is to be done."""
+        if batch not in self._prepared:
+            if self._maker is None:
+                public, *coordinates = (self._store.fetch(name) for name in self._names)
+                self._maker = ProductMaker(public, coordinates)
+            self._prepared[batch] = self._maker.message(*self._pads.of(batch))
+
+    def covered(
+        self,
+        turn: int,
+        u: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+        addends: list[int],
+        side: ReadingSide,
+        schedule: RoundSchedule,
+    ) -> CoveredRows:
+        """u - U, and P's share <u, a> + c - V of each score under cover."""
+        batch, slots = schedule.product_place(turn)
+        if batch not in self._drawn:
+            self._drawn = {batch: self._pads.of(batch)}
+        pads, v = self._drawn[batch]
+        words = np.ascontiguousarray(u).view(np.uint64)
+        rows = ((words - pads[:, slots].T) & MASK).tobytes()
+        share = (words @ self._theta + np.array(addends, np.uint64) - v[slots]) & MASK
+        self._uses.take((turn,), rows)
+        return CoveredRows(
+            round_place(turn + 1), rows, side.cover(turn, bits_of(share, SCORE_BITS))
+        )
+
+
+def _schedule(memory: LinUCBSharedPrincipalMemory, game: LinearGame) -> RoundSchedule:
+    size = memory.size
+    if size is None:
+        raise InputError("P has no model yet: set it up first")
+    return RoundSchedule(game.layout.k, game.layout.d, game.terms.budget, size)
+
+
+def _terms(memory: LinUCBSharedPrincipalMemory) -> LinUCBSharedTerms:
+    if memory.terms is None:
+        raise InputError("P has no terms yet: set it up first")
+    return memory.terms
+
+
+def _model(memory: LinUCBSharedPrincipalMemory) -> ModelShare:
+    if memory.model is None:
+        raise InputError("P has no model yet: set it up first")
+    return memory.model

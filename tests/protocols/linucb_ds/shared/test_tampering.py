@@ -1,0 +1,147 @@
+"""What somebody on the way of messages can do to the shared form, and what it refuses."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+import lotor
+from lotor.core.effects import Message
+from lotor.core.errors import InputError, IntegrityError, LotorError, ProtocolError
+from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.linucb_ds.shared import messages
+from lotor.protocols.linucb_ds.shared.schedule import RoundSchedule, size_of
+from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
+from lotor.protocols.linucb_ds.terms import terms_from
+from lotor.protocols.linucb_ds.theta import total_shares
+from mallory import Change, Mallory, altered, cut, flipped, previous
+from protocols.linucb_ds.shared.stage import shared_run, some_arms
+
+pytestmark = pytest.mark.usefixtures("light_transfers")
+
+PLACED: list[tuple[type[Message], str, str]] = [
+    (messages.ProductBatch, "products", "comp"),
+    (messages.CoveredRows, "rows", "comp"),
+    (messages.CoveredRows, "shares", "comp"),
+    (garbled.InputLabels, "labels", "principal"),
+]
+
+
+def attack(kind: type[Message], change: Change, after: int = 0) -> None:
+    shared_run(budget=6, transport=Mallory(kind, change, after))
+
+
+@pytest.mark.parametrize(("kind", "field", "reader"), PLACED)
+def test_other_sizes_are_refused(kind: type[Message], field: str, reader: str) -> None:
+    for change in (lambda data: data[:-1], lambda data: data + b"\0", lambda _: b""):
+        with pytest.raises(ProtocolError) as error:
+            attack(kind, altered(field, change))
+        assert error.value.__notes__ == [f"(raised at {reader})"]
+
+
+@pytest.mark.parametrize(
+    "kind", [messages.EncryptedCoordinate, messages.CoveredRows, garbled.InputLabels]
+)
+def test_messages_of_another_place_are_refused(kind: type[Message]) -> None:
+    with pytest.raises(ProtocolError, match="is out of step"):
+        attack(kind, previous, after=1)
+    with pytest.raises(ProtocolError, match="no place at all"):
+        attack(kind, altered("place", lambda _: b""))
+
+
+@pytest.mark.parametrize(
+    "kind", [messages.ProductPublicKey, messages.ProductBatch, messages.SumColumns]
+)
+def test_messages_that_are_cut_are_refused(kind: type[Message]) -> None:
+    with pytest.raises(ProtocolError, match="bytes that are not one"):
+        attack(kind, cut)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "sender"),
+    [
+        (messages.ProductPublicKey, "public", "comp"),
+        (messages.EncryptedCoordinate, "coordinate", "comp"),
+        (messages.ProductBatch, "products", "principal"),
+        (messages.SumColumns, "columns", "principal"),
+        (messages.SumWords, "words", "comp"),
+    ],
+)
+def test_what_is_no_key_ciphertext_or_product_is_refused(
+    kind: type[Message], field: str, sender: str
+) -> None:
+    """Flipping a byte is noticed where a check stands in it, a wrong length everywhere."""
+    changes: list[Callable[[bytes], bytes]] = [lambda data: data[: len(data) // 2]]
+    if kind in (messages.ProductPublicKey, messages.EncryptedCoordinate, messages.ProductBatch):
+        changes.append(lambda data: flipped(data, 200))
+    for change in changes:
+        with pytest.raises(ProtocolError, match=f"{sender} sent"):
+            attack(kind, altered(field, change))
+
+
+def test_labels_that_were_altered_select_no_arm() -> None:
+    with pytest.raises(ProtocolError, match="places instead of one"):
+        attack(garbled.InputLabels, altered("labels", lambda data: bytes(len(data))))
+
+
+def test_comp_s_share_of_the_total_cannot_be_replaced() -> None:
+    def other(message: Message, _: object) -> Message:
+        assert isinstance(message, total_shares.TotalShares)
+        sealed = msgspec.structs.replace(message.comp, sealed=flipped(message.comp.sealed, 5))
+        return msgspec.structs.replace(message, comp=sealed)
+
+    with pytest.raises(IntegrityError, match="signature on the share of the total of comp"):
+        attack(total_shares.TotalShares, other)
+
+
+def test_a_total_that_no_run_pays_is_refused() -> None:
+    with pytest.raises(ProtocolError, match="larger than 6 pulls can pay"):
+        attack(
+            total_shares.TotalShares,
+            altered("principal", lambda data: bytes(data[:-3]) + bytes([data[-3] ^ 1]) + data[-2:]),
+        )
+    with pytest.raises(ProtocolError, match="something else than 1 shares"):
+        attack(total_shares.TotalShares, altered("principal", lambda data: data[:-1]))
+
+
+def test_terms_without_a_key_for_the_total_are_refused() -> None:
+    form = lotor.LinUCBDS(form="shared").in_form()
+    outcome = shared_run(budget=2)
+    terms = terms_from(LinUCBSharedTerms, outcome.recorder.exchanges[0].message.terms)  # type: ignore[attr-defined]
+    assert form.plan(terms.to_bytes()).budget == 2
+    with pytest.raises(ProtocolError, match="no key to seal the total to"):
+        form.plan(msgspec.structs.replace(terms, customer_key=b"short").to_bytes())
+    with pytest.raises(ProtocolError, match="slots of 62 bits"):
+        form.plan(msgspec.structs.replace(terms, slot_bits=62).to_bytes())
+
+
+def test_more_arms_than_messages_hold_are_refused() -> None:
+    with pytest.raises(InputError, match="4001 arms in 2 dimensions do not fit"):
+        lotor.run(lotor.LinUCBDS(form="shared"), some_arms(k=4001, d=2), budget=2)
+    with pytest.raises(InputError, match="coordinates of all arms together"):
+        size_of(4000, 300)
+
+
+def test_a_run_that_tells_too_much_is_refused() -> None:
+    """The distance grows with the rounds, and the refusal names a number of rounds that fits."""
+    size = size_of(1000, 100)
+    assert RoundSchedule(1000, 100, 1_000_000, size).distance < -35
+    with pytest.raises(InputError, match=r"2\^-3[0-4] from telling Comp nothing") as error:
+        RoundSchedule(1000, 100, 40_000_000, size)
+    fitting = int(str(error.value).split("order at most ")[1].split(" ")[0].replace(",", ""))
+    assert -35.1 < RoundSchedule(1000, 100, fitting, size).distance <= -35
+    with pytest.raises(InputError):
+        RoundSchedule(1000, 100, fitting * 2, size)
+
+
+def test_options_of_the_paper_are_refused() -> None:
+    for option in ({"key_bits": 2048}, {"slot_bits": 96}, {"workers": 2}):
+        with pytest.raises(InputError, match="an option of the paper's form"):
+            lotor.LinUCBDS(form="shared", **option)  # type: ignore[arg-type]
+
+
+def test_real_base_transfers_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for change in (lambda data: data[:-1], lambda _: b""):
+        with pytest.raises(LotorError):
+            attack(garbled.BaseOffer, altered("offer", change))
