@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lotor.crypto.ot import TRANSFERS
 from lotor.protocols.garbled.reading import colour_bytes, covered_bytes
 from lotor.protocols.garbled.schedule import label_bytes
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductBatch
+from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,6 @@ class HelbaSharedCosts:
     def _numbers(self, count: int) -> int:
         return WORD_BYTES * count * self.setting.modulus.count
 
-    def batches(self) -> list[ProductBatch]:
+    def batches(self) -> list[ProductCall]:
         """The products of a round that starts a batch."""
         return [self.setting.estimate_products(1), *self.setting.score_products(1)]

@@ -28,7 +28,7 @@ from lotor.protocols.helba.shared.messages import (
     SealedUsersKeys,
     UsersKeyOffer,
 )
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductBatch
+from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
 from lotor.protocols.helba.shared.wire import (
     check_digest,
     from_words,
@@ -129,7 +129,7 @@ class HelbaSharedServer(Party):
         """Step 5, ahead: the bits of all numbers that this round multiplies, as choices."""
         memory, setting = self._memory, self._setting
         numbers: list[Residues] = []
-        batches: list[ProductBatch] = []
+        batches: list[ProductCall] = []
         if setting.starts(t, memory.start):
             memory.start = t
             batches.append(setting.estimate_products(t))

@@ -33,7 +33,7 @@ _KINDS = 3
 _ESTIMATE, _LINEAR, _SQUARED = range(_KINDS)
 
 
-class ProductBatch(NamedTuple):
+class ProductCall(NamedTuple):
     """Products of the server's numbers, (groups, numbers), with the user's vectors."""
 
     number: int
@@ -161,18 +161,18 @@ class HelbaSharedSetting:
         """Whether a batch starts with round t, if the one before began with `start`."""
         return t == 1 or self.policy.due(t, start)
 
-    def estimate_products(self, t: int) -> ProductBatch:
+    def estimate_products(self, t: int) -> ProductCall:
         """Pads of V times R and s, where a batch starts with round t."""
         d = self.terms.d
-        return ProductBatch(_KINDS * t + _ESTIMATE, self.modulus, (d + 1, d), d)
+        return ProductCall(_KINDS * t + _ESTIMATE, self.modulus, (d + 1, d), d)
 
-    def score_products(self, t: int) -> list[ProductBatch]:
+    def score_products(self, t: int) -> list[ProductCall]:
         """Contexts times R and s over det R; with the root also R and 1 over its square."""
         d, k = self.terms.d, self.terms.arms
-        linear = ProductBatch(_KINDS * t + _LINEAR, self.linear_modulus, (1, d * d + d), k)
+        linear = ProductCall(_KINDS * t + _LINEAR, self.linear_modulus, (1, d * d + d), k)
         if not self.index.rooted:
             return [linear]
-        return [linear, ProductBatch(_KINDS * t + _SQUARED, self.modulus, (1, d * d + 1), k)]
+        return [linear, ProductCall(_KINDS * t + _SQUARED, self.modulus, (1, d * d + 1), k)]
 
     @cached_property
     def batches(self) -> int:
