@@ -15,11 +15,9 @@ from time import perf_counter, process_time, thread_time
 from typing import ClassVar
 
 import lotor
-from lotor.core.effects import Checkpoint, Steps
-from lotor.protocols.linucb_ds.paper.messages import PackedScores, Winner
+from lotor.core.effects import Checkpoint, Decided, Steps
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import Protocol
-from lotor.runtime.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,15 @@ Pause = Callable[[], object]
 class ClockedParty(Party):
     """A party whose steps are timed one by one, by the thread's CPU clock."""
 
-    def __init__(self, party: Party, rounds: int = 0, pauses: Sequence[Pause] = ()) -> None:
+    def __init__(
+        self,
+        party: Party,
+        rounds: int = 0,
+        pauses: Sequence[Pause] = (),
+        first_pull: Callable[[], None] = lambda: None,
+    ) -> None:
         self._party = party
+        self._first_pull = first_pull
         self._pauses = deque(
             (1 + i * rounds // len(pauses), pause) for i, pause in enumerate(pauses)
         )
@@ -68,7 +73,9 @@ class ClockedParty(Party):
                     return end.value
                 finally:
                     self.cpu += thread_time() - before
-                if type(effect) is Checkpoint and effect.round:
+                if type(effect) is Decided and effect.decision.round == 1:
+                    self._first_pull()
+                elif type(effect) is Checkpoint and effect.round:
                     wall = perf_counter() - self.paused_wall
                     self.marks.append((effect.round, self.cpu, wall))
                     self._pause(effect.round)
@@ -97,7 +104,8 @@ class Clocked(Protocol):
         self._protocol = protocol
         self._pauses = pauses
         self.seats: dict[str, ClockedParty] = {}
-        self.began = Clocks(0, 0, 0)
+        self.began = self.set_up = Clocks(0, 0, 0)
+        self.before: dict[str, float] = {}
 
     @property
     def least_budget(self) -> int | None:
@@ -113,21 +121,32 @@ class Clocked(Protocol):
     def parties(self, run: Run) -> Mapping[str, Party]:
         made = self._protocol.parties(run)
         self.seats = {name: ClockedParty(party) for name, party in made.items()}
-        self.seats["principal"] = ClockedParty(made["principal"], run.budget - 1, self._pauses)
+        self.seats["principal"] = ClockedParty(
+            made["principal"], run.budget - 1, self._pauses, self._first_pull
+        )
         self.began = Clocks.read()
         return self.seats
+
+    def _first_pull(self) -> None:
+        """The set-up is over, and nothing is prepared for any round yet."""
+        self.set_up = Clocks.read()
+        self.before = {name: seat.cpu for name, seat in self.seats.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Seconds of a whole run, CPU but for the last two, and the bytes of a round.
+    """Seconds of a whole run, CPU but for the last two.
 
-    `principal` and `comp` are for their rounds, `prepared` is all that P did before them (powers
-    and randomisers' tables), `pool` its background thread, `workers` the processes beside it.
+    `set_up` is what came before the first pull, and `parties` what each did from then on. Of the
+    paper's form: `principal` and `comp` are for their rounds, `prepared` is all that P did before
+    them (powers and randomisers' tables), `pool` its background thread, `workers` the processes
+    beside it.
     """
 
     rounds: int
     total: float
+    set_up: float
+    parties: Mapping[str, float]
     principal: float
     comp: float
     prepared: float
@@ -135,31 +154,32 @@ class Costs:
     workers: float
     wall: float
     wall_of_rounds: float
-    bytes_per_round: int
 
     @property
     def in_rounds(self) -> float:
         """All that grows with the rounds, a round."""
         return (self.principal + self.comp + self.pool + self.workers) / self.rounds
 
+    @property
+    def a_round(self) -> float:
+        """Everything after the first pull, the total too, a round."""
+        return (self.total - self.set_up) / self.rounds
+
 
 def run(
     protocol: lotor.LinUCBDS, arms: lotor.LinearArms, budget: int, pauses: Sequence[Pause] = ()
 ) -> Costs:
     """A whole run with its costs."""
-    clocked, recorder = Clocked(protocol, pauses), Recorder()
-    result = lotor.run(clocked, arms, budget=budget, seed=7, recorder=recorder)
+    clocked = Clocked(protocol, pauses)
+    result = lotor.run(clocked, arms, budget=budget, seed=7)
     began, ended = clocked.began, Clocks.read()
     process, children = ended.process - began.process, ended.children - began.children
     principal, comp = clocked.seats["principal"], clocked.seats["comp"]
-    sizes = [
-        len(exchange.payload)
-        for exchange in recorder.exchanges
-        if type(exchange.message) in (PackedScores, Winner)
-    ]
     return Costs(
         rounds=budget - 1,
         total=process + children - principal.paused,
+        set_up=clocked.set_up.process - began.process,
+        parties={name: seat.cpu - clocked.before[name] for name, seat in clocked.seats.items()},
         principal=principal.of_rounds(),
         comp=comp.of_rounds(),
         prepared=principal.marks[0][1],
@@ -167,5 +187,4 @@ def run(
         workers=children,
         wall=result.seconds - principal.paused_wall,
         wall_of_rounds=principal.marks[-1][2] - principal.marks[0][2],
-        bytes_per_round=sum(sizes) // (budget - 1),
     )

@@ -19,6 +19,7 @@ from measure import ratios
 from processes import ROLES, Echo, Federation, Frames, Runs, Taken, free_address
 from rich.console import Console
 from rich.table import Table
+from tables import table
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from delay import FarAway, Weather
@@ -50,13 +51,6 @@ def federation(k: int, profiled: str = "", *, unwritten: bool = False) -> Iterat
         made.profiled, made.unwritten = profiled, unwritten
         with closing(made):
             yield made
-
-
-def table(title: str, *columns: str) -> Table:
-    made = Table(title=title, title_justify="left")
-    for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
-    return made
 
 
 def alternated(

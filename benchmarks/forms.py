@@ -14,10 +14,11 @@ from pathlib import Path
 from statistics import median
 from time import thread_time
 
-from federation import ROUND_TRIP, ROUND_TRIPS, table
+from federation import ROUND_TRIP, ROUND_TRIPS
 from processes import DEALER, ROLES, Federation, Runs, Taken
 from rich.console import Console
 from rich.table import Table
+from tables import table
 
 import lotor
 from lotor.core.fixed_point import SCORE_BITS

@@ -1,273 +1,204 @@
-"""What LinUCB-DS costs here: ratios of CPU time against the paper's pseudo-code, from one run.
+"""What the forms of LinUCB-DS cost: ratios of CPU time against the paper's pseudo-code, in one run.
 
-All work counts on both sides, tables and pools and encrypting theta included, but for making keys.
-The pseudo-code does the same in each round, so a few rounds of it are timed in between the rounds
-of a whole run of Lotor, and scaled to as many. Nothing fails: an aim is only named.
+All work of all parties counts, P's clear model too. The set-up before the first pull is shown
+apart, on both sides. Rounds of the pseudo-code and runs of the forms take turns. Nothing fails: an
+aim is only named.
 """
 
 import argparse
-import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from time import thread_time
+from statistics import median
 
 import clocked
 import paper_linucb_ds as paper
 from clocked import Costs
-from limit import Prices, limit
-from machine import Others, peak_of_fresh_process, print_peak
+from linucb_instances import KEY_BITS, Instance, PaperRun
+from machine import peak_of_fresh_process, print_peak
 from rich.console import Console
 from rich.table import Table
+from tables import table, verdict
 
 import lotor
-from lotor.crypto.paillier import InsecureKeyWarning
-from lotor.environments.linear_lookalike import linear_lookalike
+from lotor.crypto.paillier import InsecureKeyWarning, PackedLayout
+from lotor.protocols.linucb_ds.shared.complexity import SharedLinearCosts
 
-ARMS = "movielens-factors-like"
-GAMMA, DELTA, R = 0.01, 0.001, 0.01
-LINUCB = lotor.LinUCB(gamma=GAMMA, delta=DELTA, R=R, S="log t")
-SPECTRAL_UCB = lotor.SpectralUCB(gamma=GAMMA, delta=DELTA, R=R, C="log t")
-NEIGHBOURS = 10
-WORKERS_AIM, SHARE_AIM, MEMORY_AIM = 1.6, 0.65, 600
-MEMORY_BUDGET, MEMORY_PULLS = 1000, 10
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """A bandit of the paper's experiments, and how many times faster Lotor is to be."""
-
-    d: int
-    k: int
-    aim: float
-    spectral: bool = False
-
-    @property
-    def name(self) -> str:
-        return f"{'Spectral ' if self.spectral else ''}d={self.d} K={self.k}"
-
-    def arms(self) -> lotor.LinearArms:
-        if not self.spectral:
-            return linear_lookalike(ARMS, k=self.k, d=self.d, noise_sd=R)
-        movies = linear_lookalike(ARMS, k=self.k, d=NEIGHBOURS)
-        return lotor.GraphArms.nearest(
-            movies.vectors, movies.means, neighbours=NEIGHBOURS, noise_sd=R
-        )
-
-    def protocol(self, bits: int, workers: int = 1) -> lotor.LinUCBDS:
-        if self.spectral:
-            return lotor.SpectralUCBDS(SPECTRAL_UCB, key_bits=bits, workers=workers, form="paper")
-        return lotor.LinUCBDS(LINUCB, key_bits=bits, workers=workers, form="paper")
-
-    def algorithm(self, arms: lotor.LinearArms, budget: int) -> paper.Algorithm:
-        if arms.eigenvalues is None:
-            return paper.linucb(arms.vectors, gamma=GAMMA, delta=DELTA, r=R)
-        return paper.spectral_ucb(arms.eigenvalues, budget, gamma=GAMMA, delta=DELTA, r=R)
-
-
-SMALL = (Instance(3, 15, aim=12), Instance(5, 50, aim=15), Instance(18, 6, aim=25))
-LARGE = Instance(20, 1000, aim=12)
-SPECTRAL = Instance(30, 30, aim=10, spectral=True)
+MIDDLE, WIDE, LARGE = Instance(5, 50), Instance(30, 30), Instance(20, 1000)
+SPECTRAL = Instance(30, 30, spectral=True)
+OTHERS = (Instance(3, 15), Instance(18, 6))
+AIMS: Mapping[tuple[Instance, str], float] = {
+    (MIDDLE, "shared"): 40,
+    (WIDE, "shared"): 140,
+    (LARGE, "shared"): 140,
+    (MIDDLE, "dealt"): 120,
+    (WIDE, "dealt"): 300,
+    (LARGE, "dealt"): 1000,
+}
+LONG_RUN = 1000
+PARTIES = ("principal", "comp", "dealer")
+SERVERS_ON_SHARES = ("shared", "dealt")
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to measure: Lotor's budgets, and the pseudo-code's rounds in between."""
+    """How long to measure: turns, and rounds of a run on shares and on ciphertexts in each."""
 
-    budget: int
-    paper_rounds: int
-    spectral_rounds: int
-    large_budget: int
+    turns: int
+    rounds: int
+    encrypted: int
+    large_turns: int
     large_rounds: int
-    budget_3072: int
-    workers_budget: int
+    large_encrypted: int
+    peak_rounds: tuple[int, ...]
 
 
-FULL = Effort(1000, 40, 29, 100, 4, 1000, 60)
-QUICK = Effort(1000, 10, 8, 24, 2, 100, 16)
-PRICES = 60
-
-
-class PaperRun:
-    """A run of the pseudo-code, in CPU time: some of its rounds, scaled to N pulls."""
-
-    def __init__(self, instance: Instance, keys: paper.Keys, bonus: paper.Bonus, n: int) -> None:
-        arms = instance.arms()
-        began = thread_time()
-        bandit = paper.Bandit(arms.vectors, arms.theta, noise_sd=R)
-        self._principal = paper.Principal(
-            instance.algorithm(arms, n), bandit, keys, paper.Comp(keys), bonus
-        )
-        self._before = thread_time() - began
-        self._keys, self._n = keys, n
-        self._rounds, self._spent = 0, 0.0
-
-    def round(self) -> None:
-        began = thread_time()
-        self._rounds += 1
-        self._principal.round(self._rounds)
-        self._spent += thread_time() - began
-
-    def seconds(self) -> float:
-        began = thread_time()
-        self._keys.client_private.decrypt(self._principal.switch_keys())
-        after = thread_time() - began
-        return self._before + (self._n - 1) * self._spent / self._rounds + after
+FULL = Effort(5, 500, 300, 2, 64, 48, (16, 64, 256))
+QUICK = Effort(3, 150, 60, 1, 32, 12, (16, 64))
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Lotor's costs, and the pseudo-code's seconds for the same run."""
+class Compared:
+    """Runs of each form, and rounds of the pseudo-code."""
 
-    ours: Costs
-    encrypted: float
-    added: float
-    prices: Prices
+    costs: Mapping[str, list[Costs]]
+    paper: PaperRun
 
+    def a_round(self, form: str) -> float:
+        return median(one.a_round for one in self.costs[form])
 
-def compare(instance: Instance, keys: paper.Keys, budget: int, rounds: int) -> Comparison:
-    encrypted = PaperRun(instance, keys, "encrypted", budget)
-    added = PaperRun(instance, keys, "added", budget)
-    prices = Prices(2048)
-    steps = [step for _ in range(rounds) for step in (encrypted.round, added.round)]
-    samples = PRICES // len(steps) + 1
-    pauses = [pause for step in steps for pause in (*[prices.sample] * samples, step)]
-    ours = clocked.run(instance.protocol(2048), instance.arms(), budget, pauses)
-    return Comparison(ours, encrypted.seconds(), added.seconds(), prices)
+    def set_up(self, form: str) -> float:
+        return median(one.set_up for one in self.costs[form])
+
+    def over_long_run(self, form: str) -> float:
+        """The ratio of whole runs, set-ups included."""
+        ours = self.set_up(form) + (LONG_RUN - 1) * self.a_round(form)
+        return (self.paper.set_up + (LONG_RUN - 1) * self.paper.a_round) / ours
 
 
-def priced(instance: Instance, bits: int, budget: int) -> tuple[Costs, Prices]:
-    prices = Prices(bits)
-    pauses = [prices.sample] * PRICES
-    return clocked.run(instance.protocol(bits), instance.arms(), budget, pauses), prices
+def compare(instance: Instance, keys: paper.Keys, effort: Effort) -> Compared:
+    large = instance is LARGE
+    turns = effort.large_turns if large else effort.turns
+    on_shares = _whole_batches(instance, effort.large_rounds if large else effort.rounds)
+    encrypted = effort.large_encrypted if large else effort.encrypted
+    rounds = {**dict.fromkeys(SERVERS_ON_SHARES, on_shares), "paper": encrypted}
+    theirs = PaperRun(instance, keys, LONG_RUN)
+    costs: dict[str, list[Costs]] = {form: [] for form in rounds}
+    arms = instance.arms()
+    for _ in range(turns):
+        theirs.round()
+        for form, count in rounds.items():
+            costs[form].append(clocked.run(instance.protocol(form), arms, 1 + count))
+    return Compared(costs, theirs)
 
 
-def table(title: str, *columns: str) -> Table:
-    made = Table(title=title, title_justify="left")
-    for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
+def _whole_batches(instance: Instance, least: int) -> int:
+    """At least so many rounds, and no batch of products that is not used up."""
+    schedule = SharedLinearCosts(instance.k, instance.d, 1 + least).schedule
+    batch = schedule.circuits_each * schedule.size
+    return -(-least // batch) * batch
+
+
+def against_the_paper(compared: Mapping[Instance, Compared]) -> Table:
+    made = table(
+        f"1. A round, ms of CPU, all parties, {KEY_BITS} bits: Lotor's forms and the paper's "
+        "pseudo-code on phe",
+        *("instance, form", "rounds", "Lotor", "phe", "ratio", "the ratio"),
+        *("set-up", "phe's set-up", f"ratio, N = {LONG_RUN}"),
+    )
+    made.caption = (
+        f"The ratio for N = {LONG_RUN} is that of whole runs, set-up included. The paper's form "
+        "makes tables for a run, which pay off in longer ones."
+    )
+    for instance, found in compared.items():
+        theirs = found.paper.a_round
+        for form, costs in found.costs.items():
+            ours, aim = found.a_round(form), AIMS.get((instance, form))
+            made.add_row(
+                *(f"{instance.name}, {form}", str(sum(one.rounds for one in costs))),
+                *(f"{ours * 1e3:.2f}", f"{theirs * 1e3:.0f}", f"{theirs / ours:.0f}"),
+                "" if aim is None else verdict(theirs / ours, aim),
+                *(f"{s * 1e3:.0f}" for s in (found.set_up(form), found.paper.set_up)),
+                f"{found.over_long_run(form):.0f}",
+            )
     return made
 
 
-def verdict(value: float, aim: float, *, at_most: bool = False) -> str:
-    reached = value <= aim if at_most else value >= aim
-    return f"{'reaches' if reached else 'misses'} the aim of {aim:g}"
-
-
-def against_the_paper(compared: dict[Instance, Comparison]) -> Table:
+def by_party(compared: Mapping[Instance, Compared]) -> Table:
     made = table(
-        "1. Whole runs, 2048 bits, CPU: Lotor and Figure 4 of the paper; in brackets the paper "
-        "without encrypting the bonus",
-        *("instance", "N", "Lotor s", "paper s", "ratio", "the ratio"),
-        *("(paper s)", "(ratio)", "(the ratio)"),
+        "2. A round by party, ms of CPU, and its bytes as the plan has them",
+        *("instance, form", *PARTIES, "the rest", "bytes ahead", "bytes within"),
     )
-    for instance, run in compared.items():
-        ratio, stricter = run.encrypted / run.ours.total, run.added / run.ours.total
-        made.add_row(
-            *(instance.name, str(run.ours.rounds + 1), f"{run.ours.total:.2f}"),
-            *(f"{run.encrypted:.1f}", f"{ratio:.1f}", verdict(ratio, instance.aim)),
-            *(f"{run.added:.1f}", f"{stricter:.1f}", verdict(stricter, instance.aim)),
+    made.caption = "The rest: the loop that drives parties, and the paper's form's background pool."
+    for instance, found in compared.items():
+        for form, costs in found.costs.items():
+            parties = {
+                name: median(one.parties.get(name, 0.0) / one.rounds for one in costs)
+                for name in PARTIES
+            }
+            rest = found.a_round(form) - sum(parties.values())
+            made.add_row(
+                f"{instance.name}, {form}",
+                *(f"{seconds * 1e3:.2f}" for seconds in (*parties.values(), rest)),
+                *(f"{count:,}" for count in _bytes(instance, form)),
+            )
+    return made
+
+
+def _bytes(instance: Instance, form: str) -> tuple[int, int]:
+    """Ahead of a round and within it."""
+    if form == "paper":
+        return 0, PackedLayout(KEY_BITS, instance.k).ciphertexts * KEY_BITS // 4
+    protocol = instance.protocol(form)
+    figures = protocol.in_form().forecast(protocol, instance.arms(), LONG_RUN).figures
+    ahead, within = figures["bytes_ahead"], figures["bytes_within"]
+    assert isinstance(ahead, int)
+    assert isinstance(within, int)
+    return ahead, within
+
+
+def memory(lengths: tuple[int, ...]) -> Table:
+    made = table(
+        f"3. Peak memory of a process with all parties, {LARGE.name}, MB",
+        *("form", *(f"{rounds} rounds" for rounds in lengths)),
+    )
+    for form in SERVERS_ON_SHARES:
+        peaks = (
+            peak_of_fresh_process(__file__, "--peak", form, "--rounds", str(rounds))
+            for rounds in lengths
         )
+        made.add_row(form, *(f"{most:.0f}" for most in peaks))
     return made
 
 
-def by_party(measured: list[tuple[Instance, Costs, Prices]]) -> Table:
-    made = table(
-        "2. A round by party, ms of CPU; before: tables and randomisers' tables, per run; limit: "
-        "modular arithmetic alone",
-        *("instance, bits", "N", "P", "Comp", "pool", "before", "bytes", "limit"),
-        *("share", "with before", "the share"),
-    )
-    for instance, costs, prices in measured:
-        least = limit(instance.k, instance.d, prices)
-        share = least / costs.in_rounds
-        whole = least / (costs.in_rounds + costs.prepared / costs.rounds)
-        per_round = (costs.principal, costs.comp, costs.pool)
-        made.add_row(
-            *(f"{instance.name}, {prices.bits}", str(costs.rounds + 1)),
-            *(f"{seconds / costs.rounds * 1e3:.2f}" for seconds in per_round),
-            *(f"{costs.prepared * 1e3:.0f}", str(costs.bytes_per_round), f"{least * 1e3:.2f}"),
-            *(f"{share:.0%}", f"{whole:.0%}", verdict(round(share, 2), SHARE_AIM)),
-        )
-    return made
+def peak(form: str, rounds: int) -> None:
+    """What a fresh process does for `memory`."""
+    lotor.run(LARGE.protocol(form), LARGE.arms(), budget=1 + rounds, seed=7)
+    print_peak()
 
 
-def workers(budget: int) -> Table:
-    made = table(
-        f"3. Two workers against one, {LARGE.name}, 2048 bits, N = {budget}: a round, wall time, s",
-        *("one", "two", "ratio", "the ratio", "CPU, two / one", "others used"),
-    )
-    arms = LARGE.arms()
-    with Others() as others:
-        before, two, after = (
-            clocked.run(LARGE.protocol(2048, count), arms, budget) for count in (1, 2, 1)
-        )
-    one = (before.wall_of_rounds + after.wall_of_rounds) / 2
-    ratio = one / two.wall_of_rounds
-    made.add_row(
-        *(f"{wall / two.rounds:.3f}" for wall in (one, two.wall_of_rounds)),
-        *(f"{ratio:.2f}", verdict(ratio, WORKERS_AIM)),
-        f"{two.total / (before.total + after.total) * 2:.2f}",
-        others.text,
-    )
-    return made
-
-
-def memory() -> Table:
-    made = table(
-        f"4. Peak memory, {LARGE.name}, 2048 bits, N = {MEMORY_BUDGET}",
-        *("workers", "MB of all parties", "the peak"),
-    )
-    for count in (1, 2):
-        most = peak_of_fresh_process(__file__, "--peak", str(count))
-        judged = verdict(most, MEMORY_AIM, at_most=True) if most else "not known here"
-        made.add_row(str(count), f"{most:.0f}", judged)
-    return made
-
-
-def peak(count: int) -> None:
-    """What a fresh process does for `memory`: begin a long run, and end it after some rounds."""
-
-    class EnoughError(Exception):
-        pass
-
-    def progress(done: int, _: int) -> None:
-        if done >= MEMORY_PULLS:
-            print_peak()
-            raise EnoughError
-
-    try:
-        protocol = LARGE.protocol(2048, workers=count)
-        lotor.run(protocol, LARGE.arms(), budget=MEMORY_BUDGET, seed=7, progress=progress)
-    except EnoughError:
-        sys.exit(0)
-
-
-def tables(effort: Effort) -> Iterator[Table]:
-    keys = paper.Keys(2048)
-    compared = {
-        instance: compare(instance, keys, effort.budget, effort.paper_rounds) for instance in SMALL
-    }
-    compared[SPECTRAL] = compare(SPECTRAL, keys, SPECTRAL.k, effort.spectral_rounds)
-    compared[LARGE] = compare(LARGE, keys, effort.large_budget, effort.large_rounds)
+def tables(effort: Effort, instances: tuple[Instance, ...]) -> Iterator[Table]:
+    keys = paper.Keys(KEY_BITS)
+    compared = {instance: compare(instance, keys, effort) for instance in instances}
     yield against_the_paper(compared)
-    measured = [(instance, run.ours, run.prices) for instance, run in compared.items()]
-    measured += [(instance, *priced(instance, 3072, effort.budget_3072)) for instance in SMALL]
-    yield by_party(measured)
-    yield workers(effort.workers_budget)
-    yield memory()
+    yield by_party(compared)
+    yield memory(effort.peak_rounds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="five minutes, and less precise")
-    parser.add_argument("--peak", type=int, metavar="WORKERS", help="only print the peak memory")
+    parser.add_argument("--quick", action="store_true", help="two minutes, and less precise")
+    parser.add_argument("--peak", choices=SERVERS_ON_SHARES, help="only print the peak memory")
+    parser.add_argument("--rounds", type=int, default=16, help="with --peak: of how many rounds")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", InsecureKeyWarning)
     if arguments.peak:
-        peak(arguments.peak)
+        peak(arguments.peak, arguments.rounds)
+        return
     console = Console(width=max(150, Console().width))
-    for made in tables(QUICK if arguments.quick else FULL):
+    instances = (MIDDLE, WIDE, SPECTRAL, LARGE)
+    chosen = (QUICK, instances) if arguments.quick else (FULL, (*OTHERS, *instances))
+    for made in tables(*chosen):
         console.print(made)
 
 

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ppcb_tables import table, verdict
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from tables import table, verdict
 
 import lotor
 

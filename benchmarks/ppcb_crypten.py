@@ -6,9 +6,9 @@ import venv
 from pathlib import Path
 
 import msgspec
-from ppcb_tables import table, verdict
 from rich.console import Console
 from rich.table import Table
+from tables import table, verdict
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".venv-crypten"

@@ -12,9 +12,9 @@ from contextlib import closing
 from pathlib import Path
 
 from machine import Others
-from ppcb_tables import table, verdict
 from processes import Taken, used
 from rich.table import Table
+from tables import table, verdict
 
 import lotor
 from lotor.core.errors import LotorError

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from measure import per_round
-from ppcb_tables import table, verdict
 from rich.table import Table
+from tables import table, verdict
 
 import lotor
 from lotor.runtime.run import Progress

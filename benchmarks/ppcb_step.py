@@ -15,8 +15,8 @@ from time import thread_time
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from machine import Others
-from ppcb_tables import table, verdict
 from rich.table import Table
+from tables import table, verdict
 
 import lotor
 from lotor.core.fixed_point import RewardScale

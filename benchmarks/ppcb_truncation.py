@@ -3,8 +3,8 @@
 import secrets
 
 import numpy as np
-from ppcb_tables import table, verdict
 from rich.table import Table
+from tables import table, verdict
 
 from lotor.crypto.sharing import Circuit, Engine, Shared, Words, run_locally, settled, truncate
 from lotor.crypto.sharing.local import split

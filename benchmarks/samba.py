@@ -22,6 +22,7 @@ from measure import Effort, Progress, Timed, alternate, milliseconds, per_round,
 from phe import paillier
 from rich.console import Console
 from rich.table import Table
+from tables import table
 
 import lotor
 from lotor.crypto.aead import NONCE_BYTES
@@ -107,13 +108,6 @@ def verdict(middle: float, limit: float | None) -> str:
     if limit is None:
         return ""
     return f"{'within' if middle <= limit else 'above'} the limit of {limit:g}"
-
-
-def table(title: str, *columns: str) -> Table:
-    made = Table(title=title, title_justify="left")
-    for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i == 0 else "right", no_wrap=True)
-    return made
 
 
 def samba(policy: Policy, selection: Selection = "bits", owners: int = 1) -> lotor.Samba:

@@ -1,4 +1,4 @@
-"""How the tables of ppcb.py look."""
+"""How the tables of benchmarks look."""
 
 from rich.table import Table
 
