@@ -128,7 +128,7 @@ def test_a_determinant_that_a_prime_divides_stops_the_run_and_names_no_prime() -
     setting = setting_of(d=2)
     modulus = setting.modulus
     both = modulus.residues(np.array([[modulus.primes[1], 0, 1], [0, 1, 1]], object))
-    with pytest.raises(ProtocolError, match="once in 2\\^53 runs.*start a new run") as caught:
+    with pytest.raises(ProtocolError, match=r"once in 2\^53 runs.*start a new run") as caught:
         HiddenEstimate(setting, 7, both)
     assert not any(str(prime) in str(caught.value) for prime in modulus.primes)
 
