@@ -6,7 +6,6 @@ from typing import ClassVar
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import LinearContexts
-from lotor.environments.base import Environment
 from lotor.policies import to_text
 from lotor.protocols.cast import Cast
 from lotor.protocols.form import FEATURES, PULL, Contribution, Form, Member, Role
@@ -73,7 +72,7 @@ class HelbaForm(Form[Helba]):
         return toy(budget=budget, seed=seed, policy=policy, how=self.how)
 
 
-def contexts_of(environment: Environment | None) -> LinearContexts:
+def contexts_of(environment: object) -> LinearContexts:
     """The environment, if it is one that HELBA chooses in."""
     if not isinstance(environment, LinearContexts):
         raise InputError(f"helba needs LinearContexts, not {environment!r}")

@@ -8,7 +8,22 @@ from lotor.protocols.leakage import Finding
 
 USER, SERVER, NETWORK = "user", "server", "network"
 
-ATTACKS: dict[str, tuple[str, ...]] = {}
+_MODULE = "lotor.protocols.helba.shared.attacks"
+_GAPS = (
+    f"{_MODULE}:SmallGaps",
+    f"{_MODULE}:SmallGapsFromRepeats",
+    f"{_MODULE}:SmallGapsFromEstimates",
+)
+_SUMS = (f"{_MODULE}:SumsUncovered",)
+
+ATTACKS: dict[str, tuple[str, ...]] = {
+    USER: _GAPS,
+    SERVER: _SUMS,
+    KEY_AUTHORITY: _SUMS,
+    f"{SERVER}+{USER}": _SUMS,
+    # The authority forgets the users' keys once they are sealed: nothing recorded shows them.
+    f"{SERVER}+{KEY_AUTHORITY}": (),
+}
 
 MEASURED: dict[str, Finding] = {
     SERVER: Finding(

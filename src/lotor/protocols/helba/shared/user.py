@@ -1,6 +1,7 @@
 """The user of the shared form: alone sees contexts, arms and rewards; what leaves it is covered."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from math import sqrt
 
 import numpy as np
@@ -187,9 +188,10 @@ class HelbaSharedUser(Party):
             yield from self._renew(t, rows.pop(0))
         x = self._checked((yield self._question(t)), t)
         contexts, order = terms.grid.contexts(x), self._ties.order(t)
-        # Under one pad two contexts would show their difference.
-        yield Once(round_place(t) + x.tobytes())
         vectors = self._known_estimate.vectors(t, [contexts[arm] for arm in order])
+        # Two vectors under the same rows would show the server their difference.
+        content = sha256(b"".join(each.tobytes() for each in vectors))
+        yield Once(round_place(t) + content.digest())
         yield from self._ask(side, t, rows, vectors)  # step 9
         if memory.t == t:
             yield from side.choose_next("server", memory.evaluator.batch)  # step 4
