@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import helba_forms
 from helba_case import Case, Found, in_fresh_process
 from helba_workers import workers_table
 from rich.console import Console
@@ -24,8 +25,13 @@ LARGER = ((10, 2), (5, 5))
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many rounds, and how precisely."""
+    """How many rounds, and how precisely.
 
+    `ckks` are rounds of the paper's form beside the shared one: for d = 2, d = 5 and the root.
+    """
+
+    ckks: tuple[int, int, int]
+    repetitions: int
     whole: int
     messages: int
     larger: int
@@ -36,11 +42,13 @@ class Effort:
     turns: int
 
 
-FULL = Effort(130, 20, 3, 20, 130, 0, (2,), 3)
-QUICK = Effort(8, 3, 2, 3, 4, 4, (2,), 1)
+FULL = Effort((8, 2, 2), 25, 130, 20, 3, 20, 130, 0, (2,), 3)
+QUICK = Effort((2, 1, 1), 3, 8, 3, 2, 3, 4, 4, (2,), 1)
 
 
 def tables(effort: Effort) -> Iterator[Table | str]:
+    yield helba_forms.beside_ckks(effort.ckks)
+    yield helba_forms.whole_runs(effort.repetitions)
     yield from whole_run(effort)
     yield messages(effort)
     yield larger(effort)
