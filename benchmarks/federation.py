@@ -16,7 +16,16 @@ from pathlib import Path
 from statistics import median
 
 from measure import ratios
-from processes import ROLES, Echo, Federation, Frames, Runs, Taken, free_address
+from processes import (
+    ROLES,
+    Echo,
+    Federation,
+    Frames,
+    Taken,
+    dial,
+    free_address,
+    hub_address,
+)
 from rich.console import Console
 from rich.table import Table
 from tables import table
@@ -62,7 +71,7 @@ def alternated(
         closing(Echo(made, free_address())) as echo,
         closing(Frames(made, free_address())) as frames,
     ):
-        runs = Runs(made)
+        runs = made.runs()
         for each in (echo, frames):
             each.take(100)
         echoes, taken, bare = [echo.take(effort.echoes)], [], []
@@ -129,9 +138,9 @@ def far(effort: Effort) -> Table:
                 closing(Echo(parties, there, proxy.address)) as echo,
             ):
                 trip = echo.take(effort.far_rounds).seconds
-            with FarAway(parties.controller, weather) as proxy:
-                parties.dial(proxy.address)
-                rate = 1 / Runs(parties).take(effort.far_rounds).seconds
+            with FarAway(hub_address(parties), weather) as proxy:
+                dial(parties, proxy.address)
+                rate = 1 / parties.runs().take(effort.far_rounds).seconds
                 parties.close()
         share = rate * ROUND_TRIPS * ROUND_TRIP
         made.add_row(
@@ -146,7 +155,7 @@ def profile(role: str, k: int, rounds: int) -> str:
     """Where one party of this role spends its CPU time."""
     name = "owner0" if role == "owner" else role
     with federation(k, name) as made:
-        taken = Runs(made).take(rounds)
+        taken = made.runs().take(rounds)
         made.close()
         cpu = taken.cpu[role] / (k if role == "owner" else 1)
         title = f"{name}, K = {k}: {cpu:.0f} µs of CPU a round, {1 / taken.seconds:.0f} rounds/s"

@@ -1,4 +1,4 @@
-"""SAMBA's forms side by side, every party a process on this machine.
+"""SAMBA's forms side by side, LinUCB-DS and HELBA, every party a process on this machine.
 
 Rounds and CPU time are taken between two checkpoints, so that neither start nor end counts; runs of
 the forms take turns. Nothing fails: an aim is only named.
@@ -14,8 +14,9 @@ from pathlib import Path
 from statistics import median
 from time import thread_time
 
+import linear_processes
 from federation import ROUND_TRIP, ROUND_TRIPS
-from processes import DEALER, ROLES, Federation, Runs, Taken
+from processes import DEALER, ROLES, Federation, Taken, dial, hub_address
 from rich.console import Console
 from rich.table import Table
 from tables import table
@@ -42,7 +43,7 @@ def taken(k: int, forms: list[str], turns: int, rounds: int) -> dict[str, list[T
         for form in forms:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             made = Federation.make(folder, k, MOST_ROUNDS, form)
-            runs[form] = Runs(stack.enter_context(closing(made)))
+            runs[form] = stack.enter_context(closing(made)).runs()
         for _ in range(turns):
             for form in forms:
                 found[form].append(runs[form].take(rounds))
@@ -88,10 +89,10 @@ def far(form: str, rounds: int) -> Table:
             parties = Federation.make(Path(folder), k, MOST_ROUNDS, form)
             with (
                 closing(parties),
-                FarAway(parties.controller, Weather(delay=ROUND_TRIP / 2)) as proxy,
+                FarAway(hub_address(parties), Weather(delay=ROUND_TRIP / 2)) as proxy,
             ):
-                parties.dial(proxy.address)
-                rate = 1 / Runs(parties).take(rounds).seconds
+                dial(parties, proxy.address)
+                rate = 1 / parties.runs().take(rounds).seconds
                 parties.close()
         share = rate * ROUND_TRIPS * ROUND_TRIP
         made.add_row(
@@ -150,11 +151,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a minute or two, and less precise")
     options = parser.parse_args()
     turns, rounds, far_rounds = (1, 500, 250) if options.quick else (4, 1_500, 400)
+    linear_rounds = 400 if options.quick else 1_000
     console = Console(width=max(140, Console().width))
     for made in near(list(lotor.Samba.forms), turns, rounds):
         console.print(made)
     console.print(far("shared", far_rounds))
     console.print(servers(2 if options.quick else 6))
+    console.print(linear_processes.near(turns, linear_rounds))
+    console.print(linear_processes.far(far_rounds))
 
 
 if __name__ == "__main__":

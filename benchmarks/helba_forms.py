@@ -1,7 +1,7 @@
 """HELBA's shared form beside the paper's, on CKKS: whole roles with their messages, in one run.
 
-Every measurement is a process of its own: `python helba_forms.py JSON` prints JSON. A run of CKKS is
-one of T rounds that is left after a few, each with a new estimate; runs of the shared form stand
+Every measurement is a process of its own: `python helba_forms.py JSON` prints JSON. A run of CKKS
+is one of T rounds that is left after a few, each with a new estimate; runs of the shared form stand
 before and after it. Times are the CPU of all parties between two pulls, so that neither keys nor
 base transfers count; whole runs have them.
 """

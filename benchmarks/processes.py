@@ -1,4 +1,4 @@
-"""The processes that federation.py measures: a federation's daemons, and a bare echo.
+"""The processes that benchmarks measure: a federation's daemons, and a bare echo.
 
 Linux only: its /proc says what a process has used.
 """
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
@@ -118,46 +118,58 @@ class Federation(sandbox.Federation):
         return self.folder / "samples.txt"
 
     @property
-    def controller(self) -> Address:
-        listen = read_config(self.kits["controller"] / "party.toml").listen
-        assert listen is not None
-        return listen
+    def order(self) -> tuple[str, ...]:
+        """What a run is started with."""
+        form = self.form.name
+        key = ("--key-bits", str(KEY_BITS)) if form == "paper" else ()
+        return ("samba", "--policy", "ucb", "--form", form, *key)
 
-    def dial(self, address: tuple[str, int]) -> None:
-        """Let everybody find the controller at this address."""
-        peers = {"controller": Address(*address)}
-        for name, kit in self.kits.items():
-            if name != "controller":
-                file = kit / "party.toml"
-                write_config(file, msgspec.structs.replace(read_config(file), peers=peers))
+    def runs(self) -> "Runs":
+        """Each owner is pulled once before the first choice."""
+        return Runs(self, self.order, lead=LEAD + len(self.owners))
+
+
+def hub_address(federation: sandbox.Federation) -> Address:
+    listen = read_config(federation.kits[federation.hubs[0]] / "party.toml").listen
+    assert listen is not None
+    return listen
+
+
+def dial(federation: sandbox.Federation, address: tuple[str, int]) -> None:
+    """Let everybody find the hub at this address."""
+    hub = federation.hubs[0]
+    for name, kit in federation.kits.items():
+        if name != hub:
+            file, peers = kit / "party.toml", {hub: Address(*address)}
+            write_config(file, msgspec.structs.replace(read_config(file), peers=peers))
 
 
 class Runs:
-    """A federation's daemons, up, and runs on them."""
+    """A federation's daemons, up, and runs on them that are started with `order`."""
 
-    def __init__(self, federation: Federation) -> None:
-        self._federation = federation
-        names = [name for name in federation.kits if name != "customer"]
+    def __init__(
+        self, federation: sandbox.Federation, order: Sequence[str], lead: int = LEAD
+    ) -> None:
+        self._federation, self._order, self._lead = federation, order, lead
+        names = [name for name in federation.kits if name != federation.opener]
         self._pids = {name: federation.launch(name, "serve").pid for name in names}
 
     def take(self, rounds: int) -> Taken:
         """One run, from a checkpoint after its start to one before its end."""
-        federation, k = self._federation, len(self._federation.owners)
+        federation, opener, lead = self._federation, self._federation.opener, self._lead
         started = time.time()
-        form = federation.form.name
-        self._pids["customer"] = federation.launch(
-            *("customer", "start", "samba", "--json", "--policy", "ucb", "--form", form),
-            *(("--key-bits", str(KEY_BITS)) if form == "paper" else ()),
-            *("--budget", str(k + LEAD + rounds + TAIL)),
+        budget = str(lead + rounds + TAIL)
+        self._pids[opener] = federation.launch(
+            *(opener, "start", *self._order, "--json", "--budget", budget)
         ).pid
         points = []
-        for aim in (k + LEAD, k + LEAD + rounds):
+        for aim in (lead, lead + rounds):
             t = self._checkpoint(started, aim)
             points.append((t, time.perf_counter(), self._used()))
-        while federation.running("customer"):
+        while federation.running(opener):
             time.sleep(0.05)
-        if federation.exit_code("customer"):
-            raise federation.complaint("customer")
+        if federation.exit_code(opener):
+            raise federation.complaint(opener)
         (first, began, before), (last, ended, after) = points
         cpu = {role: (after[role] - before[role]) / (last - first) * 1e6 for role in after}
         return Taken(cpu, (ended - began) / (last - first))
@@ -165,13 +177,13 @@ class Runs:
     def _used(self) -> dict[str, float]:
         cpu: dict[str, float] = defaultdict(float)
         for name, pid in self._pids.items():
-            cpu[name if name in (*ROLES, DEALER) else "owner"] += used(pid)
+            cpu[self._federation.members[name]] += used(pid)
         return cpu
 
     def _checkpoint(self, started: float, aim: int) -> int:
-        """Wait for the controller's next checkpoint from this round on."""
+        """Wait for the hub's next checkpoint from this round on."""
         seen = None
-        with open_kit(self._federation.kits["controller"]) as at:
+        with open_kit(self._federation.kits[self._federation.hubs[0]]) as at:
             while True:
                 run = next((row.id for row in at.journal.runs() if row.created >= started), None)
                 t = at.journal.progress(run)[0] if run is not None else 0

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 import msgspec
-from processes import KEY_BITS, Federation, free_address
+from processes import KEY_BITS, Federation, free_address, hub_address
 from rich.console import Console
 from rich.table import Table
 
@@ -156,7 +156,7 @@ def main() -> None:
         with closing(made), open_kit(made.kits["customer"]) as at:
             run = LongRun(made, at.journal)
             table = windows(
-                run, made.controller, options.rate, seconds, turns, speaks=options.speaks
+                run, hub_address(made), options.rate, seconds, turns, speaks=options.speaks
             )
     Console(width=max(120, Console().width)).print(table)
 

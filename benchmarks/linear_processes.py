@@ -1,0 +1,134 @@
+"""LinUCB-DS and HELBA on shares, every party a process: near, and at a distance from the hub."""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from linucb_instances import LINUCB, Instance
+from processes import SEED, Runs, Taken, dial, hub_address
+from rich.table import Table
+from tables import table, verdict
+
+import lotor
+from lotor.environments.sources import MadeUpArms
+from lotor.policies import to_text
+from lotor.sandbox import Federation
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from delay import FarAway, Weather
+from surveys import survey_federation
+
+MOST_ROUNDS = 3_000
+ROUND_TRIP, SHARE_AIM = 0.020, 0.6
+MODULE = '''"""Contexts and rewards in memory: a decision that is asked again gets the same one."""
+
+import json
+from pathlib import Path
+
+_rounds = json.loads((Path(__file__).parent / "table.json").read_text())
+
+
+def features(decision):
+    return _rounds[decision.round - 1]["contexts"]
+
+
+def pull(decision):
+    return _rounds[decision.round - 1]["rewards"][decision.arm]
+'''
+
+
+def survey(folder: Path, form: str) -> Federation:
+    """LinUCB-DS with 50 arms in 5 dimensions."""
+    arms = Instance(5, 50).arms()
+    made_up = MadeUpArms(lotor.LinearArms, arms.vectors.tolist(), arms.theta.tolist(), 0.01)
+    made = survey_federation(folder, lotor.LinUCBDS(form=form), made_up, seed=SEED)
+    made.prepare()
+    return made
+
+
+def visits(folder: Path, form: str) -> Federation:
+    """HELBA's toy problem, two arms in two dimensions; outcomes lie in memory."""
+    made = Federation.of(folder, lotor.Helba(form=form), budget=MOST_ROUNDS, seed=SEED)
+    made.prepare()
+    (made.kits[made.opener] / "visits.py").write_text(MODULE)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What is run, how fast it is to be near, and how many round trips a round takes."""
+
+    title: str
+    order: tuple[str, ...]
+    form: str
+    make: Callable[[Path, str], Federation]
+    rate_aim: float | None = None
+    round_trips: int | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.title}, {self.form}"
+
+    @contextmanager
+    def runs(self, distance: float = 0.0) -> Iterator[Runs]:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            made = self.make(folder, self.form)
+            if distance:
+                there = FarAway(hub_address(made), Weather(delay=distance / 2))
+                dial(made, stack.enter_context(there).address)
+            stack.enter_context(closing(made))
+            yield Runs(made, (*self.order, "--form", self.form))
+
+
+MOVIES, LINUCB_DS = "LinUCB-DS d=5 K=50", ("linucb-ds", "--policy", to_text(LINUCB))
+PLAYED = (
+    Played(MOVIES, LINUCB_DS, "shared", survey, rate_aim=30, round_trips=1),
+    Played(MOVIES, LINUCB_DS, "dealt", survey),
+    Played("HELBA d=2 K=2", ("helba",), "shared", visits, rate_aim=60, round_trips=2),
+)
+
+
+def near(turns: int, rounds: int) -> Table:
+    made = table(
+        "4. LinUCB-DS and HELBA, every party a process on loopback",
+        *("form", "rounds/s", "the rate", "CPU ms a round", "of that"),
+    )
+    for played in PLAYED:
+        with played.runs() as runs:
+            found = [runs.take(rounds) for _ in range(turns)]
+        rate, aim = median(1 / each.seconds for each in found), played.rate_aim
+        made.add_row(
+            *(played.name, f"{rate:.0f}", "" if aim is None else verdict(rate, aim)),
+            f"{median(each.total for each in found) / 1e3:.2f}",
+            _by_role(found),
+        )
+    return made
+
+
+def _by_role(found: list[Taken]) -> str:
+    spent = {role: median(each.cpu[role] for each in found) / 1e3 for role in found[0].cpu}
+    return ", ".join(f"{role} {ms:.2f}" for role, ms in spent.items() if ms >= 0.005)
+
+
+def far(rounds: int) -> Table:
+    """The rate at a distance, as a share of what the form's round trips allow."""
+    made = table(
+        f"5. The same, {ROUND_TRIP * 1e3:g} ms there and back, without loss",
+        *("form", "round trips", "rounds/s", "they allow", "share", "the share"),
+    )
+    for played in PLAYED:
+        if played.round_trips is None:
+            continue
+        with played.runs(ROUND_TRIP) as runs:
+            rate = 1 / runs.take(rounds).seconds
+        allowed = 1 / (played.round_trips * ROUND_TRIP)
+        made.add_row(
+            *(played.name, str(played.round_trips), f"{rate:.1f}", f"{allowed:.1f}"),
+            *(f"{rate / allowed:.0%}", verdict(rate / allowed, SHARE_AIM)),
+        )
+    return made
