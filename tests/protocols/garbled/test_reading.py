@@ -11,13 +11,13 @@ from lotor.core.errors import CryptoError, ProtocolError, VersionError
 from lotor.crypto.garbling import bits_of
 from lotor.protocols.garbled import messages
 from lotor.protocols.garbled.garbler import GarblerState
-from lotor.protocols.garbled.reading import TellingSide, covered_bytes
+from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
 from lotor.protocols.party import Party
 from lotor.runtime.drive import drive
 from lotor.transport import MemoryTransport
 from mallory import Change, Mallory, altered, flipped, previous
-from protocols.garbled.toy import CoveredBits, ToyCase, ToyGarbler, ToyReader
+from protocols.garbled.toy import MovedShares, ToyCase, ToyGarbler, ToyReader
 from restarting import Restarting
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
@@ -29,7 +29,7 @@ def case(turns: int, places: int, width: int, seed: int = 0) -> ToyCase:
     mine = generator.integers(0, high, shape, np.uint64)
     # Few different numbers, so that many are equal.
     numbers = generator.integers(0, min(high, 4), shape, np.uint64)
-    return ToyCase(mine ^ numbers, mine, width)
+    return ToyCase((numbers - mine) & np.uint64(high - 1), mine, width)
 
 
 def found(
@@ -80,7 +80,7 @@ def attack(kind: type, change: Change, after: int = 0) -> object:
         (messages.GarbledTables, "tables"),
         (messages.OutputColours, "colours"),
         (messages.InputLabels, "labels"),
-        (CoveredBits, "bits"),
+        (MovedShares, "shares"),
     ],
 )
 def test_other_sizes_and_places_are_refused(kind: type, field: str) -> None:
@@ -106,10 +106,10 @@ def test_labels_of_a_second_input_are_refused() -> None:
     side = TellingSide(state, "toy", schedule)
     state.columns = bytes(schedule.column_bytes(schedule.batch(0)))
     side.restore()
-    own, zeros = bits_of(toy.theirs[0], 8), bytes(covered_bytes(schedule))
-    assert side.answer(0, zeros, own) == side.answer(0, zeros, own)
+    own = bits_of(toy.theirs[0], 8)
+    assert side.labels(0, own) == side.labels(0, own)
     with pytest.raises(CryptoError, match="used already, with another content"):
-        side.answer(0, flipped(zeros, 0), own)
+        side.labels(0, own ^ np.uint8(1))
 
 
 def test_a_version_that_garbles_otherwise_does_not_go_on() -> None:

@@ -14,7 +14,7 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
-from lotor.protocols.garbled.reading import TellingSide, covered_bytes
+from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.schedule import BatchSize
 from lotor.protocols.garbled.wire import batch_place, expect
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
@@ -27,7 +27,7 @@ from lotor.protocols.linucb_ds.shared.messages import (
     SumColumns,
     SumWords,
 )
-from lotor.protocols.linucb_ds.shared.product_pads import MASK
+from lotor.protocols.linucb_ds.shared.pads import MASK
 from lotor.protocols.linucb_ds.shared.schedule import (
     SCORE_BITS,
     SUM_EPOCH,
@@ -36,7 +36,7 @@ from lotor.protocols.linucb_ds.shared.schedule import (
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes
+from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes, share_bytes
 from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.linucb_ds.theta.handing_out import ThetaHolding, hold
 from lotor.protocols.linucb_ds.theta.total_shares import send_sealed
@@ -140,7 +140,7 @@ class LinUCBSharedComp(Party):
     ) -> Steps[None]:
         memory, k, d = self._memory, holding.k, holding.d
         theta = _share(terms, holding)
-        sizes = {"rows": row_bytes(k, d), "shares": covered_bytes(schedule)}
+        sizes = {"rows": row_bytes(k, d), "shares": share_bytes(k)}
         for number in range(memory.circuits.batch, schedule.count):
             turns = schedule.batch(number).turns
             memory.circuits.batch, memory.t = number, turns[0] + 1
@@ -154,8 +154,9 @@ class LinUCBSharedComp(Party):
                 # The labels of two inputs at one place would give P delta, and so theta.
                 yield Once(given.place + given.rows + given.shares)
                 rows = np.frombuffer(given.rows, "<u8").reshape(k, d)
-                share = (rows @ theta + products[schedule.product_place(turn).slots]) & MASK
-                labels = side.answer(turn, given.shares, bits_of(share, SCORE_BITS))
+                share = rows @ theta + products[schedule.product_place(turn).slots]
+                share += np.frombuffer(given.shares, "<u8")
+                labels = side.labels(turn, bits_of(share & MASK, SCORE_BITS))
                 yield Send("principal", InputLabels(given.place, labels))  # step 6
                 # While P evaluates: the next batch.
                 if turn == turns[0]:

@@ -7,10 +7,8 @@ from lotor.crypto.bfv import MESSAGE_BYTES
 from lotor.crypto.garbling import security_bits
 from lotor.crypto.ot import TRANSFERS, column_bytes, product_rows, product_words
 from lotor.crypto.residues import WORD_DISTANCE
-from lotor.protocols.garbled.reading import covered_bytes
-from lotor.protocols.garbled.schedule import label_bytes
 from lotor.protocols.linucb_ds.shared.schedule import TOTAL_MODULUS, RoundSchedule, size_of
-from lotor.protocols.linucb_ds.shared.wire import WORD_BYTES, row_bytes
+from lotor.protocols.linucb_ds.shared.wire import WORD_BYTES, row_bytes, share_bytes
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,9 @@ class SharedLinearCosts:
 
     @property
     def round_bytes(self) -> int:
-        """Content within a round: rows and covered shares there, labels back."""
-        schedule = self.schedule
-        there = row_bytes(self.k, self.d) + covered_bytes(schedule)
-        return there + label_bytes(schedule.circuit)
+        """Content within a round: rows and shares there, labels back."""
+        there = row_bytes(self.k, self.d) + share_bytes(self.k)
+        return there + self.schedule.label_bytes
 
     @property
     def total_bytes(self) -> int:
