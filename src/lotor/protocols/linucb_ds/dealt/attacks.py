@@ -11,7 +11,13 @@ from lotor.crypto.sharing import PadCipher, Pads, Words
 from lotor.environments import LinearArms
 from lotor.protocols.attack import NOT_TRIED, Attack, Score
 from lotor.protocols.chance import blind
-from lotor.protocols.linucb_ds.attacks import game_of, messages_in, real_scores, world_of
+from lotor.protocols.linucb_ds.attacks import (
+    game_of,
+    messages_in,
+    party_of,
+    real_scores,
+    world_of,
+)
 from lotor.protocols.linucb_ds.dealt.circuits import circuits
 from lotor.protocols.linucb_ds.dealt.comp import LinUCBDealtComp
 from lotor.protocols.linucb_ds.dealt.dealer import LinUCBDealer
@@ -23,6 +29,7 @@ from lotor.protocols.linucb_ds.theta.shares import centred
 from lotor.protocols.plain.linear import linear_layout
 from lotor.protocols.two_server.checks import ATTEMPT, place_of
 from lotor.protocols.two_server.messages import Corrections, Opened
+from lotor.protocols.two_server.schedule import AnyCircuit
 
 
 class ThetaFromShares(Attack):
@@ -52,16 +59,9 @@ class ScoresFromShares(Attack):
     secret: ClassVar[str] = "scores"
 
     def score(self, view: View, truth: Truth) -> Score:
-        terms, holding, real = _terms(view), _holding(view), real_scores(truth)
-        if holding is None:
-            return NOT_TRIED
-        share = np.array(holding.in_scores(terms), np.uint64)
-        dealt = {seen.place: seen.shares for seen in messages_in(view, Corrections)}
-        right = 0
-        for t, (rows, scores) in enumerate(zip(rows_in(view), real, strict=True), start=1):
-            told = np.frombuffer(dealt[place_of(t)], np.uint64)[: holding.k]
-            guess = Counter((rows @ share + told).tolist())
-            right += (guess & Counter(scores)).total()
+        real = real_scores(truth)
+        found = zip(comps_shares(view), real, strict=True)
+        right = sum((Counter(one.tolist()) & Counter(other)).total() for one, other in found)
         return Score(right, sum(map(len, real)), 0.0)
 
 
@@ -101,21 +101,44 @@ class ArmsFromRows(Attack):
         return guesses
 
 
+def comps_shares(view: View) -> list[Words]:
+    """Comp's share of each round's scores: what it was sent times its share of theta, and more."""
+    comp = party_of(view.parties, LinUCBDealtComp)
+    holding = comp._memory.holding
+    assert holding is not None  # noqa: S101 (its view is that of a run)
+    share = np.array(holding.in_scores(_terms(view)), np.uint64)
+    dealt = {seen.place: seen.shares for seen in messages_in(view, Corrections)}
+    return [
+        sent @ share + np.frombuffer(dealt[place_of(t)], np.uint64)[: holding.k]
+        for t, sent in enumerate(sent_rows(view), start=1)
+    ]
+
+
 def rows_in(view: View) -> list[Words]:
     """What P sends Comp in each round: its rows, under pads unless the dealer is in the view."""
-    terms = _terms(view)
-    sent = {seen.place: seen.shares for seen in messages_in(view, Opened) if seen.shares}
-    k, d = _shape(view)
-    number, dealer = circuits(k, d, terms.budget).products.number, _dealer(view)
+    sent, dealer = sent_rows(view), _dealer(view)
+    if dealer is None:
+        return sent
+    cipher, number = PadCipher(dealer._memory.pad_keys[0]), _products(view).number
     found = []
-    for t in range(1, terms.budget):
-        rows: Words = np.frombuffer(sent[place_of(t, number)], np.uint64).reshape(k, d)
-        if dealer is not None:
-            cipher = PadCipher(dealer._memory.pad_keys[0])
-            pads = Pads(cipher, rows.nbytes, t=t, attempt=ATTEMPT, circuit=number)
-            rows = rows + pads.words((k, d))
-        found.append(rows)
+    for t, rows in enumerate(sent, start=1):
+        pads = Pads(cipher, rows.nbytes, t=t, attempt=ATTEMPT, circuit=number)
+        found.append(rows + pads.words(rows.shape))
     return found
+
+
+def sent_rows(view: View) -> list[Words]:
+    """The same as they were sent."""
+    sent = {seen.place: seen.shares for seen in messages_in(view, Opened) if seen.shares}
+    number, shape = _products(view).number, _shape(view)
+    return [
+        np.frombuffer(sent[place_of(t, number)], np.uint64).reshape(shape)
+        for t in range(1, _terms(view).budget)
+    ]
+
+
+def _products(view: View) -> AnyCircuit:
+    return circuits(*_shape(view), _terms(view).budget).products
 
 
 def _sums(
