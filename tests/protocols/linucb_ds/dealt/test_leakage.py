@@ -13,9 +13,8 @@ from lotor.core.effects import Checkpoint, Message, Once, Receive, Send, Steps
 from lotor.crypto.sharing import PadCipher, Pads
 from lotor.protocols.linucb_ds.attacks import game_of, real_scores
 from lotor.protocols.linucb_ds.dealt.attacks import (
-    ArmsFromRows,
-    ScoresFromShares,
-    ThetaFromShares,
+    ArmsFromDealtRows,
+    ScoresFromDealtShares,
     comps_shares,
     rows_in,
 )
@@ -28,6 +27,7 @@ from lotor.protocols.linucb_ds.dealt.messages import DealtChoice, DealtRewards
 from lotor.protocols.linucb_ds.dealt.principal import LinUCBDealtPrincipal
 from lotor.protocols.linucb_ds.dealt.terms import TOTAL_BYTES
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
+from lotor.protocols.linucb_ds.theta.attacks import ThetaFromShares
 from lotor.protocols.linucb_ds.theta.handing_out import in_total
 from lotor.protocols.linucb_ds.theta.messages import ModelShare, ShareKey
 from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
@@ -297,13 +297,13 @@ def test_one_server_alone_is_at_chance_and_any_two_read_secrets(outcome: Outcome
     truth = truth_of(outcome)
     for seat in SERVERS:
         assert ThetaFromShares().score(view(outcome, seat), truth).right == 0
-    assert ScoresFromShares().score(view(outcome, "comp"), truth).right == 0
-    alone = ArmsFromRows().score(view(outcome, "comp"), truth)
+    assert ScoresFromDealtShares().score(view(outcome, "comp"), truth).right == 0
+    alone = ArmsFromDealtRows().score(view(outcome, "comp"), truth)
     assert alone.right < alone.of
     for other in ("comp", "dealer"):
         found = ThetaFromShares().score(view(outcome, "principal", other), truth)
         assert found.right == found.of
-    together = ArmsFromRows().score(view(outcome, "comp", "dealer"), truth)
+    together = ArmsFromDealtRows().score(view(outcome, "comp", "dealer"), truth)
     assert together.right == together.of == BUDGET - 1
 
 

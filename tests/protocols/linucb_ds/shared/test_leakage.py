@@ -11,7 +11,7 @@ from lotor.core.effects import Message
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.attacks import DirectionFromPulls
 from lotor.protocols.linucb_ds.shared import messages
-from lotor.protocols.linucb_ds.shared.attacks import ArmsFromCoveredRows
+from lotor.protocols.linucb_ds.shared.attacks import ArmsFromCoveredRows, ScoresFromCircuitShares
 from lotor.protocols.linucb_ds.shared.complexity import SharedLinearCosts
 from lotor.protocols.linucb_ds.shared.leakage import KEYS, MEASURED
 from lotor.protocols.linucb_ds.shared.principal import PRODUCTS
@@ -125,6 +125,7 @@ def test_attacks_find_what_is_stated_and_nothing_else(outcome: Outcome) -> None:
     for seat in ("principal", "comp"):
         alone = ThetaFromShares().score(view_of(outcome, order, seat), truth)
         assert alone.right == 0
+    assert ScoresFromCircuitShares().score(view_of(outcome, order, "comp"), truth).right == 0
     found = ArmsFromCoveredRows().score(view_of(outcome, order, "comp"), truth)
     assert found.of == BUDGET - 1
     assert found.right < found.of

@@ -95,18 +95,13 @@ class LinUCBSharedComp(Party):
             "verifications": self._identity.verifications,
         }
 
-    def theta_share(self) -> tuple[LinUCBSharedTerms, list[int]]:
-        """Comp's share of theta, for attacks on its view."""
-        terms, holding, _ = _agreed(self._memory)
-        return terms, holding.in_scores(terms)
-
     def steps(self) -> Steps[None]:
         memory = self._memory
         begun = memory.holding is not None
         if not begun:
             yield Checkpoint(memory.dump)
             yield from self._set_up()
-        terms, holding, schedule = _agreed(memory)
+        terms, holding, schedule = agreed(memory)
         self._side = side = TellingSide(memory.circuits, memory.run, schedule)
         if begun:
             side.restore()
@@ -120,10 +115,7 @@ class LinUCBSharedComp(Party):
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)  # step 1
         terms = accept(LinUCBSharedTerms, setup, self._identity, memory.run, self._order)
         holding = yield from hold(terms, self._identity, SealingKey(memory.sealing_key))
-        try:
-            memory.size = size_of(holding.k, holding.d)
-        except InputError as error:
-            raise ProtocolError(f"owner sent too large a model: {error}") from None
+        memory.size = size_of(holding.k, holding.d)
         yield Send("principal", ProductPublicKey(self._key.public))  # step 2
         for j, coordinate in enumerate(self._key.encrypted(_share(terms, holding))):
             yield Send("principal", EncryptedCoordinate(batch_place(j), coordinate))
@@ -196,9 +188,10 @@ def _share(terms: LinUCBSharedTerms, holding: ThetaHolding) -> Words:
     return np.array(holding.in_scores(terms), np.uint64)
 
 
-def _agreed(
+def agreed(
     memory: LinUCBSharedCompMemory,
 ) -> tuple[LinUCBSharedTerms, ThetaHolding, RoundSchedule]:
+    """What Comp has agreed to in the set-up, and the rounds that follow from it."""
     terms, holding, size = memory.terms, memory.holding, memory.size
     if terms is None or holding is None or size is None:
         raise InputError("Comp has no share of theta yet: set it up first")

@@ -7,7 +7,7 @@ import numpy as np
 
 from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.core.errors import InputError, ProtocolError
+from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.bfv import ProductMaker
 from lotor.crypto.garbling import HashKeys
@@ -91,11 +91,6 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             "bfv_messages": self._batches,
         }
 
-    def theta_share(self) -> tuple[LinUCBSharedTerms, list[int]]:
-        """P's share of theta, for attacks on its view."""
-        terms = _terms(self._memory)
-        return terms, in_scores(_model(self._memory), terms)
-
     def steps(self) -> Steps[None]:
         memory = self._memory
         begun = memory.model is not None
@@ -119,10 +114,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         )
         yield from hand_out_terms(order, terms.parties)
         model = yield from relay_model(terms)
-        try:
-            memory.size = size_of(model.k, model.d)
-        except InputError as error:
-            raise ProtocolError(f"owner sent too large a model: {error}") from None
+        memory.size = size_of(model.k, model.d)
         yield from self._receive_coordinates(model.d)
         yield from memory.circuits.set_up("comp", memory.run)
         memory.terms, memory.model = terms, model
