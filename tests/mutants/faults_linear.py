@@ -34,8 +34,8 @@ FAULTS = (
         AREA,
         "yield Checkpoint(game.snapshot, memory.t, durable=begins)",
         "yield Checkpoint(game.snapshot, memory.t)",
-        ("linucb_ds/test_forms_resume.py",),
-        "power_cut",
+        ("linucb_ds/shared/test_tampering.py",),
+        "on_the_disk",
     ),
     Fault(
         "a run may tell Comp as much as it likes",

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lotor.core.errors import CryptoError, ProtocolError, VersionError
+from lotor.core.errors import CryptoError, IntegrityError, ProtocolError, VersionError
 from lotor.crypto.garbling import bits_of
 from lotor.protocols.garbled import messages
 from lotor.protocols.garbled.garbler import GarblerState
-from lotor.protocols.garbled.reading import TellingSide
+from lotor.protocols.garbled.reading import ReadingSide, TellingSide
 from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
 from lotor.protocols.party import Party
 from lotor.runtime.drive import drive
 from lotor.transport import MemoryTransport
-from mallory import Change, Mallory, altered, flipped, previous
+from mallory import Change, Mallory, altered, previous
 from protocols.garbled.toy import MovedShares, ToyCase, ToyGarbler, ToyReader
 from restarting import Restarting
 
@@ -78,7 +78,8 @@ def attack(kind: type, change: Change, after: int = 0) -> object:
     [
         (messages.Columns, "columns"),
         (messages.GarbledTables, "tables"),
-        (messages.OutputColours, "colours"),
+        (messages.DecodingTable, "colours"),
+        (messages.DecodingTable, "tags"),
         (messages.InputLabels, "labels"),
         (MovedShares, "shares"),
     ],
@@ -93,9 +94,21 @@ def test_other_sizes_and_places_are_refused(kind: type, field: str) -> None:
         attack(kind, altered("place", lambda _: b""))
 
 
-def test_colours_that_name_no_place_are_refused() -> None:
-    with pytest.raises(ProtocolError, match=r"selects [02] places instead of one"):
-        attack(messages.OutputColours, altered("colours", lambda data: flipped(data, 0)))
+def test_what_was_altered_is_noticed() -> None:
+    for kind, field in (
+        (messages.DecodingTable, "colours"),
+        (messages.DecodingTable, "tags"),
+        (messages.InputLabels, "labels"),
+    ):
+        with pytest.raises(IntegrityError, match="an output's tag does not belong to its bit"):
+            attack(kind, altered(field, lambda data: bytes(byte ^ 1 for byte in data)))
+
+
+def test_several_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a garbler could do with another circuit."""
+    monkeypatch.setattr(ReadingSide, "read", lambda *_: np.array([1, 0, 1], np.uint8))
+    with pytest.raises(ProtocolError, match="selects 2 places instead of one: garbler"):
+        found(case(2, 3, 8))
 
 
 def test_labels_of_a_second_input_are_refused() -> None:

@@ -82,7 +82,7 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
     for one in outcome.recorder.exchanges:
         if "place" in one.message.__struct_fields__:
             lengths[type(one.message)].add(len(one.payload))
-    ahead = {garbled.Columns, garbled.GarbledTables, garbled.OutputColours}
+    ahead = {garbled.Columns, garbled.GarbledTables, garbled.DecodingTable}
     for kind, found in lengths.items():
         if kind is messages.EncryptedCoordinate:
             assert max(found) - min(found) < 0.01 * max(found)
@@ -167,7 +167,8 @@ def test_counts_and_bytes_are_those_of_the_forecast(outcome: Outcome) -> None:
         for kind, field in (
             (garbled.Columns, "columns"),
             (garbled.GarbledTables, "tables"),
-            (garbled.OutputColours, "colours"),
+            (garbled.DecodingTable, "colours"),
+            (garbled.DecodingTable, "tags"),
         )
     )
     rounds = costs.schedule.circuits_each * each

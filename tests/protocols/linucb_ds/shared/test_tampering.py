@@ -9,7 +9,7 @@ import pytest
 
 import lotor
 from helpers import run_openly
-from lotor.core.effects import Effect, Message, Once, Send
+from lotor.core.effects import Checkpoint, Effect, Message, Once, Send
 from lotor.core.errors import InputError, IntegrityError, LotorError, ProtocolError
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.shared import messages
@@ -83,9 +83,10 @@ def test_what_is_no_key_ciphertext_or_product_is_refused(
             attack(kind, altered(field, change))
 
 
-def test_labels_that_were_altered_select_no_arm() -> None:
-    with pytest.raises(ProtocolError, match="places instead of one"):
-        attack(garbled.InputLabels, altered("labels", lambda data: bytes(len(data))))
+def test_labels_that_were_altered_are_noticed() -> None:
+    for change in (lambda data: bytes(len(data)), lambda data: flipped(data, 700)):
+        with pytest.raises(IntegrityError, match="an output's tag does not belong to its bit"):
+            attack(garbled.InputLabels, altered("labels", change))
 
 
 def test_comp_s_share_of_the_total_cannot_be_replaced() -> None:
@@ -176,3 +177,26 @@ def test_once_is_yielded_before_what_it_covers() -> None:
         for before, kind in pairwise(found):
             assert (kind in covered[name]) == (before is Once)
         assert found.count(Once) == 5 + 1
+
+
+def test_a_batch_of_products_is_on_the_disk_before_it_leaves() -> None:
+    """Its noise cannot be drawn again: a restarted P has to send the very same message."""
+    effects: list[Effect] = []
+
+    def noted(effect: Effect) -> Effect:
+        effects.append(effect)
+        return effect
+
+    run_openly(
+        lotor.LinUCBDS(),
+        some_arms(k=3000, d=2),  # two rounds for each batch of products
+        budget=6,
+        wrap=lambda name, party: Relayed(party, noted) if name == "principal" else party,
+    )
+    sent = 0
+    for before, effect in pairwise(effects):
+        if isinstance(effect, Send) and isinstance(effect.message, messages.ProductBatch):
+            assert isinstance(before, Checkpoint)
+            assert before.durable
+            sent += 1
+    assert sent == 3
