@@ -1,4 +1,4 @@
-"""A party whose effects a test looks at, or changes."""
+"""A party whose effects a test may look at, or change."""
 
 from collections.abc import Callable
 
