@@ -17,7 +17,7 @@ class Protection(StrEnum):
     PAD = "under a one-time pad of an owner and Comp"
     USERS_PAD = "under one-time pads that users know, and the server does not"
     PRODUCTS = "words of products, uniform to who chose and does not know the other hash"
-    COVERED_BITS = "bits under random choices in transfers, each used once"
+    CHOSEN_PAD = "less a random number that its sender chose in transfers"
     HIDDEN = "a matrix times a random one and a vector plus a random one: uniform"
     P_ONLY = "the arms, which P knows: under TLS alone"
     SHARE = "one of two shares: uniform by itself"
