@@ -85,8 +85,8 @@ FAULTS = [
     Fault(
         "a public key passes under another fingerprint",
         "ckks circuits",
-        "if _fingerprint(parameters, payload) != frame.key:",
-        "if not frame.key:",
+        "if self.public_fingerprint(parameters, payload) != self.key:",
+        "if not self.key:",
         ("ckks/test_framing.py",),
     ),
     Fault(

@@ -4,6 +4,7 @@ from mutants import (
     faults_circuits,
     faults_crypto,
     faults_garbling,
+    faults_linear,
     faults_products,
     faults_protocols,
     faults_runtime,
@@ -17,5 +18,6 @@ FAULTS = [
     *faults_products.FAULTS,
     *faults_protocols.FAULTS,
     *faults_shared.FAULTS,
+    *faults_linear.FAULTS,
     *faults_runtime.FAULTS,
 ]

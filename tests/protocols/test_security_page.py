@@ -9,6 +9,7 @@ import lotor
 from golden.commands import tree
 from golden.surface import walk
 from lotor.protocols.helba.paper import leakage as helba
+from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.leakage import Finding
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
@@ -19,7 +20,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, shared, dealt)
+PAGES = (ppcb, helba, hidden, shared, dealt)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])

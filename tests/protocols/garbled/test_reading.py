@@ -7,17 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lotor.core.errors import CryptoError, ProtocolError, VersionError
+from lotor.core.errors import CryptoError, IntegrityError, ProtocolError, VersionError
 from lotor.crypto.garbling import bits_of
 from lotor.protocols.garbled import messages
 from lotor.protocols.garbled.garbler import GarblerState
-from lotor.protocols.garbled.reading import TellingSide, covered_bytes
+from lotor.protocols.garbled.reading import ReadingSide, TellingSide
 from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
 from lotor.protocols.party import Party
 from lotor.runtime.drive import drive
 from lotor.transport import MemoryTransport
-from mallory import Change, Mallory, altered, flipped, previous
-from protocols.garbled.toy import CoveredBits, ToyCase, ToyGarbler, ToyReader
+from mallory import Change, Mallory, altered, previous
+from protocols.garbled.toy import MovedShares, ToyCase, ToyGarbler, ToyReader
 from restarting import Restarting
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
@@ -29,7 +29,7 @@ def case(turns: int, places: int, width: int, seed: int = 0) -> ToyCase:
     mine = generator.integers(0, high, shape, np.uint64)
     # Few different numbers, so that many are equal.
     numbers = generator.integers(0, min(high, 4), shape, np.uint64)
-    return ToyCase(mine ^ numbers, mine, width)
+    return ToyCase((numbers - mine) & np.uint64(high - 1), mine, width)
 
 
 def found(
@@ -78,9 +78,10 @@ def attack(kind: type, change: Change, after: int = 0) -> object:
     [
         (messages.Columns, "columns"),
         (messages.GarbledTables, "tables"),
-        (messages.OutputColours, "colours"),
+        (messages.DecodingTable, "colours"),
+        (messages.DecodingTable, "tags"),
         (messages.InputLabels, "labels"),
-        (CoveredBits, "bits"),
+        (MovedShares, "shares"),
     ],
 )
 def test_other_sizes_and_places_are_refused(kind: type, field: str) -> None:
@@ -93,9 +94,21 @@ def test_other_sizes_and_places_are_refused(kind: type, field: str) -> None:
         attack(kind, altered("place", lambda _: b""))
 
 
-def test_colours_that_name_no_place_are_refused() -> None:
-    with pytest.raises(ProtocolError, match=r"selects [02] places instead of one"):
-        attack(messages.OutputColours, altered("colours", lambda data: flipped(data, 0)))
+def test_what_was_altered_is_noticed() -> None:
+    for kind, field in (
+        (messages.DecodingTable, "colours"),
+        (messages.DecodingTable, "tags"),
+        (messages.InputLabels, "labels"),
+    ):
+        with pytest.raises(IntegrityError, match="an output's tag does not belong to its bit"):
+            attack(kind, altered(field, lambda data: bytes(byte ^ 1 for byte in data)))
+
+
+def test_several_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a garbler could do with another circuit."""
+    monkeypatch.setattr(ReadingSide, "read", lambda *_: np.array([1, 0, 1], np.uint8))
+    with pytest.raises(ProtocolError, match="selects 2 places instead of one: garbler"):
+        found(case(2, 3, 8))
 
 
 def test_labels_of_a_second_input_are_refused() -> None:
@@ -106,10 +119,10 @@ def test_labels_of_a_second_input_are_refused() -> None:
     side = TellingSide(state, "toy", schedule)
     state.columns = bytes(schedule.column_bytes(schedule.batch(0)))
     side.restore()
-    own, zeros = bits_of(toy.theirs[0], 8), bytes(covered_bytes(schedule))
-    assert side.answer(0, zeros, own) == side.answer(0, zeros, own)
+    own = bits_of(toy.theirs[0], 8)
+    assert side.labels(0, own) == side.labels(0, own)
     with pytest.raises(CryptoError, match="used already, with another content"):
-        side.answer(0, flipped(zeros, 0), own)
+        side.labels(0, own ^ np.uint8(1))
 
 
 def test_a_version_that_garbles_otherwise_does_not_go_on() -> None:

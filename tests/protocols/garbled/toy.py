@@ -1,17 +1,19 @@
-"""Two parties that find the largest of numbers that are the XOR of a share of each."""
+"""Two parties that find the largest of numbers that are the sum of a share of each."""
 
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
+from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Message, Once, Receive, Send, Steps
-from lotor.crypto.garbling import ArgmaxCircuit, bits_of
-from lotor.protocols.garbled.evaluator import EvaluatorState
+from lotor.crypto.garbling import SumArgmaxCircuit, bits_of
+from lotor.crypto.prf import Prf
+from lotor.protocols.garbled.evaluator import Bits, EvaluatorState
 from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
-from lotor.protocols.garbled.reading import ReadingSide, TellingSide, covered_bytes
-from lotor.protocols.garbled.schedule import BatchSchedule, batch_size, label_bytes
+from lotor.protocols.garbled.reading import ReadingSide, TellingSide
+from lotor.protocols.garbled.schedule import BatchSchedule, CircuitBatch, batch_size
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
@@ -19,9 +21,9 @@ from lotor.protocols.party import Party
 RUN = "toy"
 
 
-class CoveredBits(Message, frozen=True, tag="toy/covered"):
+class MovedShares(Message, frozen=True, tag="toy/moved"):
     place: bytes
-    bits: bytes
+    shares: bytes
 
 
 class ToyGarblerMemory(Memory, tag="toy/garbler"):
@@ -45,12 +47,16 @@ class ToyCase:
 
     def schedule(self) -> BatchSchedule:
         turns, places = self.mine.shape
-        circuit = ArgmaxCircuit(places, self.width, shares=2)
+        circuit = SumArgmaxCircuit(places, self.width)
         return BatchSchedule(circuit, turns, batch_size(circuit))
 
     @property
     def winners(self) -> list[int]:
-        return [int(row.argmax()) for row in self.theirs ^ self.mine]
+        return [int(row.argmax()) for row in (self.theirs + self.mine) & self.mask]
+
+    @property
+    def mask(self) -> np.uint64:
+        return np.uint64((1 << self.width) - 1)
 
 
 def place_of(turn: int) -> bytes:
@@ -82,11 +88,11 @@ class ToyGarbler(Party):
             yield Checkpoint(memory.dump, number + 1)
             turns = schedule.batch(number).turns
             for turn in turns:
-                given: CoveredBits = yield Receive("reader", CoveredBits)
-                expect(given, place_of(turn), "reader", bits=covered_bytes(schedule))
-                yield Once(given.place + given.bits)
-                own = bits_of(case.theirs[turn], case.width)
-                labels = side.answer(turn, given.bits, own)
+                given: MovedShares = yield Receive("reader", MovedShares)
+                expect(given, place_of(turn), "reader", shares=8 * schedule.circuit.inputs[0][1])
+                yield Once(given.place + given.shares)
+                own = case.theirs[turn] + np.frombuffer(given.shares, np.uint64)
+                labels = side.labels(turn, bits_of(own & case.mask, case.width))
                 yield Send("reader", InputLabels(given.place, labels))
                 if turn == turns[0]:
                     yield from side.garble_next("reader", number + 1)
@@ -110,22 +116,30 @@ class ToyReader(Party):
             yield Checkpoint(memory.dump)
             yield from memory.circuits.set_up("garbler", RUN)
             memory.ready = True
-        side = ReadingSide(memory.circuits, schedule)
+        side = ReadingSide(memory.circuits, schedule, self._choices)
         yield from side.begin("garbler", restored=begun)
-        size = label_bytes(schedule.circuit)
         for number in range(memory.circuits.batch, schedule.count):
             memory.circuits.batch = number
             yield Checkpoint(memory.dump, number + 1)
             yield from side.receive_tables("garbler", number)
             turns = schedule.batch(number).turns
             for turn in turns:
-                covered = side.cover(turn, bits_of(case.mine[turn], case.width))
-                yield Once(place_of(turn) + covered)
-                yield Send("garbler", CoveredBits(place_of(turn), covered))
+                moved = ((case.mine[turn] - self._chosen(turn)) & case.mask).tobytes()
+                yield Once(place_of(turn) + moved)
+                yield Send("garbler", MovedShares(place_of(turn), moved))
                 if turn == turns[0]:
                     yield from side.choose_next("garbler", number)
                 answer: InputLabels = yield Receive("garbler", InputLabels)
-                expect(answer, place_of(turn), "garbler", labels=size)
+                expect(answer, place_of(turn), "garbler", labels=schedule.label_bytes)
                 memory.found.append(side.position(turn, answer.labels, "garbler"))
             side.forget(number)
         return memory.found
+
+    def _chosen(self, turn: int) -> Words:
+        """A share that does not depend on the number."""
+        key, places = self._memory.circuits.transfer_key, self._case.mine.shape[1]
+        return Prf(key, range(places)).words(0, turn, 0) & self._case.mask
+
+    def _choices(self, batch: CircuitBatch) -> tuple[Bits, ...]:
+        shares = np.stack([self._chosen(turn) for turn in batch.turns], axis=-1)
+        return (bits_of(shares, self._case.width),)

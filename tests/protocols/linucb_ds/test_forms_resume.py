@@ -36,7 +36,7 @@ ONE_USE: dict[str, tuple[type[Message], ...]] = {
     "shared": (
         garbled.Columns,
         garbled.GarbledTables,
-        garbled.OutputColours,
+        garbled.DecodingTable,
         garbled.InputLabels,
         shared.ProductBatch,
         shared.CoveredRows,

@@ -107,13 +107,8 @@ class EvaluatingSide:
         schedule = self.schedule
         batch = schedule.of(turn)
         at, each = turn - batch.first, schedule.circuit.table_bytes
-        wires = read_labels(labels, (sum(schedule.rows),)).copy()
-        wires[: schedule.chosen_rows] ^= self._rows[batch.number][:, at]
-        parts = np.split(wires, np.cumsum(schedule.rows)[:-1])
-        inputs = [
-            part.reshape(*shape, 1, 2)
-            for part, shape in zip(parts, schedule.circuit.inputs, strict=True)
-        ]
+        theirs = read_labels(labels, (schedule.own_rows, 1))
+        inputs = schedule.united(self._rows[batch.number][:, at : at + 1], theirs)
         key = self.hashes.of(EPOCH, batch.number, Purpose.GARBLING)
         tables = self._tables[batch.number][at * each : (at + 1) * each]
         self.evaluated += schedule.circuit.ands

@@ -132,7 +132,7 @@ class GarblingSide(Generic[R]):
                 yield Send(evaluator, GarbledTables(batch_place(number, part), tables[cut]))
 
     def labels(self, turn: int, *bits: Bits) -> bytes:
-        """The labels of the garbler's bits in one turn, (bits, places) for each input; no others.
+        """The labels of the garbler's bits in one turn, in the order of inputs, and of no others.
 
         A protocol has the bits on its disk before they leave (`Once`).
         """
@@ -152,16 +152,10 @@ class GarblingSide(Generic[R]):
         self._batches.pop(number - 2, None)
         schedule = self.schedule
         batch = schedule.batch(number)
-        rows, turns = sum(schedule.rows), batch.length
-        zeros = self._sources.zeros(EPOCH, CIRCUIT, number, (rows, turns))
-        wires = zeros.copy()
+        turns = batch.length
+        zeros = self._sources.zeros(EPOCH, CIRCUIT, number, (schedule.own_rows, turns))
         theirs = self._transfers.extend(number, columns, schedule.chosen_rows * turns)
-        wires[: schedule.chosen_rows] ^= theirs.reshape(-1, turns, 2)
-        parts = np.split(wires, np.cumsum(schedule.rows)[:-1])
-        inputs = [
-            part.reshape(*shape, 2)
-            for part, shape in zip(parts, schedule.shapes(batch), strict=True)
-        ]
+        inputs = schedule.united(theirs.reshape(-1, turns, 2), zeros)
         key = self.hashes.of(EPOCH, number, Purpose.GARBLING)
         made = self._garbler.garble(key, batch.place(), *inputs)
         results = self._results(batch, made.outputs)

@@ -53,10 +53,14 @@ class GarbledTables(PlacedGarbledMessage, frozen=True, tag=WIRE + "tables"):
     tables: bytes
 
 
-class OutputColours(PlacedGarbledMessage, frozen=True, tag=WIRE + "output-colours"):
-    """Garbler to evaluator, ahead, where the evaluator may read the outputs of a batch."""
+class DecodingTable(PlacedGarbledMessage, frozen=True, tag=WIRE + "decoding-table"):
+    """Garbler to evaluator, ahead, where the evaluator may read the outputs of a batch.
+
+    The colours of zero-labels, and the tags of both labels of each output.
+    """
 
     colours: bytes
+    tags: bytes
 
 
 class InputLabels(PlacedGarbledMessage, frozen=True, tag=WIRE + "input-labels"):

@@ -1,12 +1,13 @@
 """In which batches the circuits of a run are garbled ahead: a function of the terms."""
 
-from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
 from lotor.core.errors import InputError, VersionError
 from lotor.crypto.garbling import BooleanCircuit, Place, check_security, security_bits
-from lotor.crypto.ot import LABEL_BYTES, column_bytes
+from lotor.crypto.ot import LABEL_BYTES, Labels, column_bytes
 
 MOST_TOGETHER = 16
 # So many AND gates in one go keep numpy busy; more would only take memory.
@@ -39,7 +40,7 @@ class BatchSize(NamedTuple):
 
 def batch_size(circuit: BooleanCircuit) -> BatchSize:
     """How many circuits this version garbles together."""
-    size = label_bytes(circuit)
+    size = LABEL_BYTES * sum(prod(shape) for shape in circuit.inputs)
     if size > MOST_LABEL_BYTES:
         raise InputError(
             f"the labels of one circuit take {size} bytes, and a message holds "
@@ -47,11 +48,6 @@ def batch_size(circuit: BooleanCircuit) -> BatchSize:
         )
     together = max(1, min(MOST_TOGETHER, ANDS_TOGETHER // max(1, circuit.ands)))
     return BatchSize(together, circuit.ands)
-
-
-def label_bytes(circuit: BooleanCircuit) -> int:
-    """How long the labels of all inputs are."""
-    return LABEL_BYTES * sum(prod(shape) for shape in circuit.inputs)
 
 
 class CircuitBatch(NamedTuple):
@@ -78,12 +74,19 @@ def turn_place(turn: int) -> Place:
 class BatchSchedule:
     """The batches of a run of so many turns, each with one circuit.
 
-    The first `chosen` inputs of the circuit are the XOR of a bit of the garbler's and a bit that
-    the evaluator chooses; the others are the garbler's.
+    The evaluator chooses the bits of the first `chosen` inputs of the circuit, ahead of time; the
+    others are the garbler's. If `united`, the chosen inputs are the XOR of what the evaluator
+    chooses and bits that the garbler brings within the turn.
     """
 
     def __init__(
-        self, circuit: BooleanCircuit, turns: int, size: BatchSize, *, chosen: int = 1
+        self,
+        circuit: BooleanCircuit,
+        turns: int,
+        size: BatchSize,
+        *,
+        chosen: int = 1,
+        united: bool = False,
     ) -> None:
         """`size` is that of the terms: a restored party must garble as it began."""
         size.check(batch_size(circuit))
@@ -91,7 +94,8 @@ class BatchSchedule:
         self.count = -(-turns // self.size)
         self.rows = [prod(shape) for shape in circuit.inputs]
         self.chosen_rows = sum(self.rows[:chosen])
-        self.chosen = circuit.inputs[:chosen]
+        self.own_rows = sum(self.rows) - (0 if united else self.chosen_rows)
+        """Wires for which the garbler brings bits: always the last ones."""
         check_security(self.ands_per_key)
 
     def __repr__(self) -> str:
@@ -120,10 +124,22 @@ class BatchSchedule:
         starts = range(0, max(size, 1), PART_BYTES)
         return [slice(start, min(start + PART_BYTES, size)) for start in starts]
 
+    @property
+    def label_bytes(self) -> int:
+        """How long the labels of the garbler's bits in one turn are."""
+        return LABEL_BYTES * self.own_rows
+
+    def united(self, chosen: Labels, own: Labels) -> list[Labels]:
+        """The labels of each input, (bits, places, ..., 2), from those of both parties' wires."""
+        wires = np.zeros((sum(self.rows), *chosen.shape[1:]), np.uint64)
+        wires[: self.chosen_rows] = chosen
+        wires[-self.own_rows :] ^= own
+        parts = np.split(wires, np.cumsum(self.rows)[:-1])
+        shapes = self.circuit.inputs
+        return [
+            part.reshape(*shape, *part.shape[1:]) for part, shape in zip(parts, shapes, strict=True)
+        ]
+
     def column_bytes(self, batch: CircuitBatch) -> int:
         """How long the evaluator's choices for a batch are."""
         return column_bytes(batch.length * self.chosen_rows)
-
-    def shapes(self, batch: CircuitBatch) -> Sequence[tuple[int, int, int]]:
-        """Of each input: bits, places, turns."""
-        return [(bits, places, batch.length) for bits, places in self.circuit.inputs]

@@ -33,7 +33,7 @@ ROOT = BatchedOFUL(index="sqrt", eta=0.5)
 ONE_USE: tuple[type[Message], ...] = (
     garbled.Columns,
     garbled.GarbledTables,
-    garbled.OutputColours,
+    garbled.DecodingTable,
     garbled.InputLabels,
     messages.ProductColumns,
     messages.CoveredUpdate,

@@ -34,7 +34,7 @@ def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
     done = {k: v for seat in outcome.parties.values() for k, v in seat.operations().items()}
     assert {name: done[name] for name in costs.operations()} == costs.operations()
     kinds = (
-        *(garbled.Columns, garbled.GarbledTables, garbled.OutputColours, garbled.InputLabels),
+        *(garbled.Columns, garbled.GarbledTables, garbled.DecodingTable, garbled.InputLabels),
         *(messages.ProductColumns, messages.CoveredUpdate, messages.EstimateWords),
         *(messages.CoveredEstimate, messages.ContextWords, messages.CoveredShares),
     )

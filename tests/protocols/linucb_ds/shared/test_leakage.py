@@ -11,7 +11,7 @@ from lotor.core.effects import Message
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.attacks import DirectionFromPulls
 from lotor.protocols.linucb_ds.shared import messages
-from lotor.protocols.linucb_ds.shared.attacks import ArmsFromCoveredRows
+from lotor.protocols.linucb_ds.shared.attacks import ArmsFromCoveredRows, ScoresFromCircuitShares
 from lotor.protocols.linucb_ds.shared.complexity import SharedLinearCosts
 from lotor.protocols.linucb_ds.shared.leakage import KEYS, MEASURED
 from lotor.protocols.linucb_ds.shared.principal import PRODUCTS
@@ -82,7 +82,7 @@ def test_messages_of_one_kind_have_one_length(outcome: Outcome) -> None:
     for one in outcome.recorder.exchanges:
         if "place" in one.message.__struct_fields__:
             lengths[type(one.message)].add(len(one.payload))
-    ahead = {garbled.Columns, garbled.GarbledTables, garbled.OutputColours}
+    ahead = {garbled.Columns, garbled.GarbledTables, garbled.DecodingTable}
     for kind, found in lengths.items():
         if kind is messages.EncryptedCoordinate:
             assert max(found) - min(found) < 0.01 * max(found)
@@ -125,6 +125,7 @@ def test_attacks_find_what_is_stated_and_nothing_else(outcome: Outcome) -> None:
     for seat in ("principal", "comp"):
         alone = ThetaFromShares().score(view_of(outcome, order, seat), truth)
         assert alone.right == 0
+    assert ScoresFromCircuitShares().score(view_of(outcome, order, "comp"), truth).right == 0
     found = ArmsFromCoveredRows().score(view_of(outcome, order, "comp"), truth)
     assert found.of == BUDGET - 1
     assert found.right < found.of
@@ -166,7 +167,8 @@ def test_counts_and_bytes_are_those_of_the_forecast(outcome: Outcome) -> None:
         for kind, field in (
             (garbled.Columns, "columns"),
             (garbled.GarbledTables, "tables"),
-            (garbled.OutputColours, "colours"),
+            (garbled.DecodingTable, "colours"),
+            (garbled.DecodingTable, "tags"),
         )
     )
     rounds = costs.schedule.circuits_each * each

@@ -1,12 +1,15 @@
 """What somebody on the way of messages can do to the shared form, and what it refuses."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 
 import msgspec
 import pytest
 
 import lotor
-from lotor.core.effects import Message
+from helpers import run_openly
+from lotor.core.effects import Checkpoint, Effect, Message, Once, Send
 from lotor.core.errors import InputError, IntegrityError, LotorError, ProtocolError
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.shared import messages
@@ -16,6 +19,7 @@ from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta import total_shares
 from mallory import Change, Mallory, altered, cut, flipped, previous
 from protocols.linucb_ds.shared.stage import shared_run, some_arms
+from relayed import Relayed
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
@@ -79,9 +83,10 @@ def test_what_is_no_key_ciphertext_or_product_is_refused(
             attack(kind, altered(field, change))
 
 
-def test_labels_that_were_altered_select_no_arm() -> None:
-    with pytest.raises(ProtocolError, match="places instead of one"):
-        attack(garbled.InputLabels, altered("labels", lambda data: bytes(len(data))))
+def test_labels_that_were_altered_are_noticed() -> None:
+    for change in (lambda data: bytes(len(data)), lambda data: flipped(data, 700)):
+        with pytest.raises(IntegrityError, match="an output's tag does not belong to its bit"):
+            attack(garbled.InputLabels, altered("labels", change))
 
 
 def test_comp_s_share_of_the_total_cannot_be_replaced() -> None:
@@ -145,3 +150,53 @@ def test_real_base_transfers_that_are_none_are_refused(monkeypatch: pytest.Monke
     for change in (lambda data: data[:-1], lambda _: b""):
         with pytest.raises(LotorError):
             attack(garbled.BaseOffer, altered("offer", change))
+
+
+def test_once_is_yielded_before_what_it_covers() -> None:
+    """Rows, labels, choices and words of the total leave only after they were handed over."""
+    kinds: dict[str, list[type]] = {"principal": [], "comp": []}
+
+    def noted(name: str, effect: Effect) -> Effect:
+        if isinstance(effect, Once):
+            kinds[name].append(Once)
+        elif isinstance(effect, Send):
+            kinds[name].append(type(effect.message))
+        return effect
+
+    run_openly(
+        lotor.LinUCBDS(),
+        some_arms(),
+        budget=6,
+        wrap=lambda name, party: Relayed(party, partial(noted, name)) if name in kinds else party,
+    )
+    covered = {
+        "principal": (messages.CoveredRows, messages.SumColumns),
+        "comp": (garbled.InputLabels, messages.SumWords),
+    }
+    for name, found in kinds.items():
+        for before, kind in pairwise(found):
+            assert (kind in covered[name]) == (before is Once)
+        assert found.count(Once) == 5 + 1
+
+
+def test_a_batch_of_products_is_on_the_disk_before_it_leaves() -> None:
+    """Its noise cannot be drawn again: a restarted P has to send the very same message."""
+    effects: list[Effect] = []
+
+    def noted(effect: Effect) -> Effect:
+        effects.append(effect)
+        return effect
+
+    run_openly(
+        lotor.LinUCBDS(),
+        some_arms(k=3000, d=2),  # two rounds for each batch of products
+        budget=6,
+        wrap=lambda name, party: Relayed(party, noted) if name == "principal" else party,
+    )
+    sent = 0
+    for before, effect in pairwise(effects):
+        if isinstance(effect, Send) and isinstance(effect.message, messages.ProductBatch):
+            assert isinstance(before, Checkpoint)
+            assert before.durable
+            sent += 1
+    assert sent == 3

@@ -11,13 +11,13 @@ import pytest
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Checkpoint, Effect, Message, Once, Send, Steps
+from lotor.core.effects import Checkpoint, Effect, Message, Once, Send
 from lotor.core.errors import IntegrityError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.garbled.evaluator import Bits
 from lotor.protocols.garbled.schedule import CircuitBatch
-from lotor.protocols.party import Party, Run
+from lotor.protocols.party import Run
 from lotor.protocols.samba.shared import comp as comp_module
 from lotor.protocols.samba.shared import messages
 from lotor.protocols.samba.shared.evaluation import Evaluation
@@ -29,26 +29,11 @@ from lotor.runtime.drive import drive
 from lotor.transport import MemoryTransport
 from mallory import Change, Mallory, altered, cut, flipped, previous
 from rebuilding import rebuildable
+from relayed import Relayed
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
 ARMS, BUDGET = lotor.BernoulliArms([0.2, 0.4, 0.6, 0.8]), 30
-
-
-class Relayed(Party):
-    """A party whose effects pass through a function on their way."""
-
-    def __init__(self, party: Party, change: Callable[[Effect], Effect]) -> None:
-        self._party, self._change = party, change
-
-    def steps(self) -> Steps[object]:
-        steps, value = self._party.steps(), None
-        while True:
-            try:
-                effect = steps.send(value)
-            except StopIteration as end:
-                return end.value
-            value = yield self._change(effect)
 
 
 def attack(kind: type[Message], change: Change, *, after: int = 3) -> Outcome:

@@ -30,6 +30,8 @@ from lotor.protocols.helba.shared.user import HelbaSharedUser
 from lotor.protocols.helba.shared.wire import from_words, round_place
 from lotor.protocols.plain.optimistic import TieDraws
 
+_DRAWS = 100
+
 
 class SmallGaps(Attack):
     """A user guesses in which rounds the two best indices are closer than in half of them.
@@ -67,8 +69,8 @@ class SmallGapsFromRepeats(SmallGaps):
 class SmallGapsFromEstimates(SmallGaps):
     """The same from A = V R in place of V and e = g + V s in place of g, where batches start.
 
-    A user's own contexts tell something of gaps: chance is what comes out with the estimates of
-    other rounds.
+    A user's own contexts tell something of gaps: chance is what comes out with random numbers in
+    place of A and e.
     """
 
     name: ClassVar[str] = "gaps of indices, from hidden estimates"
@@ -76,16 +78,15 @@ class SmallGapsFromEstimates(SmallGaps):
     def score(self, view: View, truth: Truth) -> Score:
         setting = HelbaSharedSetting.of(shared_terms_from(view.order))
         rounds = list(enumerate(UserRounds(setting, view, truth), start=1))
-        starts = [t for t, one in rounds if one.start == t]
-        real = real_gaps(setting, truth)[np.array(starts) - 1]
-        weights = np.array([_weights(one.estimate) for t, one in rounds if one.start == t])
-        contexts = contexts_of(truth.environment).contexts[np.array(starts) - 1]
-        # Row i has the gaps of all these rounds with the estimate of the i-th.
-        values = np.sort(np.einsum("id,tkd->itk", weights, contexts), axis=2)
-        gaps = values[..., -1] - values[..., -2]
-        scores = [_halves(np.roll(gaps, by, axis=0).diagonal(), real) for by in range(len(real))]
-        others = [one.right / one.of for one in scores[1:]]
-        return replace(scores[0], chance=sum(others) / len(others) if others else 0.5)
+        starts = np.array([t for t, one in rounds if one.start == t])
+        real = real_gaps(setting, truth)[starts - 1]
+        contexts = contexts_of(truth.environment).contexts[starts - 1]
+        known = np.array([one.estimate for t, one in rounds if one.start == t]).astype(np.float64)
+        # With this seed in each audit: numbers that any user can draw.
+        drawn = np.random.default_rng(0).uniform(-1, 1, size=(_DRAWS, *known.shape))
+        others = [_halves(_gaps(each, contexts), real).right for each in drawn]
+        found = _halves(_gaps(known, contexts), real)
+        return replace(found, chance=float(np.mean(others)) / found.of)
 
 
 class SumsUncovered(Attack):
@@ -177,10 +178,12 @@ def _halves(guessed: Floats, real: Floats) -> Score:
     return Score(int((lower == really).sum()), len(real), 0.5)
 
 
-def _weights(estimate: Numbers) -> Floats:
-    """A^-1 e, of A and e as floats."""
-    both = estimate.astype(np.float64)
-    return np.linalg.lstsq(both[:, :-1], both[:, -1], rcond=None)[0].astype(np.float64)
+def _gaps(estimates: Floats, contexts: Floats) -> Floats:
+    """How far the two best arms are apart by A^-1 e, in each round with its own A and e."""
+    weights = np.linalg.solve(estimates[..., :-1], estimates[..., -1:])
+    values = np.sort((contexts @ weights)[..., 0], axis=1)
+    gaps: Floats = values[:, -1] - values[:, -2]
+    return gaps
 
 
 def _gap(numbers: Sequence[float]) -> float:

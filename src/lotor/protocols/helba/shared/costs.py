@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lotor.crypto.ot import TRANSFERS
-from lotor.protocols.garbled.reading import colour_bytes, covered_bytes
-from lotor.protocols.garbled.schedule import label_bytes
+from lotor.protocols.garbled.reading import decoding_bytes
 from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
 
 
@@ -31,7 +30,7 @@ class HelbaSharedCosts:
         setting = self.setting
         schedule, scores = setting.schedule, setting.score_products(1)
         batch = schedule.batch(0)
-        garbled = schedule.column_bytes(batch) + colour_bytes(schedule, batch)
+        garbled = schedule.column_bytes(batch) + sum(decoding_bytes(schedule, batch).values())
         ahead = setting.circuit.table_bytes + garbled // batch.length
         ahead += sum(one.column_bytes for one in scores)
         update = self._numbers(setting.sums)
@@ -42,8 +41,8 @@ class HelbaSharedCosts:
         return {
             "ahead": ahead,
             "update": update,
-            "up": sum(one.word_bytes for one in scores) + covered_bytes(schedule),
-            "down": label_bytes(setting.circuit),
+            "up": sum(one.word_bytes for one in scores) + setting.share_bytes,
+            "down": schedule.label_bytes,
         }
 
     def run_bytes(self) -> int:

@@ -3,8 +3,12 @@
 docs/security/private-contexts.md has the argument; `lotor audit helba` attacks recorded views.
 """
 
+from lotor.core.effects import Message
+from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.helba.shared import messages
 from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.leakage import Finding
+from lotor.protocols.protections import Protection
 
 USER, SERVER, NETWORK = "user", "server", "network"
 
@@ -29,7 +33,7 @@ MEASURED: dict[str, Finding] = {
     SERVER: Finding(
         sees=(
             "sums of contexts and rewards under the users' pads, columns and words of oblivious "
-            "transfers, bits under one-time choices"
+            "transfers, shares less others that were chosen at random"
         ),
         paper="nothing",
         measured="T, K, d, the policy, the grid and the timing of rounds; no other clear value",
@@ -76,7 +80,32 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sealing key": ("opens the users' keys on their way through the server", (USER,)),
     "garbling key": ("delta and all labels of garbled circuits", (SERVER,)),
     "hiding key": ("R and s of each batch", (SERVER,)),
+    "transfer key": ("the user's shares, chosen ahead, and its base transfers", (USER,)),
     "product key": ("delta of the products; the user's alone", (USER,)),
     "transfer seeds": ("pairs at one, of which the other has one each, twice", (USER, SERVER)),
     "hash key": ("the labels' hash; need not be secret", (USER, SERVER)),
+}
+
+_P = Protection.PUBLIC
+
+MESSAGES: dict[type[Message], dict[str, Protection]] = {
+    messages.UsersKeyOffer: {"digest": _P, "public": Protection.SIGNED, "signature": _P},
+    messages.SealedUsersKeys: {"digest": _P, "sealed": Protection.SEALED, "signature": _P},
+    garbled.LabelHashKey: {"key": _P},
+    garbled.BaseOffer: {"offer": _P},
+    garbled.BaseAnswer: {"answer": Protection.TRANSFER},
+    garbled.Columns: {"place": _P, "columns": Protection.TRANSFER},
+    garbled.GarbledTables: {"place": _P, "tables": Protection.GARBLED},
+    garbled.DecodingTable: {
+        "place": _P,
+        "colours": Protection.GARBLED,
+        "tags": Protection.GARBLED,
+    },
+    garbled.InputLabels: {"place": _P, "labels": Protection.GARBLED},
+    messages.ProductColumns: {"place": _P, "columns": Protection.TRANSFER},
+    messages.CoveredUpdate: {"place": _P, "words": Protection.USERS_PAD},
+    messages.EstimateWords: {"place": _P, "words": Protection.PRODUCTS},
+    messages.CoveredEstimate: {"place": _P, "words": Protection.HIDDEN},
+    messages.ContextWords: {"place": _P, "words": Protection.PRODUCTS},
+    messages.CoveredShares: {"place": _P, "words": Protection.CHOSEN_PAD},
 }

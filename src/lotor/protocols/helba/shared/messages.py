@@ -72,6 +72,6 @@ class ContextWords(PlacedHiddenMessage, frozen=True, tag=WIRE + "context-words")
 
 
 class CoveredShares(PlacedHiddenMessage, frozen=True, tag=WIRE + "shares"):
-    """Step 9, user to server: the bits of its shares of all scores, under its random choices."""
+    """Step 9, user to server: how far its shares of scores are from those that it chose ahead."""
 
-    bits: bytes
+    words: bytes

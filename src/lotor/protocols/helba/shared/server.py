@@ -14,7 +14,7 @@ from lotor.crypto.residues import Residues
 from lotor.protocols.garbled.evaluator import offer_transfers
 from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
-from lotor.protocols.garbled.reading import TellingSide, covered_bytes
+from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.helba.shared.algebra import HidingMatrix
 from lotor.protocols.helba.shared.messages import (
@@ -160,23 +160,19 @@ class HelbaSharedServer(Party):
         yield from self._add_update(t - 1)
         if memory.start == t:
             yield from self._answer_estimate(products, t, rows.pop(0))
-        batches = setting.score_products(t)
-        size = sum(batch.word_bytes for batch in batches)
+        calls = setting.score_products(t)
+        size = sum(call.word_bytes for call in calls)
         words = yield from receive_parts("user", ContextWords, t, size)  # step 9
         covered: CoveredShares = yield Receive("user", CoveredShares)
         place = round_place(t)
-        expect(covered, place, "user", bits=covered_bytes(setting.schedule))
-        shares = []
-        for batch, kept in zip(batches, rows, strict=True):
-            here, words = words[: batch.word_bytes], words[batch.word_bytes :]
-            shares.append(products.receive(kept, here, batch.length)[0])
-        own = self._own_bits(shares)
-        content = sha256(covered.bits)
-        for bits in own:
-            content.update(bits.tobytes())
+        expect(covered, place, "user", words=setting.share_bytes)
         # The labels of two inputs at one place would give the user delta, and so every score.
-        yield Once(place + content.digest())
-        labels = side.answer(t - 1, covered.bits, *own)
+        yield Once(place + sha256(words + covered.words).digest())
+        shares = []
+        for call, kept in zip(calls, rows, strict=True):
+            here, words = words[: call.word_bytes], words[call.word_bytes :]
+            shares.append(products.receive(kept, here, call.length)[0])
+        labels = side.labels(t - 1, *self._own_bits(shares, covered.words))
         yield Send("user", InputLabels(place, labels))  # step 10
 
     def _add_update(self, t: int) -> Steps[None]:
@@ -199,15 +195,20 @@ class HelbaSharedServer(Party):
         covered = self._hiding.covered(sums, share)
         yield Send("user", CoveredEstimate(round_place(t), to_words(covered)))
 
-    def _own_bits(self, shares: list[Residues]) -> list[Bits]:
-        """The garbler's inputs: its shares, of which the first has the offset of scores."""
+    def _own_bits(self, shares: list[Residues], covered: bytes) -> list[Bits]:
+        """The garbler's inputs: its shares plus what the user's are from chosen ones.
+
+        The first ones also have the offset of scores.
+        """
         setting = self._setting
-        moduli = [batch.modulus for batch in setting.score_products(1)]
         bits: list[Bits] = []
-        for share, modulus, offset in zip(
-            shares, moduli, (setting.windows.offset, 0), strict=False
+        for call, share, offset in zip(
+            setting.score_products(1), shares, (setting.windows.offset, 0), strict=False
         ):
-            numbers = (modulus.whole(share) + offset) % modulus.product
+            modulus, size = call.modulus, WORD_BYTES * share.size
+            here, covered = covered[:size], covered[size:]
+            both = modulus.add(share, from_words(here, modulus, "user"))
+            numbers = (modulus.whole(both) + offset) % modulus.product
             bits += summand_bits([int(number) for number in numbers], int(modulus.product))
         return bits
 

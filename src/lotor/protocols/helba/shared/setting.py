@@ -157,6 +157,12 @@ class HelbaSharedSetting:
         d = self.terms.d
         return d * (d + 1) // 2 + d + 1
 
+    @property
+    def share_bytes(self) -> int:
+        """How long one party's shares of all scores of a round are."""
+        primes = sum(call.modulus.count for call in self.score_products(1))
+        return WORD_BYTES * self.terms.arms * primes
+
     def starts(self, t: int, start: int) -> bool:
         """Whether a batch starts with round t, if the one before began with `start`."""
         return t == 1 or self.policy.due(t, start)

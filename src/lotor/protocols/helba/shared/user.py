@@ -19,9 +19,8 @@ from lotor.core.effects import (
 )
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
-from lotor.crypto.garbling import bits_of_integers, residue_width
 from lotor.crypto.ot import Delta, OfferedRows, ProductSender
-from lotor.crypto.prf import KEY_BYTES, new_key
+from lotor.crypto.prf import KEY_BYTES, derive_key, new_key
 from lotor.crypto.residues import Residues
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place
@@ -29,7 +28,6 @@ from lotor.protocols.garbled.evaluator import EvaluatorState
 from lotor.protocols.garbled.garbler import answer_transfers
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import ReadingSide
-from lotor.protocols.garbled.schedule import label_bytes
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.helba.shared.algebra import HiddenEstimate
 from lotor.protocols.helba.shared.messages import (
@@ -43,7 +41,7 @@ from lotor.protocols.helba.shared.messages import (
     SealedUsersKeys,
     UsersKeyOffer,
 )
-from lotor.protocols.helba.shared.pads import UserPads
+from lotor.protocols.helba.shared.pads import ChosenShares, UserPads
 from lotor.protocols.helba.shared.server import products_of
 from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
 from lotor.protocols.helba.shared.wire import (
@@ -117,7 +115,9 @@ class HelbaSharedUser(Party):
         if not begun:
             yield Checkpoint(memory.dump)
             yield from self._set_up()
-        self._side = side = ReadingSide(memory.evaluator, setting.schedule)
+        key = derive_key(memory.evaluator.transfer_key, "chosen shares")
+        self._chosen = ChosenShares(key, setting)
+        self._side = side = ReadingSide(memory.evaluator, setting.schedule, self._chosen.choices)
         delta = Delta.derive(memory.product_key, memory.run)
         self._products = ProductSender(memory.product_seeds, delta, side.hashes)
         self._pads = UserPads(memory.pad_key, setting)
@@ -192,11 +192,11 @@ class HelbaSharedUser(Party):
         # Two vectors under the same rows would show the server their difference.
         content = sha256(b"".join(each.tobytes() for each in vectors))
         yield Once(round_place(t) + content.digest())
-        yield from self._ask(side, t, rows, vectors)  # step 9
+        yield from self._ask(t, rows, vectors)  # step 9
         if memory.t == t:
             yield from side.choose_next("server", memory.evaluator.batch)  # step 4
         answer: InputLabels = yield Receive("server", InputLabels)  # step 10
-        expect(answer, round_place(t), "server", labels=label_bytes(setting.circuit))
+        expect(answer, round_place(t), "server", labels=setting.schedule.label_bytes)
         arm = order[side.position(t - 1, answer.labels, "server")]
         decision = Decision.of_step(terms.run, t, arm)
         reward = scale.to_fixed((yield Pull(decision, masked=True)))  # step 11
@@ -246,18 +246,16 @@ class HelbaSharedUser(Party):
             self._estimate = HiddenEstimate(setting, memory.start, both)
         return self._estimate
 
-    def _ask(
-        self, side: ReadingSide, t: int, rows: list[OfferedRows], vectors: list[Residues]
-    ) -> Steps[None]:
+    def _ask(self, t: int, rows: list[OfferedRows], vectors: list[Residues]) -> Steps[None]:
         """Contexts for the server's products, and the user's shares of their results."""
-        words, bits = [], []
+        words, shares = [], []
         for offered, each in zip(rows, vectors, strict=True):
             sent, share = self._products.send(offered, each)
             words.append(sent)
-            numbers = [int(number) for number in offered.modulus.whole(share[0])]
-            bits.append(bits_of_integers(numbers, residue_width(int(offered.modulus.product))))
+            shares.append(share[0])
         yield from send_parts("server", ContextWords, t, b"".join(words))
-        yield Send("server", CoveredShares(round_place(t), side.cover(t - 1, *bits)))
+        covered = b"".join(map(to_words, self._chosen.differences(t - 1, shares)))
+        yield Send("server", CoveredShares(round_place(t), covered))
 
     def _send_update(self, t: int, update: Residues) -> Steps[None]:
         yield Send("server", CoveredUpdate(round_place(t), to_words(update)))

@@ -13,10 +13,9 @@ CUSTOMER, OWNER, PRINCIPAL, COMP = "customer", "owner", "principal", "comp"
 DEALER, NETWORK = "dealer", "network"
 ROLES = (CUSTOMER, OWNER, PRINCIPAL, COMP, DEALER, NETWORK)
 
-_HERE = "lotor.protocols.linucb_ds.dealt.attacks:"
-_THETA, _SCORES, _ARMS = (
-    _HERE + name for name in ("ThetaFromShares", "ScoresFromShares", "ArmsFromRows")
-)
+_THETA = "lotor.protocols.linucb_ds.theta.attacks:ThetaFromShares"
+_SCORES = "lotor.protocols.linucb_ds.dealt.attacks:ScoresFromDealtShares"
+_ARMS = "lotor.protocols.linucb_ds.dealt.attacks:ArmsFromDealtRows"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
     COMP: (_SCORES, _ARMS, _THETA),

@@ -11,10 +11,12 @@ from lotor.protocols.two_server.schedule import ServerSeats
 
 SEATS = ServerSeats("principal", "comp", "dealer")
 
-# What is dealt for one round, and the rows of a round, must fit in a frame of 16 MiB: a test
+# What is dealt for one round must fit in a frame of 16 MiB, and so must the owner's model: a test
 # computes it.
 MOST_ARMS = 1 << 14
-MOST_COORDINATES = 1 << 20
+MOST_WORDS = 15 << 17
+# Of each dimension: an eigenvalue, and P's shares of theta for scores and for the total.
+WORDS_BESIDE = 5
 
 TOTAL_BYTES = 24
 """Of a share of the total: 2^192 is far above the largest sum, so that an altered one shows."""
@@ -31,9 +33,9 @@ class LinUCBDealtTerms(SharingTerms, frozen=True):
 
     @classmethod
     def check_size(cls, k: int, d: int) -> None:
-        if k > MOST_ARMS or k * d > MOST_COORDINATES:
+        most = min(MOST_ARMS, max(0, MOST_WORDS // d - WORDS_BESIDE))
+        if k > most:
             raise InputError(
-                f"{k} arms in {d} dimensions do not fit in the messages of form='dealt', which has "
-                f"room for {MOST_ARMS} arms and for {MOST_COORDINATES} coordinates of all arms "
-                "together: take fewer arms or dimensions, or choose form='paper'"
+                f"{k} arms do not fit in the messages of form='dealt', which have room for {most} "
+                f"in {d} dimensions: take fewer arms or dimensions"
             )

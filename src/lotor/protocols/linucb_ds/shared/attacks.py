@@ -1,48 +1,45 @@
 """What Comp makes of the rows and shares that it sees in the shared form."""
 
-from typing import ClassVar
-
 import numpy as np
 
 from lotor.core.draws import Words
-from lotor.core.fixed_point import Floats
-from lotor.core.views import Truth, View
-from lotor.protocols.attack import Attack, Score
-from lotor.protocols.chance import blind
-from lotor.protocols.linucb_ds.attacks import world_of
-from lotor.protocols.linucb_ds.shared.comp import LinUCBSharedComp
-from lotor.protocols.linucb_ds.shared.messages import CoveredRows
+from lotor.core.views import View
+from lotor.policies.linear.layout import Integers
+from lotor.protocols.linucb_ds.attacks import messages_in, party_of
+from lotor.protocols.linucb_ds.shared.comp import LinUCBSharedComp, agreed
+from lotor.protocols.linucb_ds.shared.messages import CoveredRows, ProductBatch
+from lotor.protocols.linucb_ds.shared.pads import MASK
 from lotor.protocols.linucb_ds.shared.schedule import SCORE_BITS
+from lotor.protocols.linucb_ds.theta.attacks import ArmsFromRows, ScoresFromShares
+
+_UNUSED = np.uint64(64 - SCORE_BITS)
 
 
-class ArmsFromCoveredRows(Attack):
-    """Comp, if it knows the catalogue of arms, takes covered rows for what they cover.
+class ScoresFromCircuitShares(ScoresFromShares):
+    """Comp's share in the circuit of each round."""
 
-    In each round it finds the row that is the largest in its own share of theta's direction, and
-    the arm that points where this row does.
-    """
-
-    name: ClassVar[str] = "arms, from covered rows and the catalogue"
-    secret: ClassVar[str] = "arms"
-
-    def score(self, view: View, truth: Truth) -> Score:
-        vectors = world_of(truth).vectors
-        (comp,) = (one for one in view.parties.values() if isinstance(one, LinUCBSharedComp))
-        _, share = comp.theta_share()
-        theta = _signed(np.array(share, np.uint64))
-        guesses = []
-        for one in view.exchanges:
-            if isinstance(one.message, CoveredRows):
-                words = np.frombuffer(one.message.rows, "<u8").reshape(vectors.shape)
-                rows = _signed(words)
-                best = rows[(rows @ theta).argmax()]
-                guesses.append(int((vectors @ best).argmax()))
-        # Nothing is sent in the first round.
-        pairs = zip(guesses, truth.arms[1:], strict=True)
-        return Score(sum(a == b for a, b in pairs), len(guesses), blind(truth.arms[1:]))
+    def shares(self, view: View) -> list[Words]:
+        comp = party_of(view.parties, LinUCBSharedComp)
+        terms, holding, schedule = agreed(comp._memory)
+        theta = np.array(holding.in_scores(terms), np.uint64)
+        products = [comp._key.read(one.products) for one in messages_in(view, ProductBatch)]
+        found = []
+        for turn, sent in enumerate(messages_in(view, CoveredRows)):
+            batch, slots = schedule.product_place(turn)
+            rows = np.frombuffer(sent.rows, "<u8").reshape(holding.k, holding.d)
+            moved = np.frombuffer(sent.shares, "<u8")
+            found.append((rows @ theta + products[batch][slots] + moved) & MASK)
+        return found
 
 
-def _signed(words: Words) -> Floats:
-    """Words modulo 2^59 as numbers around 0."""
-    lifted: Floats = (words << np.uint64(64 - SCORE_BITS)).view(np.int64).astype(np.float64)
-    return lifted
+class ArmsFromCoveredRows(ArmsFromRows):
+    """P alone knows the pads."""
+
+    def rows(self, view: View) -> list[Integers]:
+        _, holding, _ = agreed(party_of(view.parties, LinUCBSharedComp)._memory)
+        words = (np.frombuffer(sent.rows, "<u8") for sent in messages_in(view, CoveredRows))
+        # Numbers modulo 2^59, around 0.
+        return [
+            ((each << _UNUSED).view(np.int64) >> np.int64(_UNUSED)).reshape(holding.k, holding.d)
+            for each in words
+        ]

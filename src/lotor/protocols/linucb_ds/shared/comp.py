@@ -14,7 +14,7 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
-from lotor.protocols.garbled.reading import TellingSide, covered_bytes
+from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.schedule import BatchSize
 from lotor.protocols.garbled.wire import batch_place, expect
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
@@ -27,7 +27,7 @@ from lotor.protocols.linucb_ds.shared.messages import (
     SumColumns,
     SumWords,
 )
-from lotor.protocols.linucb_ds.shared.product_pads import MASK
+from lotor.protocols.linucb_ds.shared.pads import MASK
 from lotor.protocols.linucb_ds.shared.schedule import (
     SCORE_BITS,
     SUM_EPOCH,
@@ -36,7 +36,7 @@ from lotor.protocols.linucb_ds.shared.schedule import (
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes
+from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes, share_bytes
 from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.linucb_ds.theta.handing_out import ThetaHolding, hold
 from lotor.protocols.linucb_ds.theta.total_shares import send_sealed
@@ -95,18 +95,13 @@ class LinUCBSharedComp(Party):
             "verifications": self._identity.verifications,
         }
 
-    def theta_share(self) -> tuple[LinUCBSharedTerms, list[int]]:
-        """Comp's share of theta, for attacks on its view."""
-        terms, holding, _ = _agreed(self._memory)
-        return terms, holding.in_scores(terms)
-
     def steps(self) -> Steps[None]:
         memory = self._memory
         begun = memory.holding is not None
         if not begun:
             yield Checkpoint(memory.dump)
             yield from self._set_up()
-        terms, holding, schedule = _agreed(memory)
+        terms, holding, schedule = agreed(memory)
         self._side = side = TellingSide(memory.circuits, memory.run, schedule)
         if begun:
             side.restore()
@@ -120,10 +115,7 @@ class LinUCBSharedComp(Party):
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)  # step 1
         terms = accept(LinUCBSharedTerms, setup, self._identity, memory.run, self._order)
         holding = yield from hold(terms, self._identity, SealingKey(memory.sealing_key))
-        try:
-            memory.size = size_of(holding.k, holding.d)
-        except InputError as error:
-            raise ProtocolError(f"owner sent too large a model: {error}") from None
+        memory.size = size_of(holding.k, holding.d)
         yield Send("principal", ProductPublicKey(self._key.public))  # step 2
         for j, coordinate in enumerate(self._key.encrypted(_share(terms, holding))):
             yield Send("principal", EncryptedCoordinate(batch_place(j), coordinate))
@@ -140,7 +132,7 @@ class LinUCBSharedComp(Party):
     ) -> Steps[None]:
         memory, k, d = self._memory, holding.k, holding.d
         theta = _share(terms, holding)
-        sizes = {"rows": row_bytes(k, d), "shares": covered_bytes(schedule)}
+        sizes = {"rows": row_bytes(k, d), "shares": share_bytes(k)}
         for number in range(memory.circuits.batch, schedule.count):
             turns = schedule.batch(number).turns
             memory.circuits.batch, memory.t = number, turns[0] + 1
@@ -154,8 +146,9 @@ class LinUCBSharedComp(Party):
                 # The labels of two inputs at one place would give P delta, and so theta.
                 yield Once(given.place + given.rows + given.shares)
                 rows = np.frombuffer(given.rows, "<u8").reshape(k, d)
-                share = (rows @ theta + products[schedule.product_place(turn).slots]) & MASK
-                labels = side.answer(turn, given.shares, bits_of(share, SCORE_BITS))
+                share = rows @ theta + products[schedule.product_place(turn).slots]
+                share += np.frombuffer(given.shares, "<u8")
+                labels = side.labels(turn, bits_of(share & MASK, SCORE_BITS))
                 yield Send("principal", InputLabels(given.place, labels))  # step 6
                 # While P evaluates: the next batch.
                 if turn == turns[0]:
@@ -195,9 +188,10 @@ def _share(terms: LinUCBSharedTerms, holding: ThetaHolding) -> Words:
     return np.array(holding.in_scores(terms), np.uint64)
 
 
-def _agreed(
+def agreed(
     memory: LinUCBSharedCompMemory,
 ) -> tuple[LinUCBSharedTerms, ThetaHolding, RoundSchedule]:
+    """What Comp has agreed to in the set-up, and the rounds that follow from it."""
     terms, holding, size = memory.terms, memory.holding, memory.size
     if terms is None or holding is None or size is None:
         raise InputError("Comp has no share of theta yet: set it up first")

@@ -16,7 +16,6 @@ from lotor.protocols.linucb_ds.shared.complexity import SharedLinearCosts
 from lotor.protocols.linucb_ds.shared.leakage import MEASURED
 from lotor.protocols.linucb_ds.shared.messages import WIRE
 from lotor.protocols.linucb_ds.shared.principal import LinUCBSharedPrincipal
-from lotor.protocols.linucb_ds.shared.schedule import size_of
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
 from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta.customer import ThetaCustomer
@@ -24,10 +23,9 @@ from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
 from lotor.protocols.party import Party
 from lotor.protocols.report import Counts, Forecast
 
-THETA, ARMS = (
-    "lotor.protocols.linucb_ds.theta.attacks:ThetaFromShares",
-    "lotor.protocols.linucb_ds.shared.attacks:ArmsFromCoveredRows",
-)
+THETA = "lotor.protocols.linucb_ds.theta.attacks:ThetaFromShares"
+SCORES = "lotor.protocols.linucb_ds.shared.attacks:ScoresFromCircuitShares"
+ARMS = "lotor.protocols.linucb_ds.shared.attacks:ArmsFromCoveredRows"
 
 
 class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
@@ -47,13 +45,13 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"),)
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {
-        "comp": (THETA, ARMS),
+        "comp": (SCORES, ARMS, THETA),
         "principal": (P_KNOWS_THE_ARMS, THETA),
         "principal+comp": (THETA,),
     }
 
     def check_size(self, k: int, d: int) -> None:
-        size_of(k, d)
+        LinUCBSharedTerms.check_size(k, d)
 
     def open(
         self,

@@ -38,8 +38,8 @@ class ProductBatch(ShareMessage, frozen=True, tag=WIRE + "products"):
 
 
 class CoveredRows(ShareMessage, frozen=True, tag=WIRE + "rows"):
-    """Step 5, P to Comp: u - U of all arms, in P's secret order, and the bits of P's shares of
-    scores under cover."""
+    """Step 5, P to Comp: u - U of all arms, in P's secret order, and P's shares of scores less
+    those that it chose for the circuit."""
 
     place: bytes
     rows: bytes

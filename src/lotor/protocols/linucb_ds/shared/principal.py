@@ -7,18 +7,18 @@ import numpy as np
 
 from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.core.errors import InputError, ProtocolError
+from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.bfv import ProductMaker
-from lotor.crypto.garbling import HashKeys, bits_of
+from lotor.crypto.garbling import HashKeys
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot import ProductChooser
 from lotor.protocols.garbled.evaluator import EvaluatorState
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import ReadingSide
-from lotor.protocols.garbled.schedule import BatchSize, label_bytes
+from lotor.protocols.garbled.schedule import BatchSize
 from lotor.protocols.garbled.wire import batch_place, expect
-from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory, ScoreRows
 from lotor.protocols.linucb_ds.principal import LinearPrincipal
 from lotor.protocols.linucb_ds.relay import hand_out_terms, take_order
 from lotor.protocols.linucb_ds.shared.messages import (
@@ -30,9 +30,8 @@ from lotor.protocols.linucb_ds.shared.messages import (
     SumColumns,
     SumWords,
 )
-from lotor.protocols.linucb_ds.shared.product_pads import MASK, ProductPads
+from lotor.protocols.linucb_ds.shared.pads import MASK, CircuitShares, ProductPads
 from lotor.protocols.linucb_ds.shared.schedule import (
-    SCORE_BITS,
     SUM_EPOCH,
     TOTAL_MODULUS,
     RoundSchedule,
@@ -46,7 +45,7 @@ from lotor.protocols.linucb_ds.theta.shares import to_bytes
 from lotor.protocols.linucb_ds.theta.total_shares import SealedTotalShare, TotalShares
 from lotor.protocols.store import Store
 
-PRODUCTS = "pads of products"
+PRODUCTS, CIRCUITS = "pads of products", "shares in circuits"
 
 
 class LinUCBSharedPrincipalMemory(LinearPrincipalMemory, tag=WIRE + "principal", kw_only=True):
@@ -68,7 +67,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
     """Steps 1 to 5, 7 and 9."""
 
     memory_kind = LinUCBSharedPrincipalMemory
-    own_keys = (PRODUCTS,)
+    own_keys = (PRODUCTS, CIRCUITS)
 
     def __init__(
         self,
@@ -92,11 +91,6 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             "bfv_messages": self._batches,
         }
 
-    def theta_share(self) -> tuple[LinUCBSharedTerms, list[int]]:
-        """P's share of theta, for attacks on its view."""
-        terms = _terms(self._memory)
-        return terms, in_scores(_model(self._memory), terms)
-
     def steps(self) -> Steps[None]:
         memory = self._memory
         begun = memory.model is not None
@@ -105,11 +99,12 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             yield from self._set_up()
         self.game = game = LinearGame(memory, self._noise, self._first)
         schedule = _schedule(memory, game)
-        self._side = side = ReadingSide(memory.circuits, schedule)
+        chosen = CircuitShares(memory.keys[CIRCUITS], schedule.k)
+        self._side = side = ReadingSide(memory.circuits, schedule, chosen.choices)
         if memory.t == 0:
             yield from game.pull(1, game.draws.first())  # step 3
         yield from side.begin("comp", restored=begun)
-        yield from self._rounds(game, side, schedule)
+        yield from self._rounds(game, side, schedule, _Shares(memory, game, chosen, self._store))
         yield from self._total(game)
 
     def _set_up(self) -> Steps[None]:
@@ -119,10 +114,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         )
         yield from hand_out_terms(order, terms.parties)
         model = yield from relay_model(terms)
-        try:
-            memory.size = size_of(model.k, model.d)
-        except InputError as error:
-            raise ProtocolError(f"owner sent too large a model: {error}") from None
+        memory.size = size_of(model.k, model.d)
         yield from self._receive_coordinates(model.d)
         yield from memory.circuits.set_up("comp", memory.run)
         memory.terms, memory.model = terms, model
@@ -139,9 +131,10 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             ProductMaker(key.public, coordinates)
         self._memory.received = tuple(self._store.keep(data) for data in (key.public, *coordinates))
 
-    def _rounds(self, game: LinearGame, side: ReadingSide, schedule: RoundSchedule) -> Steps[None]:
+    def _rounds(
+        self, game: LinearGame, side: ReadingSide, schedule: RoundSchedule, shares: "_Shares"
+    ) -> Steps[None]:
         memory = self._memory
-        shares = _Shares(memory, game, self._store)
         for number in range(memory.circuits.batch, schedule.count):
             memory.circuits.batch = number
             begins, batch = schedule.begins_products(number), schedule.product_batch(number)
@@ -157,7 +150,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             turns = schedule.batch(number).turns
             for turn in turns:
                 rows = game.rows(turn + 1)
-                covered = shares.covered(turn, rows.u, rows.addends, side, schedule)
+                covered = shares.covered(turn, rows, schedule)
                 yield Once(covered.place + covered.rows + covered.shares)
                 yield Send("comp", covered)  # step 5
                 if turn == turns[0]:
@@ -165,8 +158,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
                     if schedule.begins_products(number + 1) and number + 1 < schedule.count:
                         shares.prepare(batch + 1)
                 answer: InputLabels = yield Receive("comp", InputLabels)  # step 6
-                size = label_bytes(schedule.circuit)
-                expect(answer, covered.place, "comp", labels=size)
+                expect(answer, covered.place, "comp", labels=schedule.label_bytes)
                 position = side.position(turn, answer.labels, "comp")
                 yield from game.pull(turn + 2, int(rows.sigma[position]))
             side.forget(number)
@@ -198,8 +190,15 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
 class _Shares:
     """P's share of theta, and what it draws for each batch of products."""
 
-    def __init__(self, memory: LinUCBSharedPrincipalMemory, game: LinearGame, store: Store) -> None:
+    def __init__(
+        self,
+        memory: LinUCBSharedPrincipalMemory,
+        game: LinearGame,
+        chosen: CircuitShares,
+        store: Store,
+    ) -> None:
         self._theta: Words = np.array(in_scores(_model(memory), _terms(memory)), np.uint64)
+        self._chosen = chosen
         self._pads = ProductPads(memory.keys[PRODUCTS], game.layout.d)
         self._names, self._store = memory.received, store
         self._maker: ProductMaker | None = None
@@ -220,26 +219,18 @@ class _Shares:
                 self._maker = ProductMaker(public, coordinates)
             self._prepared[batch] = self._maker.message(*self._pads.of(batch))
 
-    def covered(
-        self,
-        turn: int,
-        u: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
-        addends: list[int],
-        side: ReadingSide,
-        schedule: RoundSchedule,
-    ) -> CoveredRows:
-        """u - U, and P's share <u, a> + c - V of each score under cover."""
+    def covered(self, turn: int, rows: ScoreRows, schedule: RoundSchedule) -> CoveredRows:
+        """u - U, and P's share <u, a> + c - V of each score less the one in the circuit."""
         batch, slots = schedule.product_place(turn)
         if batch not in self._drawn:
             self._drawn = {batch: self._pads.of(batch)}
         pads, v = self._drawn[batch]
-        words = np.ascontiguousarray(u).view(np.uint64)
-        rows = ((words - pads[:, slots].T) & MASK).tobytes()
-        share = (words @ self._theta + np.array(addends, np.uint64) - v[slots]) & MASK
-        self._uses.take((turn,), rows)
-        return CoveredRows(
-            round_place(turn + 1), rows, side.cover(turn, bits_of(share, SCORE_BITS))
-        )
+        u = np.ascontiguousarray(rows.u).view(np.uint64)
+        covered = ((u - pads[:, slots].T) & MASK).tobytes()
+        share = u @ self._theta + np.array(rows.addends, np.uint64) - v[slots]
+        moved = ((share - self._chosen.of(turn)) & MASK).tobytes()
+        self._uses.take((turn,), covered + moved)
+        return CoveredRows(round_place(turn + 1), covered, moved)
 
 
 def _schedule(memory: LinUCBSharedPrincipalMemory, game: LinearGame) -> RoundSchedule:

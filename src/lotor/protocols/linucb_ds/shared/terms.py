@@ -6,7 +6,7 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.sealing import PUBLIC_KEY_BYTES
 from lotor.policies.linear import LinearPolicy, SlotBits
 from lotor.protocols.linucb_ds.shared.messages import WIRE
-from lotor.protocols.linucb_ds.shared.schedule import SCORE_BITS, TOTAL_MODULUS
+from lotor.protocols.linucb_ds.shared.schedule import SCORE_BITS, TOTAL_MODULUS, size_of
 from lotor.protocols.linucb_ds.theta.terms import SharingTerms
 
 
@@ -20,6 +20,10 @@ class LinUCBSharedTerms(SharingTerms, frozen=True, tag=WIRE + "terms"):
     total_modulus: ClassVar[int] = int(TOTAL_MODULUS.product)
 
     customer_key: bytes
+
+    @classmethod
+    def check_size(cls, k: int, d: int) -> None:
+        size_of(k, d)
 
     def check(self, run: str) -> LinearPolicy:
         policy = super().check(run)

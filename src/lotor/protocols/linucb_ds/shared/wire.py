@@ -20,6 +20,11 @@ def row_bytes(k: int, d: int) -> int:
     return WORD_BYTES * k * d
 
 
+def share_bytes(k: int) -> int:
+    """How long the shares of all scores are."""
+    return WORD_BYTES * k
+
+
 @contextmanager
 def received_from(sender: str) -> Iterator[None]:
     """Let errors about keys, ciphertexts and products name who sent them."""

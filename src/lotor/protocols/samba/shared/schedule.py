@@ -43,7 +43,7 @@ class ArgmaxSchedule(BatchSchedule):
 
     def __init__(self, terms: "SambaSharedTerms") -> None:
         size = BatchSize(terms.batch, terms.gates)
-        super().__init__(argmax_of(terms.k), terms.turns, size)
+        super().__init__(argmax_of(terms.k), terms.turns, size, united=True)
         self._k, self._iterations = terms.k, terms.iterations
 
     def turn(self, number: int) -> Turn:

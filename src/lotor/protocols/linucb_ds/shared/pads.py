@@ -1,4 +1,4 @@
-"""P's U and V of each batch of products: functions of P's key, each batch for one use."""
+"""What P draws, all of it for one use: U and V of products, and its shares in circuits."""
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -6,7 +6,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from lotor.core.draws import Words
 from lotor.core.errors import CryptoError
 from lotor.crypto.bfv import MODULUS_BITS, SLOTS
-from lotor.crypto.prf import KEY_BYTES
+from lotor.crypto.garbling import bits_of
+from lotor.crypto.prf import KEY_BYTES, Prf
+from lotor.protocols.garbled.evaluator import Bits
+from lotor.protocols.garbled.schedule import CircuitBatch
 
 MASK = np.uint64((1 << MODULUS_BITS) - 1)
 
@@ -34,3 +37,22 @@ class ProductPads:
         stream = self._encryptor.update(bytes(8 * (self._d + 1) * SLOTS))
         words = np.frombuffer(stream, np.uint64).reshape(self._d + 1, SLOTS) & MASK
         return words[: self._d], words[self._d]
+
+
+class CircuitShares:
+    """The shares of scores that P brings to circuits: it chooses them before it knows any score."""
+
+    def __init__(self, key: bytes, k: int) -> None:
+        self._prf = Prf(key, range(k))
+
+    def __repr__(self) -> str:
+        return "<CircuitShares>"
+
+    def of(self, turn: int) -> Words:
+        """One for each arm, uniform modulo 2^59."""
+        return self._prf.words(0, turn, 0) & MASK
+
+    def choices(self, batch: CircuitBatch) -> tuple[Bits, ...]:
+        """The bits of those of a batch, (bits, arms, turns)."""
+        shares = np.stack([self.of(turn) for turn in batch.turns], axis=-1)
+        return (bits_of(shares, MODULUS_BITS),)
