@@ -43,7 +43,7 @@ class Effort:
 
 
 FULL = Effort((8, 2, 2), 25, 130, 20, 3, 20, 130, 0, (2,), 3)
-QUICK = Effort((2, 1, 1), 3, 8, 3, 2, 3, 4, 4, (2,), 1)
+QUICK = Effort((2, 1, 1), 3, 4, 2, 2, 2, 2, 4, (2,), 1)
 
 
 def tables(effort: Effort) -> Iterator[Table | str]:
@@ -195,7 +195,7 @@ def _differences(found: Found) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few rounds, about eight minutes")
+    parser.add_argument("--quick", action="store_true", help="few rounds, about ten minutes")
     effort = QUICK if parser.parse_args().quick else FULL
     console = Console(width=max(140, Console().width))
     for made in tables(effort):
