@@ -17,7 +17,6 @@ from lotor.sandbox.crashes import Crashes
 from lotor.sandbox.journals import Journals
 from surveys import survey_federation
 
-MEMBERS = {"principal", "comp", "customer", "owner"}
 LOOK, PATIENCE, ATTEMPTS = 0.01, 200.0, 5
 
 
@@ -30,12 +29,15 @@ class Trial:
     budget: int = 100
     kills: int = 8
     seed: int = 7
+    form: str = "paper"
 
 
 TRIALS = [
     pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=4), marks=pytest.mark.slow),
     pytest.param(Trial("linucb-ds", "linear:10,4"), marks=pytest.mark.long),
     pytest.param(Trial("spectral-ucb-ds", "graph:8"), marks=pytest.mark.long),
+    pytest.param(Trial("linucb-ds", "linear:10,4", form="dealt"), marks=pytest.mark.long),
+    pytest.param(Trial("spectral-ucb-ds", "graph:8", form="dealt"), marks=pytest.mark.long),
 ]
 
 
@@ -44,7 +46,8 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):
         killed = survived(trial, tmp_path / str(attempt))
         # A busy machine may end a run before everybody's turn has come.
-        if killed.total() >= trial.kills and set(killed) == MEMBERS:
+        form = PROTOCOLS[trial.protocol].form_called(trial.form)
+        if killed.total() >= trial.kills and set(killed) == form.fixed_seats:
             return
     raise AssertionError(f"each of {ATTEMPTS} runs ended before {trial.kills} kills")
 
@@ -52,14 +55,15 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
 def survived(trial: Trial, folder: Path) -> Counter[str]:
     """Run a trial to its end and hold it against plain; how often each party was killed."""
     survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
-    protocol = PROTOCOLS[trial.protocol].configured(None, {})
+    protocol = PROTOCOLS[trial.protocol].configured(None, {"form": trial.form})
     federation = survey_federation(folder, protocol, survey, seed=trial.seed)
     federation.wait = PATIENCE
     federation.prepare()
     with closing(federation):
         federation.serve()
-        options = ("--budget", str(trial.budget), "--key-bits", "2048", "--json")
-        order = (trial.protocol, "--form", protocol.form, *options)
+        options = ("--budget", str(trial.budget), "--json")
+        keys = ("--key-bits", "2048") if trial.form == "paper" else ()
+        order = (trial.protocol, "--form", protocol.form, *options, *keys)
         federation.launch("customer", "start", *order)
         crashes = crash(federation, trial)
     journals = Journals(federation)
