@@ -90,6 +90,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 security=self.security,
                 stages=self.stages,
                 insecure_degree=self.insecure_degree,
+                form="paper",
             )
 
     def contexts(self, seed: int) -> lotor.LinearContexts:

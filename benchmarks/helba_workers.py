@@ -20,7 +20,9 @@ class Bench:
     """A server's keys and sums, for d = 5 and 5 arms."""
 
     def __init__(self) -> None:
-        self.setting = lotor.Helba().setting("benchmark", budget=130, arms=5, d=5, scale=SCALE)
+        self.setting = lotor.Helba(form="paper").setting(
+            "benchmark", budget=130, arms=5, d=5, scale=SCALE
+        )
         parameters, circuit = self.setting.parameters, self.setting.circuit
         self.secret = SecretKey.generate(parameters)
         self.evaluation = self.secret.evaluation_keys(circuit.rotations)

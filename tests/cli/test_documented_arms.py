@@ -19,7 +19,6 @@ from lotor.core.options import options_of
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 
 PLACES = {"K,D": "4,3", "SEED": "5", "K": "12"}
-SMALL = {"helba": {"insecure_degree": 1024}}
 BUDGET = 12
 
 
@@ -59,7 +58,7 @@ def test_arms_run_with_the_defaults(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kind = PROTOCOLS[protocol]
-    options: dict[str, int | str] = {**SMALL.get(protocol, {})}
+    options: dict[str, int | str] = {}
     source, _, place = text.partition(":")
     if place == "PATH":
         files = {path.name: path for path in golden.files(tmp_path)}
@@ -72,14 +71,13 @@ def test_arms_run_with_the_defaults(
     if place == "FOLDER":
         text, options = f"{source}:{tmp_path}", {"sha256": mnist(tmp_path)}
     budget = 6 if source in ("npz", "csv") else BUDGET
-    # A small ring warns.
+    # A small key warns.
     with small_keys(), warnings.catch_warnings(action="ignore"):
         secure, arms, _ = configured(kind, None, text, budget, options)
         plain = lotor.run(secure.plain(), arms, budget=budget, seed=7)
         if hasattr(secure, "insecure_key_bits"):
             secure = replace(secure, form="paper", insecure_key_bits=512)  # type: ignore[type-var]
-        if protocol != "helba":
-            assert lotor.run(secure, arms, budget=budget, seed=7).arms == plain.arms
+        assert lotor.run(secure, arms, budget=budget, seed=7).arms == plain.arms
     assert plain.rounds == budget
 
 

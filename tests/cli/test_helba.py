@@ -19,7 +19,8 @@ from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.paper.judging import Judged
 from lotor.protocols.helba.paper.report import verdict
 
-TEACHING = ["--insecure-degree", "1024"]
+PAPER = ["--form", "paper"]
+TEACHING = [*PAPER, "--insecure-degree", "1024"]
 SMALL = [*TEACHING, "--budget", "3", "--seed", "1"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.ckks.InsecureParametersWarning")
@@ -102,7 +103,7 @@ def test_what_builds_the_protocol() -> None:
     chosen = lotor.Helba.configured("batched-oful:L=4", {"eta": 0.2})
     assert chosen.policy == BatchedOFUL(L=4, eta=0.2)
     with pytest.warns(InsecureParametersWarning):
-        lotor.Helba.configured(None, {"insecure_degree": 1024})
+        lotor.Helba.configured(None, {"insecure_degree": 1024, "form": "paper"})
 
 
 def test_without_an_option_the_budget_is_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,13 +152,13 @@ def test_sources_of_contexts(tmp_path: Path) -> None:
         (["helba", "--k", "3"], "--k belongs to `lotor run linucb-ds`"),
         (["helba", "--key-bits", "2048"], "--key-bits belongs to `lotor run linucb-ds`"),
         (["helba", "--epsilon", "0.1"], "--epsilon belongs to `lotor run ppcb`"),
-        (["helba", "--security", "100"], "choose 128, 192 or 256"),
-        (["helba", "--stages", "7"], "stages is 7"),
-        (["helba", "--arms", "contexts:2,6"], "take 3 stages or a budget of 12 or d = 5"),
-        (["helba", "--arms", "contexts:100,2"], "take 3 stages or 65 arms"),
-        (["helba", "--rms-length", "6"], "--rms-length is 6"),
-        (["helba", "--insecure-degree", "1000"], "--insecure-degree 1000"),
-        (["helba", "--workers", "2"], "Take --workers 1"),
+        (["helba", *PAPER, "--security", "100"], "choose 128, 192 or 256"),
+        (["helba", *PAPER, "--stages", "7"], "stages is 7"),
+        (["helba", *PAPER, "--arms", "contexts:2,6"], "take 3 stages or a budget of 12 or d = 5"),
+        (["helba", *PAPER, "--arms", "contexts:100,2"], "take 3 stages or 65 arms"),
+        (["helba", *PAPER, "--rms-length", "6"], "--rms-length is 6"),
+        (["helba", *PAPER, "--insecure-degree", "1000"], "--insecure-degree 1000"),
+        (["helba", *PAPER, "--workers", "2"], "Take --workers 1"),
         (["plain", "--policy", "oful", "--workers", "2"], "--workers belongs to"),
         (["helba", "--budget", "0", *TEACHING], "budget"),
         (["samba", "--stages", "3"], "--stages belongs to `lotor run helba`"),
@@ -178,7 +179,7 @@ def examples() -> list[list[str]]:
     """The commands of the docs that take seconds."""
     page = Path(__file__).parents[2] / "docs" / "helba.md"
     lines = [line.partition("#")[0].split() for line in page.read_text().splitlines()]
-    return [line[1:] for line in lines if line[:1] == ["lotor"] and TEACHING[0] in line]
+    return [line[1:] for line in lines if line[:1] == ["lotor"] and TEACHING[-2] in line]
 
 
 @pytest.mark.parametrize("arguments", examples(), ids=" ".join)

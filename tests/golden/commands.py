@@ -72,15 +72,17 @@ RUNS = (
         "--delay 3 --privacy-budget 60 --delta 0.01 --budget 100"
     ),
     # Contexts of each arm.
-    "helba --insecure-degree 1024 --budget 3 --arms toy:5 --stages 3",
+    "helba --form paper --insecure-degree 1024 --budget 3 --arms toy:5 --stages 3",
     (
-        "helba --insecure-degree 1024 --budget 3 --arms toy:5 --stages 3 --index sqrt --C 1 "
-        "--eta 0.1 --noise-bits 6 --mean-bound 1.5 --rms-length 5"
+        "helba --form paper --insecure-degree 1024 --budget 3 --arms toy:5 --stages 3 "
+        "--index sqrt --C 1 --eta 0.1 --noise-bits 6 --mean-bound 1.5 --rms-length 5"
     ),
     (
-        "helba --insecure-degree 1024 --budget 2 --arms csv:{folder}/contexts.csv --stages 3 "
-        "--noise-sd 0.1 --policy batched-oful:touch=flat,width=union"
+        "helba --form paper --insecure-degree 1024 --budget 2 --arms csv:{folder}/contexts.csv "
+        "--stages 3 --noise-sd 0.1 --policy batched-oful:touch=flat,width=union"
     ),
+    "helba --arms toy:5 --budget 20",
+    "helba --arms contexts:3,4 --budget 12 --index sqrt --eta 0.5 --context-bits 8 --reward-bits 6",
     "plain --policy oful --budget 130",
     "plain --policy rsoful:C=0.5 --arms toy:3 --budget 100",
     "plain --policy rsoful-tr:width=public --arms contexts:4,3 --budget 100",

@@ -72,7 +72,7 @@ SECURE: tuple[tuple[dict[str, Any], dict[str, Any], str, int], ...] = (
 
 
 def helba(policy: dict[str, Any], options: dict[str, Any]) -> lotor.Helba:
-    return lotor.Helba(BatchedOFUL(**policy), insecure_degree=INSECURE, **options)
+    return lotor.Helba(BatchedOFUL(**policy), insecure_degree=INSECURE, **options, form="paper")
 
 
 def cases() -> Iterator[Case]:

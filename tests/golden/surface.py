@@ -8,6 +8,7 @@ from golden import commands
 from lotor.cli.derive import ProtocolGroup
 
 RECORDED = Path(__file__).with_name("command_line.json")
+ENCRYPTED = "--form paper --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2"
 PAPER = "--compare --trajectory --form paper --key-bits 2048"
 # Cheap ones that print JSON.
 DOCUMENTS = (
@@ -17,8 +18,8 @@ DOCUMENTS = (
     f"run linucb-ds {PAPER} --arms linear:3,2 --budget 4",
     f"run spectral-ucb-ds {PAPER} --arms graph:3 --budget 4",
     "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6",
-    "run helba --compare --trajectory --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
-    "plan helba --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2",
+    f"run helba --compare --trajectory {ENCRYPTED}",
+    f"plan helba {ENCRYPTED}",
     "audit samba --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6 --repeat 1",
 )
 # What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
@@ -32,7 +33,10 @@ FORMERLY = {
     f"run samba {PAPER} --arms 0.9,0.5 --budget 6": (
         "run samba --compare --trajectory --key-bits 2048 --arms 0.9,0.5 --budget 6"
     ),
-    "plan helba --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2": (
+    f"run helba --compare --trajectory {ENCRYPTED}": (
+        "run helba --compare --trajectory --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2"
+    ),
+    f"plan helba {ENCRYPTED}": (
         "run helba --plan --insecure-degree 1024 --stages 2 --arms toy:5 --budget 2"
     ),
 }

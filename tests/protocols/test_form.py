@@ -304,6 +304,8 @@ VALUES: dict[str, Sequence[OptionValue]] = {
     "noise_bits": [3, 5],
     "mean_bound": [1 / 3, 2.0],
     "rms_length": [1 / 3, 1.0],
+    "context_bits": [8, 10, 24],
+    "reward_bits": [1, 8],
 }
 
 

@@ -128,7 +128,7 @@ class Case:
 
 def _helba() -> SecureProtocol:
     with warnings.catch_warnings(action="ignore"):
-        return lotor.Helba(insecure_degree=1024)
+        return lotor.Helba(insecure_degree=1024, form="paper")
 
 
 CASES = {

@@ -9,8 +9,10 @@ import lotor
 from golden.commands import tree
 from golden.surface import walk
 from lotor.protocols.helba.paper import leakage as helba
+from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
+from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.dealt import leakage as dealt
@@ -20,7 +22,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, shared, dealt, linear_dealt)
+PAGES = (ppcb, helba, hidden, shared, dealt, linear_shared, linear_dealt)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])
@@ -56,7 +58,7 @@ def test_what_an_operator_types_can_be_kept_out_of_the_list_of_processes() -> No
 
 def test_what_the_noise_of_two_arms_comes_to() -> None:
     """The default noise, on the mean of two answers that are independent but for their sign."""
-    bits = lotor.Helba().noise_bits
+    bits = lotor.Helba(form="paper").noise_bits
     assert f"asked for, 2^-{bits} by default" in WORDS
     assert (
         f"both answers mirror each other, so that their noise is at best 2^-{bits + 0.5}" in WORDS

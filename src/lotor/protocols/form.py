@@ -156,6 +156,9 @@ class Form(ABC, Generic[P]):
     counts_explained: ClassVar[str] = ""
     """The text below that table."""
 
+    exact: ClassVar[bool] = True
+    """Whether it computes with exactly the numbers of plain; if not, it rounds."""
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 

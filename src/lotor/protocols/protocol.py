@@ -73,11 +73,11 @@ class SecureProtocol(Protocol):
     form_notes: ClassVar[Mapping[str, str]] = {}
     """What `--help` says of each form, where there are several: who learns what, at what cost."""
 
+    refused_forms: ClassVar[Mapping[str, str]] = {}
+    """Forms that other protocols have and this one never will, each with the reason."""
+
     default_budget: ClassVar[int] = 1000
     demo_budget: ClassVar[int] = 300
-    exact: ClassVar[bool] = True
-    """Whether it computes with exactly the numbers of plain; if not, it rounds."""
-
     shown_first: ClassVar[bool] = False
     """Whether a demonstration shows this protocol if no other is asked for."""
 
@@ -102,6 +102,11 @@ class SecureProtocol(Protocol):
         """The form that was chosen."""
         return self.form_called(self.form)
 
+    @property
+    def exact(self) -> bool:
+        """Whether it computes with exactly the numbers of plain; if not, it rounds."""
+        return self.in_form().exact
+
     @classmethod
     def form_called(cls, name: str) -> AnyForm:
         """A form by its name."""
@@ -112,7 +117,9 @@ class SecureProtocol(Protocol):
     def check_form(cls, name: str) -> None:
         """Refuse a form that does not exist, naming those that do."""
         if name not in cls.forms:
-            raise InputError(f"{cls.name} has no form {name!r}: choose {' or '.join(cls.forms)}")
+            reason = f", because {cls.refused_forms[name]}" if name in cls.refused_forms else ""
+            choices = " or ".join(cls.forms)
+            raise InputError(f"{cls.name} has no form {name!r}{reason}: choose {choices}")
 
     def check_paper_options(self) -> None:
         """Refuse in the other forms what only the paper's form has."""

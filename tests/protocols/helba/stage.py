@@ -37,6 +37,7 @@ def small(
             rms_length=rms_length,
             workers=workers,
             insecure_degree=DEGREE,
+            form="paper",
         )
 
 

@@ -91,7 +91,7 @@ def test_what_cannot_be_shared_is_refused_before_the_run() -> None:
     with pytest.raises(InputError, match="Take workers=1"):
         HelbaServer(setting, store=None, workers=2)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="workers is -1"):
-        lotor.Helba(workers=-1)
+        lotor.Helba(workers=-1, form="paper")
     with pytest.raises(InputError, match=r"workers is 2\.5"):
-        lotor.Helba(workers=2.5)  # type: ignore[arg-type]
-    assert lotor.Helba(workers=0).options() == lotor.Helba().options()
+        lotor.Helba(workers=2.5, form="paper")  # type: ignore[arg-type]
+    assert lotor.Helba(workers=0, form="paper").options() == lotor.Helba(form="paper").options()

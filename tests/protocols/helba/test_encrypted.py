@@ -100,7 +100,7 @@ def test_a_run_equals_plain(eta: float) -> None:
     ("arms", "d", "rounds"), [(2, 2, 12), (10, 2, 3), (5, 5, 3)], ids=["toy", "K=10", "d=5"]
 )
 def test_real_parameters(arms: int, d: int, rounds: int) -> None:
-    setting = setting_of(lotor.Helba(), rounds=rounds, arms=arms, d=d)
+    setting = setting_of(lotor.Helba(form="paper"), rounds=rounds, arms=arms, d=d)
     assert setting.parameters.degree == 32768
     environments = [some_contexts(s, rounds=rounds, arms=arms, d=d) for s in range(25)]
     server = UnderEncryption(setting)

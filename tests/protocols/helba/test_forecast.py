@@ -72,12 +72,14 @@ def test_the_resolution_grows_as_the_determinant_falls() -> None:
 
 
 def test_the_summary_names_what_was_asked() -> None:
-    summary = HelbaForecast(setting_of(lotor.Helba(), rounds=130, arms=2, d=2)).summary()
+    summary = HelbaForecast(
+        setting_of(lotor.Helba(form="paper"), rounds=130, arms=2, d=2)
+    ).summary()
     assert summary["levels"] == 14
     assert summary["modulus_bits"] == 820
     assert summary["updates"] == 130
     assert 0 < summary["server_memory_bytes"] < 2.5e9
-    large = HelbaForecast(setting_of(lotor.Helba(), rounds=130, arms=5, d=5)).summary()
+    large = HelbaForecast(setting_of(lotor.Helba(form="paper"), rounds=130, arms=5, d=5)).summary()
     assert summary["server_memory_bytes"] < large["server_memory_bytes"] < 6e9
 
 

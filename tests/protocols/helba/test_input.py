@@ -21,24 +21,32 @@ def refused(match: str, helba: lotor.Helba, *, budget: int, arms: int, d: int) -
 
 
 def test_what_does_not_fit_says_what_would() -> None:
-    refused("take 3 stages or a budget of 12 or d = 5", lotor.Helba(), budget=130, arms=2, d=6)
-    refused("35 bits at 192-bit security.* take 3 stages", lotor.Helba(security=192), budget=9,
-            arms=2, d=2)  # fmt: skip
-    refused("take 2 stages", lotor.Helba(security=256), budget=130, arms=2, d=2)
-    refused("take 3 stages or 9 arms", lotor.Helba(stages=5), budget=130, arms=66, d=2)
+    refused(
+        "take 3 stages or a budget of 12 or d = 5",
+        lotor.Helba(form="paper"),
+        budget=130,
+        arms=2,
+        d=6,
+    )
+    higher = lotor.Helba(security=192, form="paper")
+    refused("35 bits at 192-bit security.* take 3 stages", higher, budget=9, arms=2, d=2)
+    refused("take 2 stages", lotor.Helba(security=256, form="paper"), budget=130, arms=2, d=2)
+    refused(
+        "take 3 stages or 9 arms", lotor.Helba(stages=5, form="paper"), budget=130, arms=66, d=2
+    )
 
 
 def test_what_the_papers_index_needs() -> None:
-    helba = lotor.Helba(paper(1.0, 0.1))
+    helba = lotor.Helba(paper(1.0, 0.1), form="paper")
     refused("need 22 levels.* take 3 stages or 5 arms", helba, budget=130, arms=17, d=2)
-    higher = lotor.Helba(paper(1.0, 0.1), security=256, stages=2)
+    higher = lotor.Helba(paper(1.0, 0.1), security=256, stages=2, form="paper")
     refused("take fewer of each, or less security", higher, budget=130, arms=2, d=2)
     for arms, d, degree in ((2, 2, 63), (3, 2, 31), (5, 2, 15), (2, 10, 63)):
         setting = setting_of(helba, rounds=130, arms=arms, d=d)
         assert RootCircuit.of(setting.circuit).unit_root.degree == degree
         assert setting.parameters.bits <= 881
     with pytest.raises(InputError, match="only index='sqrt'"):
-        RootCircuit.of(setting_of(lotor.Helba(), rounds=3, arms=2, d=2).circuit)
+        RootCircuit.of(setting_of(lotor.Helba(form="paper"), rounds=3, arms=2, d=2).circuit)
 
 
 @pytest.mark.parametrize(
@@ -46,22 +54,24 @@ def test_what_the_papers_index_needs() -> None:
     [(130, 2, 6, 3), (12, 2, 6, 4), (130, 2, 5, 4), (130, 10, 2, 4), (130, 5, 5, 4)],
 )
 def test_what_would_fit_does(budget: int, arms: int, d: int, stages: int) -> None:
-    setting = setting_of(lotor.Helba(stages=stages), rounds=budget, arms=arms, d=d)
+    setting = setting_of(lotor.Helba(stages=stages, form="paper"), rounds=budget, arms=arms, d=d)
     assert setting.parameters.bits <= 881
     assert setting.parameters.degree == 32768
 
 
 def test_impossible_sizes() -> None:
-    refused("arms is 1", lotor.Helba(), budget=5, arms=1, d=2)
-    refused("d is 1", lotor.Helba(), budget=5, arms=2, d=1)
-    refused("stages is 9", lotor.Helba(stages=9), budget=5, arms=2, d=2)
-    refused("noise_bits is 40", lotor.Helba(noise_bits=40), budget=5, arms=2, d=2)
-    refused("security=100", lotor.Helba(security=100), budget=5, arms=2, d=2)
+    refused("arms is 1", lotor.Helba(form="paper"), budget=5, arms=1, d=2)
+    refused("d is 1", lotor.Helba(form="paper"), budget=5, arms=2, d=1)
+    refused("stages is 9", lotor.Helba(stages=9, form="paper"), budget=5, arms=2, d=2)
+    refused("noise_bits is 40", lotor.Helba(noise_bits=40, form="paper"), budget=5, arms=2, d=2)
+    refused("security=100", lotor.Helba(security=100, form="paper"), budget=5, arms=2, d=2)
     for bound in (0.0, float("nan"), float("inf"), -1.0):
-        refused("mean_bound is", lotor.Helba(mean_bound=bound), budget=5, arms=2, d=2)
+        refused("mean_bound is", lotor.Helba(mean_bound=bound, form="paper"), budget=5, arms=2, d=2)
 
     for length in (0.0, 5.6, float("nan")):
-        refused("rms_length is", lotor.Helba(rms_length=length), budget=5, arms=2, d=2)
+        refused(
+            "rms_length is", lotor.Helba(rms_length=length, form="paper"), budget=5, arms=2, d=2
+        )
 
 
 def test_contexts_longer_on_average_than_stated() -> None:
@@ -74,18 +84,18 @@ def test_contexts_longer_on_average_than_stated() -> None:
 
 def test_policies_that_are_not_computed() -> None:
     with pytest.raises(InputError, match="takes BatchedOFUL"):
-        lotor.Helba(OFUL())  # type: ignore[arg-type]
+        lotor.Helba(OFUL(), form="paper")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"needs the inverse of V.* or take the index 'sqrt'"):
-        lotor.Helba(BatchedOFUL(C=1.0))
+        lotor.Helba(BatchedOFUL(C=1.0), form="paper")
     with pytest.raises(InputError, match=r"stages is 2\.5"):
-        lotor.Helba(stages=2.5)  # type: ignore[arg-type]
+        lotor.Helba(stages=2.5, form="paper")  # type: ignore[arg-type]
 
 
 def test_a_small_ring_warns() -> None:
     with pytest.warns(InsecureParametersWarning, match="can be broken"):
-        lotor.Helba(insecure_degree=1024)
+        lotor.Helba(insecure_degree=1024, form="paper")
     with pytest.raises(InputError, match="choose one of"):
-        lotor.Helba(insecure_degree=1000)
+        lotor.Helba(insecure_degree=1000, form="paper")
 
 
 def test_environments_that_break_a_bound() -> None:

@@ -24,7 +24,9 @@ def members(offer: Contribution = OFFER) -> dict[str, list[Member]]:
 
 
 def ordered(form: HelbaPaper = HELBA, **options: str | int) -> bytes:
-    order, _ = form.open(Helba.ordered(options), "aa", members(), 9, IDENTITIES["user"])
+    order, _ = form.open(
+        Helba.ordered({"form": "paper", **options}), "aa", members(), 9, IDENTITIES["user"]
+    )
     return order
 
 
@@ -60,7 +62,7 @@ def test_one_of_each_role(role: str, count: int) -> None:
 )
 def test_what_a_user_must_bring(offer: Contribution) -> None:
     with pytest.raises(InputError, match="let it set `arms`"):
-        HELBA.open(Helba(), "aa", members(offer), 9, IDENTITIES["user"])
+        HELBA.open(Helba(form="paper"), "aa", members(offer), 9, IDENTITIES["user"])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,7 @@ def test_an_order_that_no_run_can_fulfil() -> None:
 
 
 def test_the_parties_of_all_seats() -> None:
-    order, user = HELBA.open(Helba(), "aa", members(), 9, IDENTITIES["user"])
+    order, user = HELBA.open(Helba(form="paper"), "aa", members(), 9, IDENTITIES["user"])
     both = frozenset({"pull", "features"})
     for seat in SEATS:
         at = place(seat, order, both)

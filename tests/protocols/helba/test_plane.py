@@ -77,11 +77,11 @@ def test_every_block_comes_to_what_each_entry_on_its_own_would(
 @pytest.mark.parametrize(
     ("arms", "d", "helba", "kind"),
     [
-        (2, 2, lotor.Helba(), PlaneCircuit),
-        (64, 2, lotor.Helba(), PlaneCircuit),
-        (65, 2, lotor.Helba(), QuadraticCircuit),
-        (128, 2, lotor.Helba(stages=3), QuadraticCircuit),
-        (2, 3, lotor.Helba(), QuadraticCircuit),
+        (2, 2, lotor.Helba(form="paper"), PlaneCircuit),
+        (64, 2, lotor.Helba(form="paper"), PlaneCircuit),
+        (65, 2, lotor.Helba(form="paper"), QuadraticCircuit),
+        (128, 2, lotor.Helba(stages=3, form="paper"), QuadraticCircuit),
+        (2, 3, lotor.Helba(form="paper"), QuadraticCircuit),
         (9, 2, small(), PlaneCircuit),
         (10, 2, small(), QuadraticCircuit),
         (2, 2, small(paper(None, 0.1)), RootCircuit),

@@ -122,7 +122,7 @@ def test_three_arms() -> None:
 @pytest.mark.long
 def test_real_parameters() -> None:
     """20 rounds at 128 bits, with condition (8) and at least 5 new estimates."""
-    helba, toy = lotor.Helba(paper(1.0, 0.5)), lotor.LinearContexts.toy(20, seed=23)
+    helba, toy = lotor.Helba(paper(1.0, 0.5), form="paper"), lotor.LinearContexts.toy(20, seed=23)
     setting = setting_of(helba, rounds=20, arms=2, d=2)
     assert (setting.parameters.degree, setting.parameters.levels) == (32768, 19)
     secure = lotor.run(helba, toy, budget=20, seed=1)

@@ -21,9 +21,9 @@ from lotor.protocols.attack import Score
 from lotor.protocols.helba.paper import messages
 from lotor.protocols.helba.paper.attacks import gap_score, read_gaps
 from lotor.protocols.helba.paper.leakage import MEASURED, USER
-from lotor.protocols.helba.paper.messages import KEY_AUTHORITY
 from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.paper.wire import SECRET_KEY
+from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.party import Party
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 

@@ -18,8 +18,8 @@ import lotor
 from daemons import SandboxDaemons, until
 from lotor.policies import BatchedOFUL, to_text
 from lotor.protocols.form import AnyForm
+from lotor.protocols.helba.demo import one_user
 from lotor.protocols.helba.paper import server_state, wire
-from lotor.protocols.helba.paper.demo import one_user
 from lotor.protocols.helba.paper.estimators import DividedEstimator
 from lotor.protocols.helba.paper.form import HelbaPaper
 from lotor.protocols.helba.paper.server import HelbaServer
@@ -103,7 +103,7 @@ def ordered(
 ) -> str:
     listed = read_config(made.kits["user"] / "party.toml").members
     members = {role: list(names) for role, names in listed.items()}
-    return group.order("user", StartRun("helba", budget, options, members))
+    return group.order("user", StartRun("helba", budget, {**options, "form": "paper"}, members))
 
 
 def plain(policy: BatchedOFUL) -> lotor.Result:

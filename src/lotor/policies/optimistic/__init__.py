@@ -2,6 +2,7 @@
 
 from lotor.policies.optimistic.base import OptimisticPolicy, Width
 from lotor.policies.optimistic.batched_oful import BatchedOFUL, Index, Touch
+from lotor.policies.optimistic.grid import Grid, WholeIndex
 from lotor.policies.optimistic.model import (
     Batch,
     OptimisticModel,
@@ -11,6 +12,8 @@ from lotor.policies.optimistic.model import (
 from lotor.policies.optimistic.oful import OFUL
 from lotor.policies.optimistic.rsoful import RSOFUL
 from lotor.policies.optimistic.rsofultr import RSOFULTR
+from lotor.policies.optimistic.whole_model import WholeModel
+from lotor.policies.optimistic.windows import IndexWindows
 
 __all__ = [
     "OFUL",
@@ -18,11 +21,15 @@ __all__ = [
     "RSOFULTR",
     "Batch",
     "BatchedOFUL",
+    "Grid",
     "Index",
+    "IndexWindows",
     "OptimisticModel",
     "OptimisticPolicy",
     "OptimisticSnapshot",
     "Touch",
+    "WholeIndex",
+    "WholeModel",
     "Width",
     "log_determinant",
 ]

@@ -1,4 +1,4 @@
-"""HELBA: a contextual bandit whose server only ever sees ciphertexts."""
+"""HELBA: a contextual bandit whose server sees neither contexts nor rewards."""
 
 from lotor.protocols.helba.protocol import Helba
 

@@ -1,11 +1,11 @@
-"""HELBA (Garcelon, Perchet and Pirotta, 2022): a contextual bandit on ciphertexts.
+"""HELBA (Garcelon, Perchet and Pirotta, 2022): a contextual bandit whose server reads nothing.
 
-Users keep contexts and rewards; the server that learns from them only ever sees ciphertexts.
+Users keep contexts and rewards; the server that learns from them sees them covered or encrypted.
 """
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar
 
 from lotor.core.errors import InputError
@@ -13,7 +13,7 @@ from lotor.core.fixed_point import Floats, RewardScale, to_float
 from lotor.core.options import option
 from lotor.environments.sources import ArmContextSource, ArmsSource
 from lotor.policies import to_text
-from lotor.policies.optimistic import BatchedOFUL
+from lotor.policies.optimistic import BatchedOFUL, Grid, WholeIndex
 from lotor.protocols.helba.terms import HelbaTerms, helba_policy
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
@@ -24,11 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Helba(SecureProtocol):
-    """An optimistic choice among encrypted contexts, by a server that cannot read them.
+    """An optimistic choice among hidden contexts, by a server that cannot read them.
 
-    - `policy`: `BatchedOFUL()`, whose index has no root, so that the server is alone with its
-      ciphertexts; or `BatchedOFUL(index="sqrt", C=1, eta=0.1, width="union")`, the paper's, with
-      which the user encrypts each new estimate again and tells one bit in a round;
+    - `policy`: `BatchedOFUL()`, whose index has no root, or `BatchedOFUL(index="sqrt", eta=0.1,
+      width="union")`, the paper's.
+
+    In the form "shared" (the default) the server learns nothing, and the user its arm and nothing
+    else; numbers are whole, and the arms are plain's:
+
+    - `context_bits`, `reward_bits`: contexts and rewards are multiples of 2^-bits.
+
+    "paper" is the published form, on CKKS ciphertexts, which alone has condition (8) (the policy's
+    `C`) and the options that follow:
+
     - `security`: 128, 192 or 256 bits, with fewer levels the higher it is;
     - `stages`: of how many polynomials a comparison is composed, 2 to 6. With more, smaller
       differences are decided right and the user can read less from an answer; each takes three
@@ -44,22 +52,42 @@ class Helba(SecureProtocol):
     - `insecure_degree` takes a smaller ring, for tests and teaching.
 
     >>> import lotor
-    >>> toy = lotor.LinearContexts.toy(rounds=3, seed=5)
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     helba = lotor.Helba(insecure_degree=1024)
-    >>> secure = lotor.run(helba, toy, budget=3, seed=1)
-    >>> plain = lotor.run(helba.plain(), toy, budget=3, seed=1)
-    >>> secure.arms == plain.arms and secure.reward == plain.reward
+    >>> toy = lotor.LinearContexts.toy(rounds=20, seed=5)
+    >>> helba = lotor.Helba()
+    >>> secure = lotor.run(helba, toy, budget=20, seed=1)
+    >>> secure.agrees_with(lotor.run(helba.plain(), toy, budget=20, seed=1))
     True
     """
 
     name: ClassVar[str] = "helba"
-    summary: ClassVar[str] = "the server sees only ciphertexts of contexts and rewards"
+    summary: ClassVar[str] = "the server sees neither contexts nor rewards"
     arms: ClassVar[type[ArmsSource]] = ArmContextSource
-    forms: ClassVar[Mapping[str, str]] = {"paper": "lotor.protocols.helba.paper.form:HelbaPaper"}
-    exact: ClassVar[bool] = False
+    forms: ClassVar[Mapping[str, str]] = {
+        "shared": "lotor.protocols.helba.shared.form:HelbaShared",
+        "paper": "lotor.protocols.helba.paper.form:HelbaPaper",
+    }
+    refused_forms: ClassVar[Mapping[str, str]] = {
+        "dealt": "user and server need no third party, and a dealer's randomness would have to "
+        "reach users who come and go",
+    }
+    form_notes: ClassVar[Mapping[str, str]] = {
+        "shared": "the user learns the arm alone, and the server nothing unless it colludes with a "
+        "user; milliseconds a round",
+        "paper": "as published, on CKKS ciphertexts: users often read how far indices are apart; "
+        "seconds a round",
+    }
+    paper_options: ClassVar[tuple[str, ...]] = (
+        "security",
+        "stages",
+        "noise_bits",
+        "mean_bound",
+        "rms_length",
+        "workers",
+        "insecure_degree",
+    )
+    shared_options: ClassVar[tuple[str, ...]] = ("context_bits", "reward_bits")
     default_budget: ClassVar[int] = 130
-    # With 128-bit security a round takes seconds.
+    # In the paper's form a round takes seconds.
     demo_budget: ClassVar[int] = 10
     policy_options: ClassVar[tuple[str, ...]] = ("index", "C", "eta")
 
@@ -93,11 +121,34 @@ class Helba(SecureProtocol):
             ordered=False,
         ),
     )
-    form: str = field(default="paper", kw_only=True, metadata=option("Which form of it to run."))
+    context_bits: int = field(
+        default=10,
+        kw_only=True,
+        metadata=option("Contexts are multiples of 2^-bits, in the shared form."),
+    )
+    reward_bits: int = field(
+        default=8,
+        kw_only=True,
+        metadata=option("Rewards are multiples of 2^-bits, in the shared form."),
+    )
+    form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
         helba_policy(self.policy)
+        self.check_paper_options()
+        if self.form == "paper":
+            self._check_paper()
+        else:
+            WholeIndex(self.policy, self.grid, 1)
+
+    def _check_paper(self) -> None:
+        for one in fields(self):
+            if one.name in self.shared_options and getattr(self, one.name) != one.default:
+                raise InputError(
+                    f"{one.name} is an option of the shared form, and form='paper' computes on "
+                    "encrypted floats: leave it out, or choose form='shared'"
+                )
         for name in ("security", "stages", "noise_bits", "workers"):
             value = getattr(self, name)
             if type(value) is not int:
@@ -129,14 +180,26 @@ class Helba(SecureProtocol):
         return 1
 
     def plain(self) -> Plain:
-        """The same policy in exact arithmetic: the same arms above the stated resolution."""
-        return Plain(self.policy)
+        """The same policy with no cryptography.
+
+        In the shared form it computes with the same whole numbers, and takes the same arms; in the
+        paper's it computes with floats, and takes the same arms above the stated resolution.
+        """
+        return Plain(self.policy, {} if self.form == "paper" else {"grid": self.grid})
+
+    @property
+    def grid(self) -> Grid:
+        """What contexts and rewards are rounded to, in the shared form."""
+        return Grid(self.context_bits, self.reward_bits)
 
     @property
     def simulated_workers(self) -> int:
         return self.workers
 
     def options(self) -> Mapping[str, str | int]:
+        if self.form != "paper":
+            bits = {"context_bits": self.context_bits, "reward_bits": self.reward_bits}
+            return {"policy": to_text(self.policy), **bits, "form": self.form}
         options: dict[str, str | int] = {
             "policy": to_text(self.policy),
             "security": self.security,

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from math import isfinite
+from typing import Final
 
 import msgspec
 
@@ -10,6 +11,9 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
 from lotor.policies import from_text
 from lotor.policies.optimistic import BatchedOFUL
+
+KEY_AUTHORITY: Final = "key-authority"
+"""A role. Not the authority of the federation, which signs certificates."""
 
 LEAST_STAGES, MOST_STAGES = 2, 6
 MOST_ARMS = 1 << 10

@@ -1,18 +1,21 @@
 """An optimistic policy with no cryptography: Algorithm 4 of HELBA by one agent that sees all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
-
-import numpy as np
 
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.errors import InputError
-from lotor.core.fixed_point import Floats
 from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments import LinearContexts
 from lotor.environments.sources import ArmContextSource
-from lotor.policies.optimistic import OptimisticPolicy
+from lotor.policies.optimistic import (
+    BatchedOFUL,
+    Grid,
+    OptimisticModel,
+    OptimisticPolicy,
+    WholeModel,
+)
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
 
@@ -42,18 +45,25 @@ def linear_contexts(run: Run, policy: OptimisticPolicy) -> LinearContexts:
 
 
 class OptimisticAgent(Agent[OptimisticPolicy]):
-    """Users and server of Algorithm 4 in one, without encryption."""
+    """Users and server of Algorithm 4 in one, without encryption; on a `grid`, in whole numbers."""
 
     family: ClassVar[type] = OptimisticPolicy
     arms: ClassVar[type] = ArmContextSource
+    settings: ClassVar[Mapping[str, object]] = {"grid": None}
     least_budget: ClassVar[int | None] = 1
 
     def __init__(self, policy: OptimisticPolicy, run: Run, settings: Mapping[str, object]) -> None:
-        del settings  # this family has none
         self._environment = linear_contexts(run, policy)
         self._run = run
-        self._model = policy.start(self._environment.d)
-        self._ties = Prf(run.draw_key(TIES), range(run.k))
+        self._model = _model(policy, settings["grid"], self._environment.d)
+        self._ties = TieDraws(run.draw_key(TIES), run.k)
+
+    @classmethod
+    def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
+        grid = settings["grid"]
+        if not isinstance(grid, Grid):
+            return {}
+        return {"context_bits": grid.context_bits, "reward_bits": grid.reward_bits}
 
     def operations(self) -> Mapping[str, int]:
         """How often the estimate was renewed."""
@@ -64,16 +74,41 @@ class OptimisticAgent(Agent[OptimisticPolicy]):
         total = 0
         for t in range(1, run.budget + 1):
             x = self._environment.contexts_at(t)
-            arm = self._choose(t, model.indices(x))
+            arm = self._ties.best(t, list(model.indices(x)))
             reward = scale.to_fixed((yield Pull(Decision.of_step(run.id, t, arm))))
             total += reward
             # In the user's unit: a shifted reward would not be linear in the context.
             model.update(x[arm], scale.total(reward, 1))
         return scale.total(total, run.budget)
 
-    def _choose(self, t: int, indices: Floats) -> int:
-        """The arm of the largest index; of equal ones that of the larger draw."""
-        tied = np.flatnonzero(indices == indices.max())
+
+class TieDraws:
+    """Decides between arms of equal index: the larger draw wins, and of equal draws the first."""
+
+    def __init__(self, key: bytes, k: int) -> None:
+        self._draws = Prf(key, range(k))
+
+    def __repr__(self) -> str:
+        return "<TieDraws>"
+
+    def best(self, t: int, indices: Sequence[float]) -> int:
+        """The arm of the largest index in round t."""
+        highest = max(indices)
+        tied = [arm for arm, index in enumerate(indices) if index == highest]
         if len(tied) == 1:
-            return tied.item()
-        return tied.item(self._ties.words(_LABEL, t, 0)[tied].argmax())
+            return tied[0]
+        words = self._draws.integers(_LABEL, t, 0)
+        return max(tied, key=words.__getitem__)
+
+    def order(self, t: int) -> list[int]:
+        """All arms, such that of equal indices the first wins."""
+        words = self._draws.integers(_LABEL, t, 0)
+        return sorted(range(len(words)), key=lambda arm: (-words[arm], arm))
+
+
+def _model(policy: OptimisticPolicy, grid: object, d: int) -> OptimisticModel | WholeModel:
+    if grid is None:
+        return policy.start(d)
+    if not isinstance(grid, Grid) or not isinstance(policy, BatchedOFUL):
+        raise InputError(f"{policy!r} does not compute on a grid: take BatchedOFUL() and a Grid")
+    return WholeModel(policy, grid, d)

@@ -48,6 +48,7 @@ class PPCBDealt(Form[PPCB]):
     """The order is the receiver's terms."""
 
     name: ClassVar[str] = "dealt"
+    exact: ClassVar[bool] = False
     wire: ClassVar[str] = WIRE.rstrip("/")
     roles: ClassVar[tuple[Role, ...]] = (
         Role.one("receiver", PULL),

@@ -50,7 +50,6 @@ class PPCB(SecureProtocol):
     summary: ClassVar[str] = "several parties hold features of a context"
     arms: ClassVar[type[ArmsSource]] = ContextSource
     forms: ClassVar[Mapping[str, str]] = {"dealt": "lotor.protocols.ppcb.dealt:PPCBDealt"}
-    exact: ClassVar[bool] = False
 
     policy: LinearEpsilonGreedy = field(default_factory=LinearEpsilonGreedy)
     epsilon: float | None = field(

@@ -3,7 +3,7 @@
 >>> import lotor
 >>> from lotor.core.fixed_point import RewardScale
 >>> scale = RewardScale(-1, 1)
->>> setting = lotor.Helba().setting("demo", budget=130, arms=2, d=2, scale=scale)
+>>> setting = lotor.Helba(form="paper").setting("demo", budget=130, arms=2, d=2, scale=scale)
 >>> forecast = HelbaForecast(setting)
 >>> forecast.levels, forecast.modulus_bits, forecast.ring_degree
 (14, 820, 32768)

@@ -9,43 +9,30 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.crypto.signing import Identity
-from lotor.environments import LinearContexts
 from lotor.environments.base import Environment
-from lotor.policies import to_text
-from lotor.protocols.cast import Cast
-from lotor.protocols.form import (
-    FEATURES,
-    PULL,
-    Assignment,
-    Contribution,
-    Form,
-    Member,
-    Role,
-    RunPlan,
-)
+from lotor.protocols.form import Assignment, Member, RunPlan
+from lotor.protocols.helba.form import HelbaForm, contexts_of
 from lotor.protocols.helba.paper import complexity, report
 from lotor.protocols.helba.paper.authority import HelbaAuthority
-from lotor.protocols.helba.paper.demo import toy
 from lotor.protocols.helba.paper.helper_processes import check_workers, useful_workers
 from lotor.protocols.helba.paper.judging import Judged, judged
 from lotor.protocols.helba.paper.leakage import MEASURED
-from lotor.protocols.helba.paper.messages import KEY_AUTHORITY, WIRE
+from lotor.protocols.helba.paper.messages import WIRE
 from lotor.protocols.helba.paper.server import HelbaServer
 from lotor.protocols.helba.paper.setting import HelbaSetting
 from lotor.protocols.helba.paper.user import HelbaUser
 from lotor.protocols.helba.protocol import Helba
-from lotor.protocols.helba.terms import terms_from
+from lotor.protocols.helba.regrets import regret_table
+from lotor.protocols.helba.terms import KEY_AUTHORITY, terms_from
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
-from lotor.protocols.plain.optimistic import linear_contexts
-from lotor.protocols.protocol import Protocol
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
 from lotor.protocols.store import MemoryStore
 
 ATTACKS = "lotor.protocols.helba.paper.attacks"
 
 
-class HelbaPaper(Form[Helba]):
+class HelbaPaper(HelbaForm):
     """The order is the terms of the user, who brings contexts and rewards.
 
     A federation refuses a ring that can be broken; one made with `insecure_degree`, for tests,
@@ -54,17 +41,6 @@ class HelbaPaper(Form[Helba]):
 
     name: ClassVar[str] = "paper"
     wire: ClassVar[str] = WIRE.rstrip("/")
-    roles: ClassVar[tuple[Role, ...]] = (
-        Role.one("user", FEATURES, PULL),
-        Role.one("server"),
-        Role.one(KEY_AUTHORITY),
-    )
-    hubs: ClassVar[tuple[str, ...]] = ("server",)
-    apart: ClassVar[str] = "the server and any user, the server and the key authority"
-    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (
-        ("server", "user"),
-        ("server", KEY_AUTHORITY),
-    )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     leaks: ClassVar[bool] = True
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {
@@ -74,20 +50,18 @@ class HelbaPaper(Form[Helba]):
         # The authority forgets the secret key once it is sealed: nothing recorded shows it.
         f"server+{KEY_AUTHORITY}": (),
     }
+    exact: ClassVar[bool] = False
+    how: ClassVar[str] = "all under CKKS encryption with 128-bit security: it saw ciphertexts only"
     takes_long: ClassVar[bool] = True
 
     def __init__(self, insecure_degree: int | None = None) -> None:
         self._insecure_degree = insecure_degree
 
     def simulated(self, protocol: Helba, run: Run) -> Mapping[str, Sequence[Member]]:
-        arms = linear_contexts(run, protocol.policy)
+        members = super().simulated(protocol, run)
+        arms = contexts_of(run.environment)
         protocol.check_means(arms.means[: run.budget])
-        user = Contribution(run.k, run.scale.low, run.scale.high, run.k * arms.d)
-        return {
-            "user": [Member("user", user)],
-            "server": [Member("server")],
-            KEY_AUTHORITY: [Member(KEY_AUTHORITY)],
-        }
+        return members
 
     def open(
         self,
@@ -97,21 +71,8 @@ class HelbaPaper(Form[Helba]):
         budget: int,
         identity: Identity,
     ) -> tuple[bytes, Party]:
-        (user,) = members["user"]
-        brings = user.contribution
-        if brings.arms < 2 or not brings.features or brings.features % brings.arms:
-            raise InputError(
-                f"the user brings {brings.features} numbers for the contexts of {brings.arms} "
-                "arms: let it set `arms` (2 or more) and `dimensions` (arms times the numbers of "
-                "one context) under [owner] in its party.toml"
-            )
-        setting = self._ringed(protocol).setting(
-            run,
-            budget=budget,
-            arms=brings.arms,
-            d=brings.features // brings.arms,
-            scale=RewardScale(brings.low, brings.high),
-        )
+        arms, d, scale = self.brought(members)
+        setting = self._ringed(protocol).setting(run, budget=budget, arms=arms, d=d, scale=scale)
         # A daemon rebuilds it with its own store, from its first snapshot.
         return setting.terms.to_bytes(), HelbaUser(identity, setting, MemoryStore())
 
@@ -170,16 +131,13 @@ class HelbaPaper(Form[Helba]):
         check_workers(setting, protocol.workers)
         return report.forecast(setting)
 
-    def beside(self, protocol: Helba) -> Mapping[str, Protocol]:
-        return report.followed(protocol.policy)
-
     def holds(self, protocol: Helba, comparison: Comparison) -> bool:
         return not any(one.wrong for one in _judged(protocol, comparison))
 
     def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:
         found = _judged(protocol, comparison)
         return {
-            "regret": report.regrets(_contexts(comparison.environment), comparison),
+            **super().details(protocol, comparison),
             "decisions": {
                 "different": sum(not one.same for one in found),
                 "different_above_resolution": sum(one.wrong for one in found),
@@ -189,30 +147,17 @@ class HelbaPaper(Form[Helba]):
 
     def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
         verdict = report.verdict(_judged(protocol, comparison))
-        contexts = _contexts(comparison.environment)
-        return [report.regret_table(contexts, comparison, verdict)]
-
-    def cast(self, protocol: Helba, budget: int, seed: int, size: int | None) -> Cast:
-        if size is not None:
-            raise InputError(
-                "the demonstration of helba always has one user: give no number of hospitals"
-            )
-        return toy(budget=budget, seed=seed, policy=to_text(protocol.policy))
-
-
-def _contexts(environment: Environment) -> LinearContexts:
-    if not isinstance(environment, LinearContexts):
-        raise InputError(f"helba needs LinearContexts, not {environment!r}")
-    return environment
+        contexts = contexts_of(comparison.environment)
+        return [regret_table(contexts, comparison, "HELBA, encrypted", verdict)]
 
 
 def _setting_of(helba: Helba, environment: Environment, budget: int) -> HelbaSetting:
-    arms = _contexts(environment)
+    arms = contexts_of(environment)
     scale = RewardScale(*arms.reward_range)
     return helba.setting("", budget=budget, arms=arms.k, d=arms.d, scale=scale)
 
 
 def _judged(protocol: Helba, comparison: Comparison) -> list[Judged]:
-    secure, contexts = comparison.secure, _contexts(comparison.environment)
+    secure, contexts = comparison.secure, contexts_of(comparison.environment)
     setting = _setting_of(protocol, contexts, secure.budget)
     return judged(setting, contexts, secure.seed, secure.arms or [])

@@ -5,14 +5,9 @@ have one length for a given run up to what SEAL's compression saves on random nu
 nothing. Long values travel as several `UploadPart`s: see wire.py.
 """
 
-from typing import Final
-
 from lotor.core.effects import Message
 
 WIRE = "helba/2/"
-
-KEY_AUTHORITY: Final = "key-authority"
-"""Not the authority of the federation, which signs certificates."""
 
 
 class OpaqueMessage(Message, frozen=True):

@@ -1,17 +1,13 @@
-"""What is said of a run of HELBA: what it will take, what it missed, and whether it was right."""
+"""What is said of a run of the paper's form: what it will take, and whether it was right."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from lotor.core.wording import counted
-from lotor.environments import LinearContexts
-from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
 from lotor.protocols.helba.paper.bounds import QuadraticBounds
 from lotor.protocols.helba.paper.forecast import HelbaForecast, measured
 from lotor.protocols.helba.paper.judging import Judged
 from lotor.protocols.helba.paper.setting import HelbaSetting
-from lotor.protocols.plain import Plain
-from lotor.protocols.report import Comparison, Forecast, ReportTable
+from lotor.protocols.report import Forecast
 
 # So that prices take seconds where one operation takes a third of one.
 REPEATS, POINTS = 2, 3
@@ -70,51 +66,6 @@ def _times(seconds: Mapping[str, float]) -> dict[str, str]:
         "a new estimate": _time(seconds["update"]),
         "the whole run": _time(seconds["run"]),
     }
-
-
-def followed(own: BatchedOFUL) -> dict[str, Plain]:
-    """The policies of the literature, with the same constants."""
-    oful = OFUL(ridge=own.ridge, delta=own.delta, sigma=own.sigma, S=own.S, L=own.L)
-    common = asdict(oful)
-    if own.C is not None:
-        common["C"] = own.C
-    return {
-        "OFUL": Plain(oful),
-        "RSOFUL": Plain(RSOFUL(**common)),
-        "RSOFUL-TR": Plain(RSOFULTR(**common)),
-    }
-
-
-def regrets(contexts: LinearContexts, comparison: Comparison) -> dict[str, float]:
-    """What each has missed on the same draws."""
-    results = {"secure": comparison.secure, "plain": comparison.plain, **comparison.others}
-    return {name: contexts.regret(result.arms or []) for name, result in results.items()}
-
-
-def regret_table(contexts: LinearContexts, comparison: Comparison, verdict: str) -> ReportTable:
-    """The same for people, with the verdict on the decisions below."""
-    secure = comparison.secure
-    rows = [
-        (
-            name,
-            f"{contexts.regret(result.arms or []):.3f}",
-            f"{result.reward:.3f}",
-            str(result.operations.get("updates", "")),
-            f"{result.cpu_seconds:.2f}",
-        )
-        for name, result in {
-            "HELBA, encrypted": secure,
-            "the same in plain": comparison.plain,
-            **comparison.others,
-        }.items()
-    ]
-    return ReportTable(
-        f"Regret on the same draws: {counted(secure.k, 'arm')}, "
-        f"{counted(secure.rounds, 'round')}, seed {secure.seed}",
-        ("", "regret", "total reward", "estimates", "CPU s"),
-        rows,
-        verdict,
-    )
 
 
 def verdict(found: Sequence[Judged]) -> str:

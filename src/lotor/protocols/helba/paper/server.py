@@ -7,7 +7,6 @@ from typing import ClassVar
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.protocols.helba.paper.estimators import Estimator, estimator_of
 from lotor.protocols.helba.paper.messages import (
-    KEY_AUTHORITY,
     EncryptedChoice,
     SealedSecretKey,
     SealingKeyOffer,
@@ -27,6 +26,7 @@ from lotor.protocols.helba.paper.wire import (
     sealed_shape,
     update_shape,
 )
+from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.party import Party
 from lotor.protocols.store import Store
 

@@ -21,9 +21,10 @@ from lotor.crypto.ckks import (
 )
 from lotor.protocols.helba.paper.bounds import PublicBounds
 from lotor.protocols.helba.paper.index_circuit import Numbers, Spot, plus
-from lotor.protocols.helba.paper.messages import KEY_AUTHORITY, ServerKeys
+from lotor.protocols.helba.paper.messages import ServerKeys
 from lotor.protocols.helba.paper.setting import HelbaSetting
 from lotor.protocols.helba.paper.wire import ciphertexts_from
+from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.store import Store
 

@@ -24,7 +24,6 @@ from lotor.crypto.signing import Identity, place
 from lotor.protocols.helba.paper.bounds import check_reward, check_squares
 from lotor.protocols.helba.paper.index_circuit import Spot
 from lotor.protocols.helba.paper.messages import (
-    KEY_AUTHORITY,
     BatchDecision,
     CoveredSign,
     EncryptedChoice,
@@ -52,6 +51,7 @@ from lotor.protocols.helba.paper.wire import (
     update_shape,
     upload,
 )
+from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 from lotor.protocols.store import Store

@@ -17,7 +17,6 @@ from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.ckks import Ciphertext, Parameters
 from lotor.protocols.helba.paper.index_circuit import Spot
 from lotor.protocols.helba.paper.messages import (
-    KEY_AUTHORITY,
     BatchDecision,
     Contexts,
     CoveredSign,
@@ -36,6 +35,7 @@ from lotor.protocols.helba.paper.messages import (
 )
 from lotor.protocols.helba.paper.root import RootCircuit
 from lotor.protocols.helba.paper.setting import HelbaSetting
+from lotor.protocols.helba.terms import KEY_AUTHORITY
 
 PART_BYTES: Final = 8 << 20
 WINDOW_BYTES: Final = 32 << 20

@@ -1,4 +1,4 @@
-"""HELBA's demonstration: a user whose server sees nothing but ciphertexts.
+"""HELBA's demonstration: a user whose server cannot read what it learns from.
 
 The user's functions read a table beside its kit's party.toml; the pull notes which arm it was asked
 for, since a decision's name does not tell it.
@@ -44,12 +44,12 @@ def pull(decision):
 '''
 
 
-def toy(*, budget: int, seed: int, policy: str) -> Cast:
+def toy(*, budget: int, seed: int, policy: str, how: str) -> Cast:
     """The paper's problem: a user with two arms in each round, a server and a key authority."""
     story = (
         f"A user was offered 2 arms in each of {budget} rounds. A server chose by "
-        f"{policy.partition(':')[0]} and learned from the rewards, all under CKKS encryption with "
-        "128-bit security: it saw ciphertexts only. A key authority made the keys and left."
+        f"{policy.partition(':')[0]} and learned from the rewards, {how}. A key authority made the "
+        "keys and left."
     )
     # The run itself refuses a budget of 0.
     return one_user(LinearContexts.toy(max(budget, 1), seed=TOY_SEED), seed=seed, story=story)
@@ -82,7 +82,7 @@ def one_user(arms: LinearContexts, *, seed: int, story: str = "") -> Cast:
         story=story,
         members={
             "server": CastMember("server"),
-            "key-authority": CastMember("key-authority"),
+            "key-authority": CastMember("key-authority", draws=True),
             "user": CastMember("user", table=table, files=files),
         },
         environment=arms,

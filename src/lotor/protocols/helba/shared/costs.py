@@ -1,0 +1,65 @@
+"""What a run of the shared form takes: operations and bytes, before it begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lotor.crypto.ot import TRANSFERS
+from lotor.protocols.garbled.reading import decoding_bytes
+from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
+
+
+@dataclass(frozen=True, slots=True)
+class HelbaSharedCosts:
+    """Content of messages, without their frames; all of it is fixed by the terms."""
+
+    setting: HelbaSharedSetting
+
+    def operations(self) -> dict[str, int]:
+        """Exact counts, as the parties count them."""
+        setting = self.setting
+        gates = setting.terms.budget * setting.circuit.ands
+        return {
+            "garbled_and_gates": gates,
+            "evaluated_and_gates": gates,
+            "product_words": setting.words,
+            "base_transfers": 2 * TRANSFERS,
+        }
+
+    def round_bytes(self, *, starts: bool) -> Mapping[str, int]:
+        """A round's bytes: ahead of its contexts, with its update, and while an arm is chosen."""
+        setting = self.setting
+        schedule, scores = setting.schedule, setting.score_products(1)
+        batch = schedule.batch(0)
+        garbled = schedule.column_bytes(batch) + sum(decoding_bytes(schedule, batch).values())
+        ahead = setting.circuit.table_bytes + garbled // batch.length
+        ahead += sum(one.column_bytes for one in scores)
+        update = self._numbers(setting.sums)
+        if starts:
+            estimate = setting.estimate_products(1)
+            ahead += estimate.column_bytes
+            update += estimate.word_bytes + self._answer_bytes
+        return {
+            "ahead": ahead,
+            "update": update,
+            "up": sum(one.word_bytes for one in scores) + setting.share_bytes,
+            "down": schedule.label_bytes,
+        }
+
+    def run_bytes(self) -> int:
+        """All rounds together; of a last batch that is not full a little less is sent."""
+        setting = self.setting
+        every = sum(self.round_bytes(starts=True).values())
+        other = sum(self.round_bytes(starts=False).values())
+        return setting.batches * every + (setting.terms.budget - setting.batches) * other
+
+    @property
+    def _answer_bytes(self) -> int:
+        d = self.setting.terms.d
+        return self._numbers(d * (d + 1) + 1)
+
+    def _numbers(self, count: int) -> int:
+        return WORD_BYTES * count * self.setting.modulus.count
+
+    def batches(self) -> list[ProductCall]:
+        """The products of a round that starts a batch."""
+        return [self.setting.estimate_products(1), *self.setting.score_products(1)]

@@ -1,0 +1,266 @@
+"""What follows from the terms of a run: numbers, circuits, sizes, and how safe they are."""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import log2
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from lotor.core.errors import InputError, VersionError
+from lotor.crypto.garbling import (
+    BooleanCircuit,
+    Gates,
+    ResidueArgmaxCircuit,
+    RootArgmaxCircuit,
+    Wires,
+    security_bits,
+)
+from lotor.crypto.ot import column_bytes, product_rows, product_words
+from lotor.crypto.residues import RESIDUE_BITS, WORD_DISTANCE, Modulus
+from lotor.policies.optimistic import BatchedOFUL, IndexWindows, WholeIndex
+from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
+from lotor.protocols.helba.shared.terms import HelbaSharedTerms
+
+WORD_BYTES: Final = 8
+MOST_ROUND_BYTES: Final = 64 << 20
+"""What one round's products may take, one way."""
+MOST_DISTANCE: Final = -35
+"""log2 of how far views may be from perfect ones, over the whole run."""
+
+# A round has up to three batches of products, which come in this order.
+_KINDS = 3
+_ESTIMATE, _LINEAR, _SQUARED = range(_KINDS)
+
+
+class ProductCall(NamedTuple):
+    """Products of the server's numbers, (groups, numbers), with the user's vectors."""
+
+    number: int
+    modulus: Modulus
+    shape: tuple[int, int]
+    length: int
+
+    @property
+    def column_bytes(self) -> int:
+        return column_bytes(product_rows(self.modulus, self.shape))
+
+    @property
+    def words(self) -> int:
+        return product_words(self.modulus, self.shape, self.length)
+
+    @property
+    def word_bytes(self) -> int:
+        return WORD_BYTES * self.words
+
+
+class RootIndexCircuit(BooleanCircuit):
+    """`RootArgmaxCircuit` with both of the evaluator's inputs before those of the garbler."""
+
+    __slots__ = ("_root",)
+
+    def __init__(self, root: RootArgmaxCircuit) -> None:
+        self._root = root
+        a, _, _, c, _, _ = root.inputs
+        super().__init__(self._reordered, a, c, a, a, c, c)
+
+    def _reordered(self, gates: Gates, *inputs: Wires) -> Wires:
+        x_a, x_c, y_a, less_a, y_c, less_c = inputs
+        return self._root.run(gates, x_a, y_a, less_a, x_c, y_c, less_c)
+
+
+@dataclass(frozen=True)
+class HelbaSharedSetting:
+    """All that parties derive from the terms."""
+
+    terms: HelbaSharedTerms
+
+    @classmethod
+    def ordered(cls, terms: HelbaSharedTerms) -> "HelbaSharedSetting":
+        """Fill in what follows from the rest; refuses an impossible run before any key is made."""
+        terms.check()
+        setting = cls(terms)
+        size = batch_size(setting.circuit)
+        primes = setting.modulus.count
+        full = replace(terms, batch=size.circuits, gates=size.gates, primes=primes)
+        return cls.of(full)
+
+    @classmethod
+    def of(cls, terms: HelbaSharedTerms) -> "HelbaSharedSetting":
+        """The setting of terms that somebody ordered."""
+        setting = cls(terms)
+        if terms.primes != setting.modulus.count:
+            raise VersionError(
+                f"this run shares numbers modulo {terms.primes} primes, and this version of lotor "
+                f"modulo {setting.modulus.count}: finish the run with the version that began it"
+            )
+        setting.schedule  # noqa: B018  refuses batches of another version
+        setting._check_sizes()
+        setting._check_distance()
+        return setting
+
+    @cached_property
+    def policy(self) -> BatchedOFUL:
+        return self.terms.learner
+
+    @cached_property
+    def index(self) -> WholeIndex:
+        return WholeIndex(self.policy, self.terms.grid, self.terms.d)
+
+    @cached_property
+    def windows(self) -> IndexWindows:
+        return IndexWindows(self.index, self.terms.scale, self.terms.budget)
+
+    @property
+    def score_bits(self) -> int:
+        """Of scores (of their linear parts, with the root), which an offset makes non-negative."""
+        return (self.windows.score_values - 1).bit_length()
+
+    @property
+    def squared_bits(self) -> int:
+        """Of what is under the root."""
+        return (self.windows.squared_values - 1).bit_length()
+
+    @cached_property
+    def linear_modulus(self) -> Modulus:
+        """Scores, or their linear parts, are shared modulo this; it divides `modulus`."""
+        return Modulus.of_bits(self.score_bits)
+
+    @cached_property
+    def modulus(self) -> Modulus:
+        """Sums and, with the root, what is under it are shared modulo this."""
+        if not self.index.rooted:
+            return self.linear_modulus
+        return Modulus.of_bits(max(self.score_bits, self.squared_bits))
+
+    @cached_property
+    def circuit(self) -> BooleanCircuit:
+        rooted = (self.squared_bits, self.index.drop) if self.index.rooted else None
+        return _circuit(self.terms.arms, self.linear_modulus, self.modulus, self.score_bits, rooted)
+
+    @cached_property
+    def schedule(self) -> BatchSchedule:
+        """One circuit in each round."""
+        size = BatchSize(self.terms.batch, self.terms.gates)
+        chosen = 2 if self.index.rooted else 1
+        return BatchSchedule(self.circuit, self.terms.budget, size, chosen=chosen)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The entries of a symmetric matrix that are told."""
+        d = self.terms.d
+        return [(a, b) for a in range(d) for b in range(a, d)]
+
+    @property
+    def sums(self) -> int:
+        """How many numbers the server sums: those of V, of g, and a count."""
+        d = self.terms.d
+        return d * (d + 1) // 2 + d + 1
+
+    @property
+    def share_bytes(self) -> int:
+        """How long one party's shares of all scores of a round are."""
+        primes = sum(call.modulus.count for call in self.score_products(1))
+        return WORD_BYTES * self.terms.arms * primes
+
+    def starts(self, t: int, start: int) -> bool:
+        """Whether a batch starts with round t, if the one before began with `start`."""
+        return t == 1 or self.policy.due(t, start)
+
+    def estimate_products(self, t: int) -> ProductCall:
+        """Pads of V times R and s, where a batch starts with round t."""
+        d = self.terms.d
+        return ProductCall(_KINDS * t + _ESTIMATE, self.modulus, (d + 1, d), d)
+
+    def score_products(self, t: int) -> list[ProductCall]:
+        """Contexts times R and s over det R; with the root also R and 1 over its square."""
+        d, k = self.terms.d, self.terms.arms
+        linear = ProductCall(_KINDS * t + _LINEAR, self.linear_modulus, (1, d * d + d), k)
+        if not self.index.rooted:
+            return [linear]
+        return [linear, ProductCall(_KINDS * t + _SQUARED, self.modulus, (1, d * d + 1), k)]
+
+    @cached_property
+    def batches(self) -> int:
+        """How often an estimate is renewed in a run, the first included."""
+        terms, policy = self.terms, self.policy
+        if policy.eta == 0:
+            return terms.budget
+        count, start = 1, 1
+        while (start := _next_start(policy, start)) <= terms.budget:
+            count += 1
+        return count
+
+    @property
+    def garbling_security(self) -> float:
+        return self.schedule.security_bits
+
+    @property
+    def product_security(self) -> float:
+        """Each batch of products has a hash key of its own."""
+        batches = [self.estimate_products(1), *self.score_products(1)]
+        return min(security_bits(batch.words) for batch in batches)
+
+    @property
+    def words(self) -> int:
+        """How many words mask numbers in the whole run."""
+        scores = sum(batch.words for batch in self.score_products(1))
+        return self.terms.budget * scores + self.batches * self.estimate_products(1).words
+
+    @property
+    def word_distance(self) -> float:
+        """log2 of how far all shares are from uniform ones."""
+        return log2(self.words) + WORD_DISTANCE
+
+    @property
+    def stop_chance(self) -> float:
+        """log2 of the chance that a prime divides det V where a batch starts: the run then stops.
+
+        A prime divides a random determinant with chance 1/p + 1/p^2 or less.
+        """
+        return log2(self.batches * self.modulus.count) + 1e-6 - (RESIDUE_BITS - 2.0**-40)
+
+    @property
+    def distance(self) -> float:
+        """log2 of both together."""
+        return log2(2.0**self.word_distance + 2.0**self.stop_chance)
+
+    def _check_distance(self) -> None:
+        if self.distance > MOST_DISTANCE:
+            raise InputError(
+                f"over {self.terms.budget} rounds with {self.batches} new estimates a prime may "
+                f"divide a determinant with a chance of 2^{self.distance:.0f}, and "
+                f"2^{MOST_DISTANCE} is the most: take a smaller budget or a larger eta"
+            )
+
+    def _check_sizes(self) -> None:
+        batches = [self.estimate_products(1), *self.score_products(1)]
+        most = max(sum(one.column_bytes for one in batches), *(one.word_bytes for one in batches))
+        if most > MOST_ROUND_BYTES:
+            raise InputError(
+                f"one round's products of d = {self.terms.d} and {self.terms.arms} arms take "
+                f"{most >> 20} MiB, and {MOST_ROUND_BYTES >> 20} MiB is the most: give shorter "
+                "contexts or fewer arms, or a coarser grid"
+            )
+
+
+@cache
+def _circuit(
+    arms: int, linear: Modulus, squared: Modulus, bits: int, rooted: tuple[int, int] | None
+) -> BooleanCircuit:
+    if rooted is None:
+        return ResidueArgmaxCircuit(arms, int(linear.product), bits)
+    moduli = int(linear.product), int(squared.product)
+    width, drop = rooted
+    root = RootArgmaxCircuit(arms, *moduli, a_width=bits, c_width=width, drop=drop)
+    return RootIndexCircuit(root)
+
+
+def _next_start(policy: BatchedOFUL, start: int) -> int:
+    """The first round after a batch that began with `start`."""
+    t = start + max(1, int(policy.eta * start) - 1)
+    while not policy.due(t, start):
+        t += 1
+    while t > start + 1 and policy.due(t - 1, start):
+        t -= 1
+    return t

@@ -1,0 +1,204 @@
+"""Recorded views of the shared form: nothing in clear, one length a kind, uniform to both."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import lotor
+from helpers import Outcome, run_openly, truth_of, view_of
+from lotor.auditing.report import Verdict
+from lotor.core.fixed_point import Floats
+from lotor.core.views import View
+from lotor.environments import LinearContexts
+from lotor.policies.optimistic import BatchedOFUL
+from lotor.protocols.attack import Attack, Score
+from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.helba.shared import messages
+from lotor.protocols.helba.shared.algebra import HidingMatrix
+from lotor.protocols.helba.shared.attacks import (
+    SmallGaps,
+    SmallGapsFromEstimates,
+    SmallGapsFromRepeats,
+    SumsUncovered,
+    UserRounds,
+)
+from lotor.protocols.helba.shared.leakage import KEYS, MEASURED, MESSAGES
+from lotor.protocols.helba.shared.server import HelbaSharedServer
+from lotor.protocols.helba.shared.setting import HelbaSharedSetting
+from lotor.protocols.helba.shared.user import HelbaSharedUser
+from protocols.helba.shared.stage import QUADRATIC, ROOT, contexts
+
+pytestmark = pytest.mark.usefixtures("light_transfers")
+
+BUDGET, SEED = 30, 3
+HELBA = lotor.Helba(QUADRATIC)
+# A mean of so many uniform bits is further away once in 10^9 times.
+SIGMAS = 6.2
+
+
+def world(kind: str) -> LinearContexts:
+    """Contexts that are all 0, or as long as allowed: nothing could differ more."""
+    if kind == "zero":
+        return LinearContexts(np.zeros((BUDGET, 2, 2)), [0.1, 0.1], noise_sd=0.0)
+    table = contexts(SEED, rounds=BUDGET, arms=2, d=2, longest=5.5, kind="longest")
+    return LinearContexts(table, [0.1, 0.1])
+
+
+@pytest.fixture(scope="module", params=["zero", "longest"])
+def outcome(request: pytest.FixtureRequest) -> Outcome:
+    return run_openly(HELBA, world(request.param), budget=BUDGET, seed=SEED)
+
+
+def user_of(outcome: Outcome) -> HelbaSharedUser:
+    user = outcome.parties["user"]
+    assert isinstance(user, HelbaSharedUser)
+    return user
+
+
+def viewed(outcome: Outcome, *seats: str) -> View:
+    return view_of(outcome, user_of(outcome)._setting.terms.to_bytes(), *seats)
+
+
+def bits_sent(outcome: Outcome, sender: str, kind: type) -> Floats:
+    """All bits of what carries secrets; of words of 61 bits the upper three are always 0."""
+    found = []
+    for one in outcome.recorder.exchanges:
+        if one.sender == sender and type(one.message) is kind:
+            data = getattr(one.message, one.message.__struct_fields__[1])
+            words = "words" in one.message.__struct_fields__
+            rows = np.frombuffer(data, np.uint8).reshape(-1, 8 if words else 1)
+            bits = np.unpackbits(rows, axis=1, bitorder="little")
+            found.append(bits[:, :61].ravel() if words else bits.ravel())
+    return np.concatenate(found).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("sender", "kind"),
+    [
+        ("user", messages.CoveredUpdate),
+        ("user", messages.EstimateWords),
+        ("user", messages.ContextWords),
+        ("user", messages.CoveredShares),
+        ("user", garbled.Columns),
+        ("server", messages.CoveredEstimate),
+        ("server", messages.ProductColumns),
+        ("server", garbled.GarbledTables),
+        ("server", garbled.InputLabels),
+    ],
+)
+def test_what_is_sent_looks_uniform_whatever_contexts_are(
+    outcome: Outcome, sender: str, kind: type
+) -> None:
+    bits = bits_sent(outcome, sender, kind)
+    assert len(bits) > 5_000
+    assert abs(bits.mean() - 0.5) < SIGMAS * 0.5 / np.sqrt(len(bits))
+
+
+def test_a_and_e_look_uniform_to_the_user(outcome: Outcome) -> None:
+    """Whatever V and g are: as parts of P, in tenths."""
+    setting = user_of(outcome)._setting
+    rounds = list(UserRounds(setting, viewed(outcome, "user"), truth_of(outcome)))
+    product = int(setting.modulus.product)
+    parts = np.array([[int(n) / product for n in one.estimate.ravel()] for one in rounds]).ravel()
+    parts = parts % 1.0
+    counts, _ = np.histogram(parts, bins=10, range=(0, 1))
+    expected = len(parts) / 10
+    assert (np.abs(counts - expected) < SIGMAS * np.sqrt(expected)).all()
+
+
+def test_messages_have_one_length_each(outcome: Outcome) -> None:
+    """Those of a batch that is not full are shorter, which the terms say."""
+    sizes: defaultdict[type, set[int]] = defaultdict(set)
+    for one in outcome.recorder.exchanges:
+        sizes[type(one.message)].add(len(one.payload))
+    batches = (garbled.Columns, garbled.GarbledTables, garbled.DecodingTable)
+    for kind, lengths in sizes.items():
+        assert len(lengths) <= (2 if kind in batches else 1), kind
+
+
+def test_two_worlds_send_messages_of_the_same_lengths() -> None:
+    first, second = (
+        [
+            (one.sender, one.to, type(one.message), len(one.payload))
+            for one in run_openly(HELBA, world(kind), budget=6, seed=SEED).recorder.exchanges
+        ]
+        for kind in ("zero", "longest")
+    )
+    # The range of rewards is public, and so is what follows from it.
+    assert [one[:3] for one in first] == [one[:3] for one in second]
+
+
+def test_every_message_and_field_is_accounted_for(outcome: Outcome) -> None:
+    for one in outcome.recorder.exchanges:
+        assert set(MESSAGES[type(one.message)]) == set(one.message.__struct_fields__)
+    assert set(MESSAGES) == {type(one.message) for one in outcome.recorder.exchanges}
+
+
+def test_keys_are_on_no_wire(outcome: Outcome) -> None:
+    seen = b"".join(one.payload for one in outcome.recorder.exchanges)
+    user, server = user_of(outcome)._memory, outcome.parties["server"]
+    assert isinstance(server, HelbaSharedServer)
+    memory = server._memory
+    for key in (
+        *(user.pad_key, user.tie_key, user.product_key, user.evaluator.transfer_key),
+        *(memory.hiding_key, memory.product_key, memory.garbler.garbling_key),
+        memory.garbler.delta(outcome.run.id).words.tobytes(),
+    ):
+        assert key not in seen
+    assert len(KEYS) == 9
+    for role in ("user", "server", "key-authority", "network"):
+        assert MEASURED[role].measured
+
+
+def attacked(
+    attacks: Sequence[Attack], helba: lotor.Helba, *seats: str, runs: int = 1
+) -> list[Score]:
+    totals = [Score(0, 0, 0.0)] * len(attacks)
+    for seed in range(runs):
+        toy = LinearContexts.toy(40, seed=seed)
+        found = run_openly(helba, toy, budget=40, seed=seed)
+        scores = [one.score(viewed(found, *seats), truth_of(found)) for one in attacks]
+        totals = [total + score for total, score in zip(totals, scores, strict=True)]
+    return totals
+
+
+@pytest.mark.parametrize("policy", [QUADRATIC, ROOT], ids=["quadratic", "root"])
+def test_a_user_reads_no_gaps(policy: BatchedOFUL) -> None:
+    tried = (SmallGaps(), SmallGapsFromRepeats(), SmallGapsFromEstimates())
+    for score in attacked(tried, lotor.Helba(policy), "user", runs=4):
+        assert score.of >= 20
+        assert abs(score.right - score.of * score.chance) < SIGMAS * 0.5 * np.sqrt(score.of)
+
+
+def test_gaps_could_be_read_if_nothing_hid_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the test above would notice."""
+
+    class Bare(HidingMatrix):
+        def __init__(self, key: bytes, setting: HelbaSharedSetting, start: int) -> None:
+            super().__init__(key, setting, start)
+            d = setting.terms.d
+            self._matrix = np.eye(d, dtype=object).astype(object)
+            self._vector = np.zeros(d, dtype=object)
+            self._determinant = type(self._determinant)(1)
+            self._both = np.concatenate([self._matrix, self._vector[:, None]], axis=1)
+
+    monkeypatch.setattr("lotor.protocols.helba.shared.server.HidingMatrix", Bare)
+    (score,) = attacked([SmallGapsFromEstimates()], HELBA, "user", runs=4)
+    assert score.right > score.of * (score.chance + 0.15)
+
+
+def test_the_server_reads_no_update_and_with_a_user_all() -> None:
+    for seats, right in ((["server"], 0), (["key-authority"], 0), (["server", "user"], 39)):
+        (score,) = attacked([SumsUncovered()], HELBA, *seats)
+        assert (score.right, score.of) == (right, 39)
+
+
+def test_the_audit_finds_what_is_stated() -> None:
+    toy, sure = LinearContexts.toy(20, seed=5), 1 - 1e-9
+    report = lotor.audit(HELBA, toy, budget=20, repeat=3, seed=1, level=sure)
+    assert report.holds
+    row = report.row("server+user", "contexts and rewards, uncovered")
+    assert row.verdict is Verdict.AS_STATED
+    assert report.row("server", "contexts and rewards, uncovered").verdict is Verdict.AT_CHANCE
