@@ -56,8 +56,8 @@ class Instance:
 
     def protocol(self, bits: int, workers: int = 1) -> lotor.LinUCBDS:
         if self.spectral:
-            return lotor.SpectralUCBDS(SPECTRAL_UCB, key_bits=bits, workers=workers)
-        return lotor.LinUCBDS(LINUCB, key_bits=bits, workers=workers)
+            return lotor.SpectralUCBDS(SPECTRAL_UCB, form="paper", key_bits=bits, workers=workers)
+        return lotor.LinUCBDS(LINUCB, form="paper", key_bits=bits, workers=workers)
 
     def algorithm(self, arms: lotor.LinearArms, budget: int) -> paper.Algorithm:
         if arms.eigenvalues is None:

@@ -23,7 +23,7 @@ def test_threads_and_worker_processes_count_and_pauses_do_not() -> None:
         paused.append(thread_time() - began)
 
     arms = lotor.LinearArms([[1, 0], [0, 1], [0.7, 0.7]], theta=[0.8, 0.3])
-    protocol = lotor.LinUCBDS(insecure_key_bits=512, workers=2)
+    protocol = lotor.LinUCBDS(form="paper", insecure_key_bits=512, workers=2)
     began = clocked.Clocks.read()
     costs = clocked.run(protocol, arms, 20, [pause] * 30)
     ended = clocked.Clocks.read()

@@ -36,7 +36,9 @@ def test_linucb_ds_pulls_the_arms_of_the_papers_figure_4(
         draws.normal(size=(5, 3)), draws.normal(size=3), noise=draws.normal(0, 0.1, BUDGET), first=2
     )
     policy = lotor.LinUCB(R=0.01, S="log t", **CONSTANTS)
-    ours = lotor.run(lotor.LinUCBDS(policy, insecure_key_bits=512), arms, budget=BUDGET, seed=1)
+    ours = lotor.run(
+        lotor.LinUCBDS(policy, form="paper", insecure_key_bits=512), arms, budget=BUDGET, seed=1
+    )
     algorithm = paper.linucb(arms.vectors, r=0.01, **CONSTANTS)
     theirs, reward = paper.run(algorithm, bandit(arms), keys, budget=BUDGET, bonus=bonus)
     assert theirs == ours.arms
@@ -55,7 +57,10 @@ def test_spectral_ucb_ds_pulls_the_arms_of_the_papers_section_6(keys: paper.Keys
     )
     policy = lotor.SpectralUCB(R=0.01, C="log t", **CONSTANTS)
     ours = lotor.run(
-        lotor.SpectralUCBDS(policy, insecure_key_bits=512), arms, budget=BUDGET, seed=1
+        lotor.SpectralUCBDS(policy, form="paper", insecure_key_bits=512),
+        arms,
+        budget=BUDGET,
+        seed=1,
     )
     algorithm = paper.spectral_ucb(arms.spectrum, BUDGET, r=0.01, **CONSTANTS)
     theirs, reward = paper.run(algorithm, bandit(arms), keys, budget=BUDGET)

@@ -108,7 +108,7 @@ def test_progress_and_a_world_that_cannot_be_derived() -> None:
     arms = package.GraphArms([[0, 1], [1, 0]], values=[0.1, 0.2])
     told: list[tuple[int, int]] = []
     report = package.audit(
-        package.SpectralUCBDS(key_bits=2048),
+        package.SpectralUCBDS(form="paper", key_bits=2048),
         arms,
         budget=4,
         repeat=2,

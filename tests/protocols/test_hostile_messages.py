@@ -143,7 +143,7 @@ CASES = {
         *(6, 300, 6_000),
     ),
     "linucb-ds": Case(
-        lambda: lotor.LinUCBDS(lotor.LinUCB(), insecure_key_bits=1024),
+        lambda: lotor.LinUCBDS(lotor.LinUCB(), form="paper", insecure_key_bits=1024),
         lambda: lotor.LinearArms([[1, 0], [0, 1], [0.7, 0.7]], theta=[0.8, 0.3]),
         *(3, 100, 1_500),
     ),

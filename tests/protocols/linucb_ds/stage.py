@@ -44,8 +44,12 @@ def known_keys(of_comp: PrivateKey, of_customer: PrivateKey) -> Iterator[None]:
 def small(policy: LinearPolicy | None = None, slot_bits: PaperSlotBits = 64) -> lotor.LinUCBDS:
     """The protocol for a policy, with keys that protect nothing."""
     if isinstance(policy, lotor.SpectralUCB):
-        return lotor.SpectralUCBDS(policy, insecure_key_bits=BITS, slot_bits=slot_bits)
-    return lotor.LinUCBDS(policy or lotor.LinUCB(), insecure_key_bits=BITS, slot_bits=slot_bits)
+        return lotor.SpectralUCBDS(
+            policy, form="paper", insecure_key_bits=BITS, slot_bits=slot_bits
+        )
+    return lotor.LinUCBDS(
+        policy or lotor.LinUCB(), form="paper", insecure_key_bits=BITS, slot_bits=slot_bits
+    )
 
 
 def some_arms(seed: int, *, k: int, d: int, noise_sd: float = 0.1) -> lotor.LinearArms:

@@ -96,7 +96,7 @@ def test_a_run_without_an_environment_is_refused() -> None:
 @pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 def test_keys_without_room_for_the_sum_and_its_mask_are_refused() -> None:
     """Before the first round, with how many bits are needed."""
-    tiny = lotor.LinUCBDS(insecure_key_bits=128)
+    tiny = lotor.LinUCBDS(form="paper", insecure_key_bits=128)
     with pytest.raises(InputError, match=r"of 5 rewards and its mask need \d+ bits.* has 128"):
         lotor.run(tiny, some_arms(1, k=2, d=2), budget=5, seed=1)
 
@@ -136,5 +136,5 @@ def test_theta_is_in_no_error_or_repr() -> None:
     theta = [1.23456789, 0.5]
     arms = lotor.LinearArms(TWO, theta)
     with pytest.raises(InputError) as error:
-        lotor.run(lotor.LinUCBDS(insecure_key_bits=BITS), arms, budget=10, seed=1)
+        lotor.run(lotor.LinUCBDS(form="paper", insecure_key_bits=BITS), arms, budget=10, seed=1)
     assert "1.2345" not in f"{error.value!r} {arms!r}"

@@ -36,8 +36,8 @@ ARMS = lotor.LinearArms(VECTORS, theta=[0.6, 0.3])
 RING = [[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]]
 NODES = lotor.GraphArms(RING, values=[0.2, 0.5, 0.8, 0.5])
 CASES: dict[str, tuple[lotor.LinUCBDS, lotor.LinearArms]] = {
-    "linucb-ds": (lotor.LinUCBDS(insecure_key_bits=BITS), ARMS),
-    "spectral-ucb-ds": (lotor.SpectralUCBDS(insecure_key_bits=BITS), NODES),
+    "linucb-ds": (lotor.LinUCBDS(form="paper", insecure_key_bits=BITS), ARMS),
+    "spectral-ucb-ds": (lotor.SpectralUCBDS(form="paper", insecure_key_bits=BITS), NODES),
 }
 
 
@@ -146,7 +146,7 @@ def members() -> dict[str, list[Member]]:
 
 def order(name: str = "linucb-ds", **options: str | int) -> tuple[bytes, Party]:
     identity = trusting_identities(list(SEATS))["customer"]
-    protocol = PROTOCOLS[name].ordered({"key_bits": 2048, **options})
+    protocol = PROTOCOLS[name].ordered({"key_bits": 2048, "form": "paper", **options})
     return protocol.in_form().open(protocol, "aa", members(), 20, identity)
 
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_ordered(options: Mapping[str, str | int], complaint: str
 def test_a_budget_of_one_leaves_nothing_to_choose() -> None:
     identity = trusting_identities(list(SEATS))["customer"]
     with pytest.raises(InputError, match="1 pulls"):
-        FORM.open(lotor.LinUCBDS(key_bits=2048), "aa", members(), 1, identity)
+        FORM.open(lotor.LinUCBDS(form="paper", key_bits=2048), "aa", members(), 1, identity)
 
 
 @pytest.mark.parametrize(

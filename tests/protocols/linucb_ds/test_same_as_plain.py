@@ -89,7 +89,7 @@ def test_the_papers_constants(policy: LinearPolicy, arms: lotor.LinearArms) -> N
 def test_real_key_sizes(bits: int) -> None:
     """Comp's key is of that size and the customer's of the other, so that they are not mixed up."""
     with known_keys(fixed_key(bits), fixed_key(5120 - bits)):
-        protocol = lotor.LinUCBDS(key_bits=bits)
+        protocol = lotor.LinUCBDS(form="paper", key_bits=bits)
         secure = check(protocol, some_arms(2, k=50, d=3), 4, 1)
     assert secure.parties["comp"].operations()["paillier_decryptions"] == 3 * 2 + 1
 
@@ -97,7 +97,7 @@ def test_real_key_sizes(bits: int) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_any_number_of_workers(workers: int) -> None:
     arms = some_arms(4, k=20, d=3)
-    protocol = lotor.LinUCBDS(insecure_key_bits=512, workers=workers)
+    protocol = lotor.LinUCBDS(form="paper", insecure_key_bits=512, workers=workers)
     check(protocol, arms, 5, 1)
 
 

@@ -283,13 +283,16 @@ def split_features(folder: Path) -> Federation:
 
 def survey(folder: Path) -> Federation:
     arms = MadeUpArms(lotor.LinearArms, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [0.7, 0.5])
-    return survey_federation(folder, lotor.LinUCBDS(lotor.LinUCB()), arms, seed=7)
+    return survey_federation(folder, lotor.LinUCBDS(lotor.LinUCB(), form="paper"), arms, seed=7)
 
 
 @pytest.mark.parametrize("end", [FINISHED, STOPPED, FAILED])
 @pytest.mark.parametrize(
     ("make", "protocol", "options"),
-    [(split_features, lotor.PPCB, {}), (survey, lotor.LinUCBDS, {"key_bits": 2048})],
+    [
+        (split_features, lotor.PPCB, {}),
+        (survey, lotor.LinUCBDS, {"key_bits": 2048, "form": "paper"}),
+    ],
 )
 def test_servers_of_a_run_that_ended_cannot_give_back_its_data(
     tmp_path: Path,

@@ -76,7 +76,7 @@ class Watched:
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     """Without a seed: every key is drawn."""
     federation = survey_federation(
-        tmp_path_factory.mktemp("federation"), LinUCBDS(), SURVEY, seed=1
+        tmp_path_factory.mktemp("federation"), LinUCBDS(form="paper"), SURVEY, seed=1
     )
     federation.prepare()
     path = federation.kits["principal"] / "party.toml"
@@ -86,7 +86,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     with closing(federation):
         for name in ("principal", "comp", "owner"):
             federation.launch(name, "serve", *loudly)
-        order = ("start", "linucb-ds", "--budget", str(BUDGET), "--key-bits", "2048", "--json")
+        form = ("--form", "paper", "--key-bits", "2048")
+        order = ("start", "linucb-ds", "--budget", str(BUDGET), *form, "--json")
         federation.launch("customer", *order, *loudly)
         deadline, looked = time.monotonic() + PATIENCE, False
         while federation.running("customer"):
