@@ -28,6 +28,28 @@ FAULTS = [
         "mask",
     ),
     Fault(
+        "the shares of the sum of rewards carry no blind",
+        "masks",
+        "return (share + blind if self.first else share - blind) % (1 << 8 * size)",
+        "return share % (1 << 8 * size)",
+        ("linucb_ds/dealt/test_leakage.py",),
+        "blind",
+    ),
+    Fault(
+        "rows leave before they are settled",
+        "resume rules",
+        "yield Once(u.tobytes() + c.tobytes())",
+        "pass",
+        ("linucb_ds/dealt/test_crashes.py",),
+    ),
+    Fault(
+        "the key of theta's share is bound to no terms",
+        "keys",
+        'place(terms.run, SHARE_KEY, "owner", holder) + terms.digest(k, d)',
+        'place(terms.run, SHARE_KEY, "owner", holder)',
+        ("linucb_ds/dealt/test_tampering.py",),
+    ),
+    Fault(
         "the order of arms is not permuted",
         "masks",
         "sigma = sorted(range(k), key=permutations.integers(0, t, l).__getitem__)",

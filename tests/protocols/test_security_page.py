@@ -11,6 +11,7 @@ from golden.surface import walk
 from lotor.protocols.helba.paper import leakage as helba
 from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.leakage import Finding
+from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.dealt import leakage as dealt
@@ -20,7 +21,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, shared, dealt)
+PAGES = (ppcb, helba, hidden, shared, dealt, linear_dealt)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])

@@ -36,7 +36,7 @@ from lotor.crypto.paillier.private import is_prime, random_prime
 
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 BITS = 256
 SECRET = 0x5EC12E7C0FFEE5EC12E7C0FFEE
 # n has exactly BITS bits, so these fit whatever the key.

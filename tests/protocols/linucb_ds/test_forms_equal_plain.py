@@ -1,16 +1,20 @@
 """The forms that compute on shares: the same arms and the same total as plain, literally."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lotor
+from lotor.environments import linear_lookalike
 from lotor.policies.linear import LinearPolicy
 from protocols.linucb_ds.instances import instances
 from protocols.linucb_ds.stage import some_arms, some_graph
 
 FORMS = ["shared", "dealt"]
+MOVIELENS = Path(__file__).parents[4] / "shared" / "data" / "movielens-100k" / "u.data"
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
 
 pytestmark = [
@@ -70,3 +74,16 @@ def test_the_largest_noise_fits_in_the_total(form: str) -> None:
     noise = [4.0e9, -4.2e9, 1.0, 4.0e9]
     arms = lotor.LinearArms([[1.0], [-1.0]], [1.0], noise=noise)
     check(lotor.LinUCB(R=1.0), form, arms, len(noise), 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", ["MovieLens", "look-alike"])
+def test_fifty_films_over_a_thousand_rounds(form: str, source: str) -> None:
+    """The paper's largest experiment on factors of ratings."""
+    if source == "look-alike":
+        arms = linear_lookalike("movielens-factors-like", k=50, d=5)
+    elif MOVIELENS.exists():
+        arms = lotor.LinearArms.movielens(MOVIELENS, k=50, d=5, user=1, cache=None)
+    else:
+        pytest.skip("needs MovieLens in ../shared/data/movielens-100k")
+    check(lotor.LinUCB(**PAPER, S="log t"), form, arms, 1_000, 1)

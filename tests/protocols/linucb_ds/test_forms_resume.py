@@ -51,6 +51,7 @@ ONE_USE: dict[str, tuple[type[Message], ...]] = {
     ),
 }
 FORMS = list(ONE_USE)
+SIZES = [("shared", None), ("shared", 1), ("shared", 2), ("dealt", None)]
 ROWS: dict[str, type[Message]] = {"shared": shared.CoveredRows, "dealt": two_server.Opened}
 """What carries P's rows, under a pad."""
 
@@ -64,7 +65,18 @@ def case(form: str, kind: str = "linucb") -> Case:
     return lotor.SpectralUCBDS(form=form), NODES
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.fixture(params=SIZES, ids=str)
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each form; the shared one also with small batches, so that their ends fall anywhere."""
+    name, together = request.param
+    if together is not None:
+        monkeypatch.setattr("lotor.protocols.garbled.schedule.MOST_TOGETHER", together)
+        # Three rounds for each batch of products, or two.
+        slots = 3 * len(VECTORS)
+        monkeypatch.setattr("lotor.protocols.linucb_ds.shared.schedule.SLOTS", slots)
+    return str(name)
+
+
 @pytest.mark.parametrize("kind", ["linucb", "spectral-ucb"])
 @pytest.mark.parametrize("every", [1, 2])
 def test_restarted_equals_uninterrupted(form: str, kind: str, every: int) -> None:
@@ -114,7 +126,6 @@ def closed(sites: dict[str, Site]) -> None:
         site.disk.close()
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "seeds", [range(3), pytest.param(range(3, 12), marks=pytest.mark.long)], ids=["some", "more"]
 )
@@ -137,7 +148,6 @@ def steps_of(run: Callable[[Fate], object]) -> int:
 STRIDES = [17, pytest.param(1, marks=pytest.mark.long)]
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("stride", STRIDES)
 def test_a_crash_at_every_step(form: str, stride: int) -> None:
     def run(fate: Fate) -> None:
@@ -157,7 +167,6 @@ def power_cut(form: str, fate: Fate, *ends: type[LotorError]) -> list[Departure]
     return simulation.sent
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("stride", STRIDES)
 def test_a_power_cut_at_every_step(form: str, stride: int) -> None:
     for at in range(1, steps_of(lambda fate: power_cut(form, fate)) + 1, stride):
@@ -177,16 +186,16 @@ def _unsteady(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_unsteady")
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS, indirect=False)
 def test_a_p_that_comes_to_other_rows_after_a_crash_sends_none(form: str) -> None:
     """Both under one pad would show their difference: the run ends instead."""
     for at in range(1, steps_of(lambda fate: power_cut(form, fate)) + 1, 13):
         sent = power_cut(form, Fate(at=at), JournalError)
-        assert used_twice(sent, ROWS[form]) == []
+        assert used_twice(sent, ROWS[form], ended_early=True) == []
 
 
 @pytest.mark.usefixtures("_unsteady")
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS, indirect=False)
 def test_it_would_use_pads_twice_otherwise(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the test above would notice."""
 
@@ -196,6 +205,7 @@ def test_it_would_use_pads_twice_otherwise(form: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(QuestionLog, "once", unsettled)
     steps = steps_of(lambda fate: power_cut(form, fate))
     for at in range(steps, 0, -3):
-        if used_twice(power_cut(form, Fate(at=at), LotorError), ROWS[form]):
+        sent = power_cut(form, Fate(at=at), LotorError)
+        if used_twice(sent, ROWS[form], ended_early=True):
             return
     pytest.fail("no pad was used twice")

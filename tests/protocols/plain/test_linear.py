@@ -22,7 +22,7 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.plain.linear import linear_layout
 from lotor.runtime.recorder import Recorder
 
-MOVIELENS = Path(__file__).parents[3] / "shared" / "data" / "movielens-100k" / "u.data"
+MOVIELENS = Path(__file__).parents[4] / "shared" / "data" / "movielens-100k" / "u.data"
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import lotor
 from lotor.environments.sources import MadeUpArms
+from lotor.protocols.linucb_ds.shared.schedule import MOST_DIMENSIONS
 from lotor.protocols.protocol import SecureProtocol
 from runtime.daemon.forms import played
 from surveys import survey_federation
@@ -35,6 +36,17 @@ def equals_plain(
 def test_daemons_equal_plain_though_each_is_restarted(form: str, tmp_path: Path) -> None:
     arms = MadeUpArms(lotor.LinearArms, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]], [0.7, 0.5])
     equals_plain(tmp_path, lotor.LinUCBDS(form=form), arms, 40, restart=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", FORMS)
+def test_as_many_dimensions_as_fit(form: str, tmp_path: Path) -> None:
+    """Comp's encrypted share of theta is far more than a connection holds at once."""
+    generator = np.random.default_rng(4)
+    vectors = generator.normal(size=(3, MOST_DIMENSIONS)).round(3)
+    theta = np.full(MOST_DIMENSIONS, 0.5 / np.sqrt(MOST_DIMENSIONS))
+    arms = MadeUpArms(lotor.LinearArms, vectors.tolist(), theta.tolist())
+    equals_plain(tmp_path, lotor.LinUCBDS(form=form), arms, 6, restart=False, seconds=300)
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from lotor.protocols.protocol import PROTOCOLS, all_forms, roles_that_bring
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.commands import StartRun
-from lotor.runtime.daemon.config import PartyConfig, read_config
+from lotor.runtime.daemon.config import ConsentRules, PartyConfig, read_config
 from lotor.runtime.daemon.doctor.kit_checks import ExaminedKit, check_role
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.durable.journal import FINISHED, RUNNING
@@ -128,6 +128,9 @@ def test_the_examples_do_a_run(
     placed = {
         name: _placed(found.get(name, found["lyon"]), ports.get(name), ports) for name in everybody
     }
+    if PROTOCOLS[protocol].better_forms(form.name):
+        # A default that leaks beside a better form starts nowhere unless it is allowed by name.
+        placed = {name: _allowing(one, form.name) for name, one in placed.items()}
     home = DaemonGroup(tmp_path / "kits", everybody, placed, PROTOCOLS)
     modules = {**MODULES, "survey": MODELS.get(protocol, "")}
     for kit in home.kits.values():
@@ -157,3 +160,10 @@ def _placed(config: PartyConfig, own: Address | None, ports: Mapping[str, Addres
         assert consent.least_budget > BUDGET
         consent = msgspec.structs.replace(consent, least_budget=1)
     return msgspec.structs.replace(config, listen=own, peers=peers, consent=consent)
+
+
+def _allowing(config: PartyConfig, form: str) -> PartyConfig:
+    consent = config.consent or ConsentRules(
+        customers=("*",), policies=("*",), least_budget=1, total_budget=10**9, least_owners=1
+    )
+    return msgspec.structs.replace(config, consent=msgspec.structs.replace(consent, forms=(form,)))

@@ -16,8 +16,8 @@ Against curious parties:
 - Each share alone is uniform, up to WORD_DISTANCE for every word.
 
 A cheating sender could add a number of its choice to a share, and a cheating chooser could test
-guesses of delta. Seeds of products serve nothing else: batches of other transfers would have the
-same rows.
+guesses of delta. Seeds of products may serve other transfers, too, if these keep to batches below
+2^48, which are epoch 0, and products to another epoch: rows, hash keys and tweaks are others then.
 """
 
 from collections.abc import Iterator

@@ -79,7 +79,9 @@ def joined(opening: Opening, message: bytes, sender: str) -> list[Bits]:
             "something else, or its message was cut"
         )
     for share, xor, shape in opening:
-        theirs: Bits = np.ndarray(shape or share.shape, share.dtype, message, position)
+        theirs: Bits = np.ndarray(
+            share.shape if shape is None else shape, share.dtype, message, position
+        )
         position += theirs.nbytes
         if shape is not None:
             opened.append(theirs)

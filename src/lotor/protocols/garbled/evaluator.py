@@ -19,7 +19,7 @@ from lotor.protocols.garbled.messages import (
     LabelHashKey,
 )
 from lotor.protocols.garbled.schedule import EPOCH, BatchSchedule, CircuitBatch, turn_place
-from lotor.protocols.garbled.wire import batch_place, expect, key_from
+from lotor.protocols.garbled.wire import batch_place, expect, key_from, received_from
 
 Bits = NDArray[np.uint8]
 
@@ -52,7 +52,8 @@ def offer_transfers(receiver: str, key: bytes, run: str) -> Steps[bytes]:
     sender = BaseSender(key, run)
     yield Send(receiver, BaseOffer(sender.offer()))
     answer: BaseAnswer = yield Receive(receiver, BaseAnswer)
-    return sender.pairs(answer.answer)
+    with received_from(receiver):
+        return sender.pairs(answer.answer)
 
 
 class EvaluatingSide:

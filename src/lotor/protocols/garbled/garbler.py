@@ -19,7 +19,7 @@ from lotor.protocols.garbled.messages import (
     LabelHashKey,
 )
 from lotor.protocols.garbled.schedule import CIRCUIT, EPOCH, BatchSchedule, CircuitBatch, turn_place
-from lotor.protocols.garbled.wire import batch_place, expect
+from lotor.protocols.garbled.wire import batch_place, expect, received_from
 
 R = TypeVar("R")
 Bits = NDArray[np.uint8]
@@ -58,7 +58,8 @@ class GarblerState(msgspec.Struct):
 def answer_transfers(sender: str, key: bytes, run: str, delta: Delta) -> Steps[bytes]:
     """The seeds that delta chooses in base transfers with a party that will choose by them."""
     offer: BaseOffer = yield Receive(sender, BaseOffer)
-    answer, seeds = BaseReceiver(key, run, delta.bits).answer(offer.offer)
+    with received_from(sender):
+        answer, seeds = BaseReceiver(key, run, delta.bits).answer(offer.offer)
     yield Send(sender, BaseAnswer(answer))
     return seeds
 

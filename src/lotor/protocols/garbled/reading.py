@@ -27,7 +27,7 @@ from lotor.protocols.garbled.evaluator import EvaluatingSide, EvaluatorState
 from lotor.protocols.garbled.garbler import Bits, GarblerState, GarblingSide
 from lotor.protocols.garbled.messages import DecodingTable
 from lotor.protocols.garbled.schedule import EPOCH, BatchSchedule, CircuitBatch, turn_place
-from lotor.protocols.garbled.wire import batch_place, expect
+from lotor.protocols.garbled.wire import batch_place, expect, received_from
 
 
 def decoding_bytes(schedule: BatchSchedule, batch: CircuitBatch) -> dict[str, int]:
@@ -94,7 +94,8 @@ class ReadingSide(EvaluatingSide):
 
     def position(self, turn: int, labels: bytes, garbler: str) -> int:
         """Where the outputs of a turn are 1, which must be one place."""
-        bits = self.read(turn, labels)
+        with received_from(garbler):
+            bits = self.read(turn, labels)
         if bits.sum() != 1:
             raise ProtocolError(
                 f"the circuit of turn {turn} selects {bits.sum()} places instead of one: {garbler} "

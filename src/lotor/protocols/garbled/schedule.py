@@ -133,7 +133,7 @@ class BatchSchedule:
         """The labels of each input, (bits, places, ..., 2), from those of both parties' wires."""
         wires = np.zeros((sum(self.rows), *chosen.shape[1:]), np.uint64)
         wires[: self.chosen_rows] = chosen
-        wires[-self.own_rows :] ^= own
+        wires[len(wires) - self.own_rows :] ^= own
         parts = np.split(wires, np.cumsum(self.rows)[:-1])
         shapes = self.circuit.inputs
         return [

@@ -1,10 +1,11 @@
 """Places of what is exchanged, and checks of what arrives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from struct import Struct
 from typing import Protocol
 
-from lotor.core.errors import ProtocolError
+from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.prf import KEY_BYTES
 
 _BATCH = Struct(">QH")
@@ -69,3 +70,14 @@ def key_from(key: bytes, sender: str) -> bytes:
             "or it runs another version; start a new run"
         )
     return key
+
+
+@contextmanager
+def received_from(sender: str) -> Iterator[None]:
+    """Let errors about keys, ciphertexts, labels and products name who sent them."""
+    try:
+        yield
+    except CryptoError as error:
+        raise ProtocolError(
+            f"{sender} sent something that cannot be used: {error}; start a new run"
+        ) from None

@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 
 import lotor
 from helpers import Outcome, run_openly, truth_of
-from lotor.core.effects import Checkpoint, Message, Once, Receive, Send, Steps
+from lotor.core.effects import Message
 from lotor.crypto.sharing import PadCipher, Pads
 from lotor.protocols.linucb_ds.attacks import game_of, real_scores
 from lotor.protocols.linucb_ds.dealt.attacks import (
@@ -31,7 +31,6 @@ from lotor.protocols.linucb_ds.theta.attacks import ThetaFromShares
 from lotor.protocols.linucb_ds.theta.handing_out import in_total
 from lotor.protocols.linucb_ds.theta.messages import ModelShare, ShareKey
 from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
-from lotor.protocols.party import Party
 from lotor.protocols.protections import Protection
 from lotor.protocols.two_server.checks import ATTEMPT
 from lotor.protocols.two_server.masks import number_blind
@@ -251,46 +250,6 @@ def test_each_pad_is_used_once() -> None:
     # The second server draws nothing for products, so its pads there are empty.
     noted.streams = {place: found for place, found in noted.streams.items() if found != {b""}}
     noted.check_unequal()
-
-
-class Watched(Party):
-    """Keeps every effect of a party, but for its checkpoints."""
-
-    def __init__(self, party: Party) -> None:
-        self._party = party
-        self.effects: list[object] = []
-
-    def steps(self) -> Steps[object]:
-        steps, value = self._party.steps(), None
-        while True:
-            try:
-                effect = steps.send(value)
-            except StopIteration as end:
-                return end.value
-            if not isinstance(effect, Checkpoint):
-                self.effects.append(effect)
-            value = yield effect
-
-
-def test_rows_are_settled_before_anything_leaves_that_depends_on_them() -> None:
-    watches: dict[str, Watched] = {}
-    run_openly(
-        dealt(),
-        some_arms(1, k=4, d=2),
-        budget=5,
-        wrap=lambda name, party: watches.setdefault(name, Watched(party)),
-    )
-    for name in ("principal", "comp"):
-        effects = watches[name].effects
-        settled = [i for i, one in enumerate(effects) if isinstance(one, Once)]
-        assert len(settled) == 4 + 1
-        for i in settled:
-            before, after = effects[i - 1], effects[i + 1]
-            if name == "comp":  # what it received
-                assert isinstance(before, Receive)
-                assert before.kind is Opened
-            assert isinstance(after, Send)
-            assert isinstance(after.message, Opened | DealtRewards)
 
 
 def test_one_server_alone_is_at_chance_and_any_two_read_secrets(outcome: Outcome) -> None:

@@ -63,7 +63,6 @@ def test_keys_are_seen_by_their_holders_only(outcome: Outcome) -> None:
     assert comp.holding is not None
     secrets = [
         comp.holding.key,
-        comp.sealing_key,
         comp.circuits.garbling_key,
         comp.circuits.delta(outcome.run.id).words.tobytes(),
         comp_of(outcome)._key.to_bytes()[-128:-64],

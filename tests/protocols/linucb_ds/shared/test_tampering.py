@@ -11,9 +11,10 @@ import lotor
 from helpers import run_openly
 from lotor.core.effects import Checkpoint, Effect, Message, Once, Send
 from lotor.core.errors import InputError, IntegrityError, LotorError, ProtocolError
+from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.shared import messages
-from lotor.protocols.linucb_ds.shared.schedule import RoundSchedule, size_of
+from lotor.protocols.linucb_ds.shared.schedule import SUM_EPOCH, RoundSchedule, size_of
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
 from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta import total_shares
@@ -85,7 +86,7 @@ def test_what_is_no_key_ciphertext_or_product_is_refused(
 
 def test_labels_that_were_altered_are_noticed() -> None:
     for change in (lambda data: bytes(len(data)), lambda data: flipped(data, 700)):
-        with pytest.raises(IntegrityError, match="an output's tag does not belong to its bit"):
+        with pytest.raises(ProtocolError, match=r"comp sent .* an output's tag does not belong"):
             attack(garbled.InputLabels, altered("labels", change))
 
 
@@ -125,18 +126,31 @@ def test_more_arms_than_messages_hold_are_refused() -> None:
         lotor.run(lotor.LinUCBDS(form="shared"), some_arms(k=4001, d=2), budget=2)
     with pytest.raises(InputError, match="coordinates of all arms together"):
         size_of(4000, 300)
+    with pytest.raises(InputError, match="512 dimensions"):
+        size_of(2, 513)
 
 
 def test_a_run_that_tells_too_much_is_refused() -> None:
-    """The distance grows with the rounds, and the refusal names a number of rounds that fits."""
-    size = size_of(1000, 100)
-    assert RoundSchedule(1000, 100, 1_000_000, size).distance < -35
-    with pytest.raises(InputError, match=r"2\^-3[0-4] from telling Comp nothing") as error:
-        RoundSchedule(1000, 100, 40_000_000, size)
-    fitting = int(str(error.value).split("order at most ")[1].split(" ")[0].replace(",", ""))
-    assert -35.1 < RoundSchedule(1000, 100, fitting, size).distance <= -35
-    with pytest.raises(InputError):
-        RoundSchedule(1000, 100, fitting * 2, size)
+    """The distance grows with the rounds, and the refusal names the largest number that fits."""
+    for k, d in ((1000, 100), (3999, 1), (50, 5)):
+        size = size_of(k, d)
+        with pytest.raises(InputError, match=r"2\^-2[0-9] from telling Comp nothing") as error:
+            RoundSchedule(k, d, 1 << 36, size)
+        fitting = int(str(error.value).split("order at most ")[1].split(" ")[0].replace(",", ""))
+        assert fitting > 500_000
+        assert -35.1 < RoundSchedule(k, d, fitting, size).distance <= -35
+        with pytest.raises(InputError, match="from telling Comp nothing"):
+            RoundSchedule(k, d, fitting + 1, size)
+
+
+def test_products_and_circuits_use_other_batches_of_the_transfers() -> None:
+    """Products have an epoch of their own, 2^48 batches further."""
+    assert 0 < MAXIMAL_BUDGET < SUM_EPOCH << 48
+
+
+def test_an_encrypted_number_of_any_size_is_not_kept() -> None:
+    with pytest.raises(ProtocolError, match="comp sent 300000 bytes as an encrypted number"):
+        attack(messages.EncryptedCoordinate, altered("coordinate", lambda _: bytes(300_000)))
 
 
 def test_options_of_the_paper_are_refused() -> None:

@@ -16,10 +16,11 @@ from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.schedule import BatchSize
-from lotor.protocols.garbled.wire import batch_place, expect
+from lotor.protocols.garbled.wire import batch_place, expect, received_from
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
 from lotor.protocols.linucb_ds.shared.messages import (
     WIRE,
+    CoordinatesWanted,
     CoveredRows,
     EncryptedCoordinate,
     ProductBatch,
@@ -29,6 +30,7 @@ from lotor.protocols.linucb_ds.shared.messages import (
 )
 from lotor.protocols.linucb_ds.shared.pads import MASK
 from lotor.protocols.linucb_ds.shared.schedule import (
+    COORDINATES_TOGETHER,
     SCORE_BITS,
     SUM_EPOCH,
     TOTAL_MODULUS,
@@ -36,7 +38,7 @@ from lotor.protocols.linucb_ds.shared.schedule import (
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import received_from, round_place, row_bytes, share_bytes
+from lotor.protocols.linucb_ds.shared.wire import round_place, row_bytes, share_bytes
 from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.linucb_ds.theta.handing_out import ThetaHolding, hold
 from lotor.protocols.linucb_ds.theta.total_shares import send_sealed
@@ -117,11 +119,16 @@ class LinUCBSharedComp(Party):
         holding = yield from hold(terms, self._identity, SealingKey(memory.sealing_key))
         memory.size = size_of(holding.k, holding.d)
         yield Send("principal", ProductPublicKey(self._key.public))  # step 2
-        for j, coordinate in enumerate(self._key.encrypted(_share(terms, holding))):
-            yield Send("principal", EncryptedCoordinate(batch_place(j), coordinate))
+        theta = _share(terms, holding)
+        for j in range(0, holding.d, COORDINATES_TOGETHER):
+            wanted: CoordinatesWanted = yield Receive("principal", CoordinatesWanted)
+            expect(wanted, batch_place(j), "principal")
+            some = self._key.encrypted(theta[j : j + COORDINATES_TOGETHER])
+            for number, coordinate in enumerate(some, start=j):
+                yield Send("principal", EncryptedCoordinate(batch_place(number), coordinate))
         yield from memory.circuits.set_up("principal", memory.run)
         self._transfers += TRANSFERS
-        memory.terms, memory.holding = terms, holding
+        memory.terms, memory.holding, memory.sealing_key = terms, holding, b""
 
     def _rounds(
         self,

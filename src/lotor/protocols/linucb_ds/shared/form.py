@@ -20,7 +20,7 @@ from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
 from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta.customer import ThetaCustomer
 from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
-from lotor.protocols.party import Party
+from lotor.protocols.party import Party, Run
 from lotor.protocols.report import Counts, Forecast
 
 THETA = "lotor.protocols.linucb_ds.theta.attacks:ThetaFromShares"
@@ -49,6 +49,13 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
         "principal": (P_KNOWS_THE_ARMS, THETA),
         "principal+comp": (THETA,),
     }
+
+    def simulated(self, protocol: LinUCBDS, run: Run) -> Mapping[str, Sequence[Member]]:
+        members = super().simulated(protocol, run)
+        if run.environment is not None:
+            # A run that is too long is refused before any key is made.
+            self._costs(protocol, run.environment, run.budget).schedule  # noqa: B018
+        return members
 
     def check_size(self, k: int, d: int) -> None:
         LinUCBSharedTerms.check_size(k, d)
@@ -80,11 +87,10 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
         return ThetaOwner(identity, run, arms, LinUCBSharedTerms, order=order, snapshot=snapshot)
 
     def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:
-        k, d = self.sized(protocol, environment)
-        return {"expected": SharedLinearCosts(k, d, budget).operations()}
+        return {"expected": self._costs(protocol, environment, budget).operations()}
 
     def forecast(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Forecast:
-        costs = SharedLinearCosts(*self.sized(protocol, environment), budget)
+        costs = self._costs(protocol, environment, budget)
         schedule = costs.schedule
         circuit = schedule.circuit
         rows = {
@@ -113,6 +119,11 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
             f"{counted(costs.d, 'dimension')}, form {self.name}"
         )
         return Forecast(title, rows, figures)
+
+    def _costs(
+        self, protocol: LinUCBDS, environment: Environment, budget: int
+    ) -> SharedLinearCosts:
+        return SharedLinearCosts(*self.sized(protocol, environment), budget)
 
 
 class SpectralUCBDSShared(LinUCBDSShared):

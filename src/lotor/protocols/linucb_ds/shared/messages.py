@@ -5,39 +5,38 @@ width; all else has a width that is fixed for a run. The messages of circuits ar
 garbled/messages.py; docs/security/private-linear.md numbers the steps.
 """
 
-from lotor.core.effects import Message
+from lotor.protocols.garbled.messages import GarbledMessage
 
 WIRE = "linucb-ds-shared/1/"
 
 
-class ShareMessage(Message, frozen=True):
-    """Its repr does not show what it carries: shares, keys or ciphertexts."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-
-class ProductPublicKey(ShareMessage, frozen=True, tag=WIRE + "product-key"):
+class ProductPublicKey(GarbledMessage, frozen=True, tag=WIRE + "product-key"):
     """Step 2, Comp to P: the BFV key that its share of theta is encrypted under."""
 
     public: bytes
 
 
-class EncryptedCoordinate(ShareMessage, frozen=True, tag=WIRE + "coordinate"):
+class CoordinatesWanted(GarbledMessage, frozen=True, tag=WIRE + "coordinates-wanted"):
+    """Step 2, P to Comp: send some more coordinates, from this one on."""
+
+    place: bytes
+
+
+class EncryptedCoordinate(GarbledMessage, frozen=True, tag=WIRE + "coordinate"):
     """Step 2, Comp to P: one coordinate of its share of theta, encrypted."""
 
     place: bytes
     coordinate: bytes
 
 
-class ProductBatch(ShareMessage, frozen=True, tag=WIRE + "products"):
+class ProductBatch(GarbledMessage, frozen=True, tag=WIRE + "products"):
     """Step 4, P to Comp, ahead: U·b + V of a batch of rounds, encrypted and flooded."""
 
     place: bytes
     products: bytes
 
 
-class CoveredRows(ShareMessage, frozen=True, tag=WIRE + "rows"):
+class CoveredRows(GarbledMessage, frozen=True, tag=WIRE + "rows"):
     """Step 5, P to Comp: u - U of all arms, in P's secret order, and P's shares of scores less
     those that it chose for the circuit."""
 
@@ -46,14 +45,14 @@ class CoveredRows(ShareMessage, frozen=True, tag=WIRE + "rows"):
     shares: bytes
 
 
-class SumColumns(ShareMessage, frozen=True, tag=WIRE + "sum-columns"):
+class SumColumns(GarbledMessage, frozen=True, tag=WIRE + "sum-columns"):
     """Step 7, P to Comp: the sum of the pulled arms, as choices in transfers."""
 
     place: bytes
     columns: bytes
 
 
-class SumWords(ShareMessage, frozen=True, tag=WIRE + "sum-words"):
+class SumWords(GarbledMessage, frozen=True, tag=WIRE + "sum-words"):
     """Step 8, Comp to P: its share of theta in words that only the choices open."""
 
     place: bytes

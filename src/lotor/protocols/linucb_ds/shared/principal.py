@@ -7,9 +7,9 @@ import numpy as np
 
 from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
-from lotor.crypto.bfv import ProductMaker
+from lotor.crypto.bfv import MESSAGE_BYTES, ProductMaker
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot import ProductChooser
@@ -17,12 +17,13 @@ from lotor.protocols.garbled.evaluator import EvaluatorState
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import ReadingSide
 from lotor.protocols.garbled.schedule import BatchSize
-from lotor.protocols.garbled.wire import batch_place, expect
+from lotor.protocols.garbled.wire import batch_place, expect, received_from
 from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory, ScoreRows
 from lotor.protocols.linucb_ds.principal import LinearPrincipal
 from lotor.protocols.linucb_ds.relay import hand_out_terms, take_order
 from lotor.protocols.linucb_ds.shared.messages import (
     WIRE,
+    CoordinatesWanted,
     CoveredRows,
     EncryptedCoordinate,
     ProductBatch,
@@ -32,13 +33,14 @@ from lotor.protocols.linucb_ds.shared.messages import (
 )
 from lotor.protocols.linucb_ds.shared.pads import MASK, CircuitShares, ProductPads
 from lotor.protocols.linucb_ds.shared.schedule import (
+    COORDINATES_TOGETHER,
     SUM_EPOCH,
     TOTAL_MODULUS,
     RoundSchedule,
     size_of,
 )
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.shared.wire import received_from, round_place
+from lotor.protocols.linucb_ds.shared.wire import round_place
 from lotor.protocols.linucb_ds.theta.handing_out import in_scores, in_total, relay_model
 from lotor.protocols.linucb_ds.theta.messages import ModelShare
 from lotor.protocols.linucb_ds.theta.shares import to_bytes
@@ -124,8 +126,16 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         key: ProductPublicKey = yield Receive("comp", ProductPublicKey)  # step 2
         coordinates = []
         for j in range(d):
+            # All at once would be more than a connection holds.
+            if j % COORDINATES_TOGETHER == 0:
+                yield Send("comp", CoordinatesWanted(batch_place(j)))
             message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
             expect(message, batch_place(j), "comp")
+            if len(message.coordinate) > MESSAGE_BYTES:
+                raise ProtocolError(
+                    f"comp sent {len(message.coordinate)} bytes as an encrypted number, which "
+                    "never has so many: it runs another version; start a new run"
+                )
             coordinates.append(message.coordinate)
         with received_from("comp"):
             ProductMaker(key.public, coordinates)
@@ -237,7 +247,10 @@ def _schedule(memory: LinUCBSharedPrincipalMemory, game: LinearGame) -> RoundSch
     size = memory.size
     if size is None:
         raise InputError("P has no model yet: set it up first")
-    return RoundSchedule(game.layout.k, game.layout.d, game.terms.budget, size)
+    try:
+        return RoundSchedule(game.layout.k, game.layout.d, game.terms.budget, size)
+    except InputError as error:
+        raise ProtocolError(f"customer ordered too much: {error}") from None
 
 
 def _terms(memory: LinUCBSharedPrincipalMemory) -> LinUCBSharedTerms:

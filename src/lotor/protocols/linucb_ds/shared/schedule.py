@@ -19,7 +19,11 @@ SUM_EPOCH = 1
 """Rounds are epoch 0 of the transfers' streams; the total's product has this one to itself."""
 
 MOST_ARMS = 4000
+MOST_DIMENSIONS = 512
+"""P keeps half a megabyte for each coordinate of theta."""
 MOST_ROW_BYTES = 8 << 20
+COORDINATES_TOGETHER = 16
+"""So many encrypted coordinates, 236 kB each, are under way at once."""
 LARGEST_DISTANCE = -35.0
 """log2 of how far a whole run may be from one that tells Comp nothing."""
 
@@ -39,11 +43,11 @@ def argmax_of(k: int) -> SumArgmaxCircuit:
 
 def size_of(k: int, d: int) -> BatchSize:
     """How many rounds are garbled together; refuses what the form's messages have no room for."""
-    if k > MOST_ARMS or 8 * k * d > MOST_ROW_BYTES:
+    if k > MOST_ARMS or d > MOST_DIMENSIONS or 8 * k * d > MOST_ROW_BYTES:
         raise InputError(
             f"{k} arms in {d} dimensions do not fit the messages of this form: give at most "
-            f"{MOST_ARMS} arms, and at most {MOST_ROW_BYTES // 8:,} coordinates of all arms "
-            "together, or use form='dealt'"
+            f"{MOST_ARMS} arms, {MOST_DIMENSIONS} dimensions and {MOST_ROW_BYTES // 8:,} "
+            "coordinates of all arms together, or use form='dealt'"
         )
     return batch_size(argmax_of(k))
 
@@ -64,7 +68,7 @@ class RoundSchedule(BatchSchedule):
             raise InputError(
                 f"{budget} rounds of {k} arms in {d} dimensions are a distance of 2^"
                 f"{self.distance:.0f} from telling Comp nothing, and 2^{LARGEST_DISTANCE:.0f} is "
-                f"the most: order at most {self._longest(budget):,} rounds, or use form='dealt'"
+                f"the most: order at most {self._longest():,} rounds, or use form='dealt'"
             )
 
     @property
@@ -84,6 +88,7 @@ class RoundSchedule(BatchSchedule):
         batch, within = divmod(turn, self.circuits_each * self.size)
         return ProductPlace(batch, slice(within * self.k, (within + 1) * self.k))
 
-    def _longest(self, budget: int) -> int:
-        """The distance grows as the number of rounds."""
-        return int(budget * 2.0 ** (LARGEST_DISTANCE - self.distance))
+    def _longest(self) -> int:
+        """The distance grows as the number of batches of products."""
+        batches = int(2.0 ** (LARGEST_DISTANCE - statistical_distance(self.d, 1)))
+        return batches * self.circuits_each * self.size + 1

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from lotor.core.effects import Receive, Send, Steps
-from lotor.core.errors import InputError, ProtocolError
+from lotor.core.errors import CryptoError, InputError, ProtocolError
 from lotor.crypto.prf import KEY_BYTES
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import Identity, place
@@ -47,7 +47,10 @@ def hold(terms: SharingTerms, identity: Identity, sealing: SealingKey) -> Steps[
         purpose=SHARE_KEY,
         recipient=name,
     )
-    key = sealing.open(message.sealed, _bound(terms, name, message.k, message.d))
+    try:
+        key = sealing.open(message.sealed, _bound(terms, name, message.k, message.d))
+    except CryptoError as error:
+        raise ProtocolError(f"owner sealed a key that {name} cannot use: {error}") from None
     if len(key) != KEY_BYTES:
         raise ProtocolError(f"owner sealed {len(key)} bytes instead of a key of {KEY_BYTES}")
     return ThetaHolding(message.k, message.d, key)

@@ -8,10 +8,10 @@ from lotor.protocols.linucb_ds.terms import LinUCBTerms
 
 
 class SharingTerms(LinUCBTerms, frozen=True):
-    """The shares of theta with which scores are computed, and those for the total.
+    """Theta has two pairs of shares, for scores and for the total; here is modulo what they add up.
 
-    The first must not be told apart from uniform ones in slots of the form's width; the second
-    have room for the whole total. `holders` are sealed the key that their share follows from.
+    Scores fit in the first modulus, and the total in the second, which is far larger. `holders`
+    are sent, sealed, the key that their shares follow from; P has the others.
     """
 
     wire: ClassVar[str]
