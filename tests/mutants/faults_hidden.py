@@ -108,8 +108,8 @@ FAULTS = (
     Fault(
         "condition (8) is computed on a grid",
         AREA,
-        '        if policy.C is not None:\n            raise InputError(\n                f"C={policy.C:g}: condition (8) depends',
-        '        if policy.C == 0:\n            raise InputError(\n                f"C={policy.C:g}: condition (8) depends',
+        "        if policy.C is not None:\n            raise InputError(",
+        "        if policy.C == 0:\n            raise InputError(",
         WHOLE,
     ),
     Fault(
