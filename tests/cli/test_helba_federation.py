@@ -43,8 +43,13 @@ def test_a_request_for_each_role(tmp_path: Path, role: str) -> None:
 
 
 def test_an_order_says_all_that_was_chosen() -> None:
-    chosen = Helba.configured(None, {"eta": 0.5, "stages": 5, "rms_length": 3.5, "form": "paper"})
-    ordered = chosen.order_options()
+    options: dict[str, float | str] = {
+        "eta": 0.5,
+        "stages": 5,
+        "rms_length": 3.5,
+        "form": "paper",
+    }
+    ordered = Helba.configured(None, options).order_options()
     assert ordered["stages"] == 5
     assert ordered["rms_length"] == "3.5"
     assert "eta=0.5" in str(ordered["policy"])

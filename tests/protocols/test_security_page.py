@@ -12,6 +12,7 @@ from lotor.protocols.helba.paper import leakage as helba
 from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
+from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.samba.dealt import leakage as dealt
@@ -21,7 +22,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, shared, dealt, linear_dealt)
+PAGES = (ppcb, helba, hidden, shared, dealt, linear_shared, linear_dealt)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])

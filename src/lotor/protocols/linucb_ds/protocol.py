@@ -53,7 +53,7 @@ class LinUCBDS(SecureProtocol):
     }
     form_notes: ClassVar[Mapping[str, str]] = {
         "shared": "comp learns nothing and principal the arms alone, unless the two collude; about "
-        "2 ms of CPU and 459 kB a round with 50 arms",
+        "2 ms of CPU and 460 kB a round with 50 arms",
         "dealt": "comp learns nothing and principal the arms alone, unless two of principal, comp "
         "and a dealer collude; about 1 ms of CPU and 130 kB a round with 50 arms",
         "paper": "as published: comp sees all scores, which tell everything if it knows the arms; "
