@@ -64,6 +64,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/garbling.py $(BENCH)
 	$(BIN)/python benchmarks/products.py $(BENCH)
 	$(BIN)/python benchmarks/ppcb.py $(BENCH)
+	$(BIN)/python benchmarks/helba_shared.py $(BENCH)
 	$(BIN)/python benchmarks/helba.py $(BENCH)
 
 # The documentation as a site: open site/index.html

@@ -4,6 +4,7 @@ from mutants import (
     faults_circuits,
     faults_crypto,
     faults_garbling,
+    faults_hidden,
     faults_linear,
     faults_products,
     faults_protocols,
@@ -19,5 +20,6 @@ FAULTS = [
     *faults_protocols.FAULTS,
     *faults_shared.FAULTS,
     *faults_linear.FAULTS,
+    *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
 ]

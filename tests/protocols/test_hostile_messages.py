@@ -153,6 +153,9 @@ CASES = {
         *(4, 60, 1_000),
     ),
     "helba": Case(_helba, lambda: lotor.LinearContexts.toy(rounds=3, seed=5), *(3, 10, 100)),
+    "helba, shared": Case(
+        lotor.Helba, lambda: lotor.LinearContexts.toy(rounds=3, seed=5), *(3, 60, 1_000)
+    ),
 }
 
 

@@ -224,7 +224,7 @@ class Helba(SecureProtocol):
         d: int,
         scale: RewardScale,
     ) -> "HelbaSetting":
-        """What all parties agree on; refuses an impossible run before any key is made."""
+        """What all parties of the paper's form agree on; refuses an impossible run."""
         from lotor.protocols.helba.paper.setting import HelbaSetting  # noqa: PLC0415  it loads the circuits
 
         return HelbaSetting.of(

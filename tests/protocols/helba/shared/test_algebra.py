@@ -14,7 +14,7 @@ from lotor.crypto.residues import Modulus, Numbers, Residues, ResidueSource
 from lotor.policies.optimistic import BatchedOFUL, Grid, WholeModel
 from lotor.policies.optimistic.whole_model import dot, times
 from lotor.protocols.helba.shared.algebra import HiddenEstimate, HidingMatrix
-from lotor.protocols.helba.shared.pads import UserPads
+from lotor.protocols.helba.shared.pads import ChosenShares, UserPads
 from lotor.protocols.helba.shared.setting import HelbaSharedSetting
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, contexts, setting_of
 
@@ -149,6 +149,22 @@ def test_pads_cover_every_number_anew() -> None:
     total = setting.modulus.total(np.array(updates))
     _, _, count = pads.after(19)
     assert (int(setting.modulus.whole(total)[-1]) - count) % setting.modulus.product == 20
+
+
+def test_shares_are_chosen_anew_in_each_round() -> None:
+    setting = setting_of(POLICIES[1], d=2)
+    chosen = ChosenShares(KEY, setting)
+    bits = chosen.choices(setting.schedule.batch(0))
+    assert [each.shape[1:] for each in bits] == [(2, setting.schedule.size)] * 2
+    for each in bits:
+        columns = {each[:, arm, turn].tobytes() for arm in range(2) for turn in range(3)}
+        assert len(columns) == 6
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(
+            bits, ChosenShares(KEY, setting).choices(setting.schedule.batch(0)), strict=True
+        )
+    )
 
 
 def test_nothing_secret_is_in_a_repr() -> None:

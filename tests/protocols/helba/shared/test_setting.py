@@ -1,6 +1,7 @@
 """What a run takes, how safe it is, and what is refused before any key is made."""
 
 from math import log2
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from lotor.protocols.helba.shared.terms import shared_terms_from
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, ROOT, SCALE, setting_of
 
 FORM = HelbaShared()
+PAGE = Path(__file__).parents[4].joinpath("docs", "security", "private-contexts.md").read_text()
 
 
 @pytest.mark.usefixtures("light_transfers")
@@ -56,14 +58,43 @@ def test_batches_are_those_of_the_schedule(policy: BatchedOFUL) -> None:
         assert setting.batches == count
 
 
-def test_the_numbers_of_the_security_page() -> None:
-    million = setting_of(ROOT, budget=10**6, arms=10, d=10)
-    assert million.garbling_security > 100
-    assert million.product_security > 100
-    assert million.distance < -35
-    toy = setting_of(QUADRATIC, budget=130)
-    assert round(toy.stop_chance) == -53
-    assert toy.distance < -50
+@pytest.mark.parametrize(
+    ("name", "policy", "size", "budget"),
+    [
+        ("quadratic", QUADRATIC, 2, 130),
+        ("quadratic", QUADRATIC, 10, 10**6),
+        ("root, η = 0.1", ROOT, 10, 10**6),
+    ],
+)
+def test_the_numbers_of_the_security_page(
+    name: str, policy: BatchedOFUL, size: int, budget: int
+) -> None:
+    setting = setting_of(policy, budget=budget, arms=size, d=size)
+    numbers = (
+        f"{setting.garbling_security:.0f}",
+        f"{setting.product_security:.0f}",
+        f"2^{setting.word_distance:.0f}",
+        f"2^{setting.stop_chance:.0f}",
+    )
+    row = f"| {name} | {size}, {size}, {budget:,} | {' | '.join(numbers)} |"
+    assert row in PAGE
+
+
+def test_the_bytes_of_the_security_page() -> None:
+    setting = setting_of(QUADRATIC, budget=130)
+    costs, (scores,) = HelbaSharedCosts(setting), setting.score_products(1)
+    estimate, schedule = setting.estimate_products(1), setting.schedule
+    assert estimate.column_bytes == scores.column_bytes
+    for step, said in (
+        ("`Columns`", f"{schedule.column_bytes(schedule.batch(0)) // schedule.size:,}"),
+        ("`ProductColumns`", f"2 × {scores.column_bytes:,}"),
+        ("`CoveredUpdate`", f"{costs.round_bytes(starts=False)['update']:,}"),
+        ("`EstimateWords`", f"{estimate.word_bytes:,}"),
+        ("`ContextWords`", f"{costs.round_bytes(starts=False)['up']:,}"),
+        ("`InputLabels`", f"{schedule.label_bytes:,}"),
+    ):
+        (row,) = [line for line in PAGE.splitlines() if f" | {step}" in line]
+        assert row.split(" | ")[3] == said, step
 
 
 @pytest.mark.parametrize("policy", POLICIES)

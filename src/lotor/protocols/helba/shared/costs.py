@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lotor.crypto.ot import TRANSFERS
 from lotor.protocols.garbled.reading import decoding_bytes
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
+from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,3 @@ class HelbaSharedCosts:
 
     def _numbers(self, count: int) -> int:
         return WORD_BYTES * count * self.setting.modulus.count
-
-    def batches(self) -> list[ProductCall]:
-        """The products of a round that starts a batch."""
-        return [self.setting.estimate_products(1), *self.setting.score_products(1)]

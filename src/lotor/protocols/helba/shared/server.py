@@ -15,7 +15,7 @@ from lotor.protocols.garbled.evaluator import offer_transfers
 from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import TellingSide
-from lotor.protocols.garbled.wire import expect
+from lotor.protocols.garbled.wire import expect, received_from
 from lotor.protocols.helba.shared.algebra import HidingMatrix
 from lotor.protocols.helba.shared.messages import (
     WIRE,
@@ -171,7 +171,8 @@ class HelbaSharedServer(Party):
         shares = []
         for call, kept in zip(calls, rows, strict=True):
             here, words = words[: call.word_bytes], words[call.word_bytes :]
-            shares.append(products.receive(kept, here, call.length)[0])
+            with received_from("user"):
+                shares.append(products.receive(kept, here, call.length)[0])
         labels = side.labels(t - 1, *self._own_bits(shares, covered.words))
         yield Send("user", InputLabels(place, labels))  # step 10
 
@@ -190,7 +191,8 @@ class HelbaSharedServer(Party):
         words = yield from receive_parts("user", EstimateWords, t, batch.word_bytes)
         # R with two different sums would show the user what they have in common.
         yield Once(round_place(t) + sha256(memory.sums + words).digest())
-        share = products.receive(rows, words, batch.length)
+        with received_from("user"):
+            share = products.receive(rows, words, batch.length)
         sums = from_words(memory.sums, self._setting.modulus, "server")
         covered = self._hiding.covered(sums, share)
         yield Send("user", CoveredEstimate(round_place(t), to_words(covered)))

@@ -1,0 +1,109 @@
+"""What a round of HELBA's shared form costs, beside bare AES and the same policy in plain.
+
+All parties run in one process, messages included, and CPU time is counted for each. A run of two
+rounds is taken away from a longer one, so that keys and base transfers do not count. Bare AES is
+the blocks that garbling (8 an AND gate), evaluating (4) and products (3 a word) cannot do without,
+in calls of 4096. Every run is held against plain, arm by arm.
+"""
+
+import argparse
+from dataclasses import dataclass
+from time import thread_time
+
+from machine import Others
+from rich.console import Console
+from rich.table import Table
+
+import lotor
+from lotor.crypto.garbling import HashKeys, Purpose
+from lotor.policies import BatchedOFUL
+
+QUADRATIC = BatchedOFUL()
+ROOT = BatchedOFUL(index="sqrt", width="union", eta=0.1)
+# policy, dimensions, arms, rounds
+CASES = (
+    (QUADRATIC, 2, 2, 130),
+    (QUADRATIC, 2, 10, 60),
+    (QUADRATIC, 5, 5, 60),
+    (QUADRATIC, 10, 10, 16),
+    (ROOT, 2, 2, 130),
+    (ROOT, 5, 5, 20),
+    (ROOT, 10, 10, 8),
+)
+SETTLED = 2
+BLOCKS_AT_ONCE = 4096
+
+
+@dataclass
+class Measured:
+    """Of one round: ms of CPU by party, in plain and for bare AES, and kB sent."""
+
+    user: float
+    server: float
+    plain: float
+    aes: float
+    kilobytes: float
+
+
+def measure(policy: BatchedOFUL, d: int, k: int, rounds: int, seed: int) -> Measured:
+    arms = lotor.LinearContexts.random(rounds, arms=k, d=d, seed=seed)
+    helba = lotor.Helba(policy)
+    short = lotor.run(helba, arms, budget=SETTLED, seed=seed)
+    long = lotor.run(helba, arms, budget=rounds, seed=seed)
+    plain = lotor.run(helba.plain(), arms, budget=rounds, seed=seed)
+    assert long.agrees_with(plain)
+    counted = rounds - SETTLED
+
+    def spent(name: str) -> float:
+        both = (one.parties[name].cpu_seconds for one in (long, short))
+        return 1e3 * (next(both) - next(both)) / counted
+
+    done = {name: count / rounds for name, count in long.operations.items()}
+    blocks = 12 * done["garbled_and_gates"] + 3 * done["product_words"]
+    return Measured(
+        spent("user"),
+        spent("server"),
+        1e3 * plain.cpu_seconds / rounds,
+        bare_aes(int(blocks)),
+        (long.bytes_sent - short.bytes_sent) / counted / 1e3,
+    )
+
+
+def bare_aes(count: int) -> float:
+    """Ms of CPU for so many blocks."""
+    encrypt = HashKeys(bytes(32)).of(0, 0, Purpose.PRODUCTS).encrypt
+    blocks, room = bytearray(16 * BLOCKS_AT_ONCE), bytearray(16 * BLOCKS_AT_ONCE + 15)
+    whole, rest = divmod(count, BLOCKS_AT_ONCE)
+    began = thread_time()
+    for size in [BLOCKS_AT_ONCE] * whole + [rest]:
+        encrypt(memoryview(blocks)[: 16 * size], memoryview(room)[: 16 * size + 15])
+    return 1e3 * (thread_time() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="some seconds, and less precise")
+    options = parser.parse_args()
+    table = Table(title="A round of HELBA's shared form, ms of CPU", title_justify="left")
+    for column in ("index", "d", "K", "user", "server", "plain", "bare AES", "ratio", "kB"):
+        table.add_column(column, justify="right", no_wrap=True)
+    with Others() as others:
+        for policy, d, k, rounds in CASES:
+            tries = range(1 if options.quick else 5)
+            found = [measure(policy, d, k, rounds, seed) for seed in tries]
+            least = min(found, key=lambda one: one.user + one.server)
+            both = least.user + least.server
+            times = (least.user, least.server, least.plain, least.aes)
+            table.add_row(
+                *(policy.index, str(d), str(k)),
+                *(f"{each:.2f}" for each in times),
+                *(f"{both / least.aes:.1f}", f"{least.kilobytes:,.0f}"),
+            )
+    console = Console(width=120)
+    console.print(table)
+    console.print("Ratio: user and server together, to bare AES.")
+    console.print(f"Others used {others.text}.")
+
+
+if __name__ == "__main__":
+    main()
