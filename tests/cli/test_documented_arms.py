@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import re
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +74,6 @@ def test_arms_run_with_the_defaults(
     with small_keys(), warnings.catch_warnings(action="ignore"):
         secure, arms, _ = configured(kind, None, text, budget, options)
         plain = lotor.run(secure.plain(), arms, budget=budget, seed=7)
-        if hasattr(secure, "insecure_key_bits"):
-            secure = replace(secure, form="paper", insecure_key_bits=512)  # type: ignore[type-var]
         assert lotor.run(secure, arms, budget=budget, seed=7).arms == plain.arms
     assert plain.rounds == budget
 

@@ -29,7 +29,9 @@ def vectors(draw: st.DrawFn) -> tuple[Floats, int]:
     elif shape == "one of all":
         x[:] = x[0]
     lengths = 10.0 ** generator.uniform(-draw(st.integers(0, 12)), 0, size=(k, 1))
-    return x * lengths * 10.0 ** draw(st.integers(-9, 9)), seed
+    x = x * lengths * 10.0 ** draw(st.integers(-9, 9))
+    # No bound on arms is below 2^-64.
+    return x * max(1.0, 2.0**-60 / float(np.sqrt(np.square(x).sum(axis=1)).max())), seed
 
 
 @st.composite

@@ -46,7 +46,6 @@ CONSENT = ConsentRules(
     total_budget=10**9,
     least_owners=1,
 )
-PAPER = msgspec.structs.replace(CONSENT, forms=("paper",))
 LINEAR = {"principal": ["cloud-a"], "comp": ["cloud-b"], "owner": ["lyon"]}
 
 
@@ -124,13 +123,13 @@ def town(
     hub = Address("127.0.0.1", free_port())
     dials = {"cloud-a": hub}
     configs = {
-        "cloud-a": PartyConfig(listen=hub, trial=TrialTable(seed=SEED), limits=TWO, consent=PAPER),
-        "cloud-b": PartyConfig(peers=dials, limits=TWO, consent=PAPER),
+        "cloud-a": PartyConfig(listen=hub, trial=TrialTable(seed=SEED), limits=TWO),
+        "cloud-b": PartyConfig(peers=dials, limits=TWO),
         "acme": PartyConfig(peers=dials),
         "lyon": PartyConfig(
             peers=dials,
             owner=owner,
-            consent=msgspec.structs.replace(PAPER, customers=()) if asks else PAPER,
+            consent=msgspec.structs.replace(CONSENT, customers=()) if asks else CONSENT,
         ),
     }
     roles = {name: ROLES[name] for name in configs}
