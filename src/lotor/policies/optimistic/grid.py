@@ -23,6 +23,8 @@ RESOLUTION: Final = 12
 """The index "sqrt" is cut to multiples of 2^-12 or finer ones."""
 
 MOST_BITS: Final = 24
+SMALLEST: Final = 1e-30
+"""No parameter of a policy is smaller, or larger than its inverse, but for 0."""
 
 WholeContexts = Sequence[Sequence[int]]
 
@@ -89,10 +91,21 @@ class WholeIndex:
         self.policy = policy
         self.grid = grid
         self.d = d
+        self._check_range()
         self.ridge = max(1, rounded(policy.ridge * 4.0**grid.context_bits))
         # det V is never below ridge^d, so the unit of scores never grows beyond 2^-12.
         self._least: int = (self.ridge**d).bit_length() - 1
         self.drop: int = max(0, self._least + grid.reward_bits - RESOLUTION)
+
+    def _check_range(self) -> None:
+        """Refuse numbers whose squares and roots leave the range of floats."""
+        for name in ("ridge", "delta", "sigma", "S", "L"):
+            value = getattr(self.policy, name)
+            if value and not SMALLEST <= value <= 1 / SMALLEST:
+                raise InputError(
+                    f"{name} is {value:g}: give a number from {SMALLEST:g} to {1 / SMALLEST:g}, or "
+                    "scale contexts and rewards so that it is one"
+                )
 
     def __repr__(self) -> str:
         return f"<WholeIndex of {self.d} dimensions>"

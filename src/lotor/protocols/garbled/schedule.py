@@ -13,6 +13,7 @@ MOST_TOGETHER = 16
 # So many AND gates in one go keep numpy busy; more would only take memory.
 ANDS_TOGETHER = 1 << 16
 PART_BYTES = 4 << 20
+BATCH_BYTES = 16 << 20
 MOST_LABEL_BYTES = 8 << 20
 """The labels of a turn travel in one message."""
 
@@ -38,16 +39,22 @@ class BatchSize(NamedTuple):
             )
 
 
-def batch_size(circuit: BooleanCircuit) -> BatchSize:
-    """How many circuits this version garbles together."""
+def batch_size(circuit: BooleanCircuit, bytes_each: int = 0) -> BatchSize:
+    """How many circuits this version garbles together.
+
+    `bytes_each` is what else a party sends in a turn: parties acknowledge where batches begin, and
+    what was not acknowledged is sent again, all at once, after a connection was lost.
+    """
     size = LABEL_BYTES * sum(prod(shape) for shape in circuit.inputs)
     if size > MOST_LABEL_BYTES:
         raise InputError(
             f"the labels of one circuit take {size} bytes, and a message holds "
             f"{MOST_LABEL_BYTES}: take fewer arms, or another form"
         )
-    together = max(1, min(MOST_TOGETHER, ANDS_TOGETHER // max(1, circuit.ands)))
-    return BatchSize(together, circuit.ands)
+    together = min(
+        MOST_TOGETHER, ANDS_TOGETHER // max(1, circuit.ands), BATCH_BYTES // max(1, bytes_each)
+    )
+    return BatchSize(max(1, together), circuit.ands)
 
 
 class CircuitBatch(NamedTuple):
@@ -87,9 +94,10 @@ class BatchSchedule:
         *,
         chosen: int = 1,
         united: bool = False,
+        bytes_each: int = 0,
     ) -> None:
         """`size` is that of the terms: a restored party must garble as it began."""
-        size.check(batch_size(circuit))
+        size.check(batch_size(circuit, bytes_each))
         self.circuit, self.turns, self.size = circuit, turns, size.circuits
         self.count = -(-turns // self.size)
         self.rows = [prod(shape) for shape in circuit.inputs]

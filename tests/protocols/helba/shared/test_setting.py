@@ -124,6 +124,36 @@ def test_what_no_run_can_do_is_refused_with_what_would_fit() -> None:
     assert setting_of(larger_eta, budget=2**31 - 1, arms=2, d=5).distance < -35
 
 
+@pytest.mark.parametrize("eta", [0.0, 1e-3, 0.01, 0.1, 0.3, 0.5, 1.0, 1.5, 7.0, 1e23])
+def test_batches_are_counted_for_any_eta(eta: float) -> None:
+    """At once, also where there are millions: an order must not keep a server busy."""
+    policy = BatchedOFUL(eta=eta)
+    for budget in (1, 2, 3, 5, 17, 130, 999):
+        count = start = 1
+        for t in range(2, budget + 1):
+            if policy.due(t, start):
+                count, start = count + 1, t
+        assert setting_of(policy, budget=budget).batches == count
+
+
+def test_orders_with_millions_of_batches_are_judged_at_once() -> None:
+    assert setting_of(BatchedOFUL(eta=1e-4), budget=2**31 - 1).batches == 128_550
+    refused("59490073 new estimates", BatchedOFUL(eta=1e-7), budget=2**31 - 1, arms=2, d=2)
+
+
+@pytest.mark.parametrize("policy", [{"ridge": 1e305}, {"L": 1e200}, {"delta": 5e-324}], ids=str)
+def test_numbers_beyond_floats_are_refused_by_name(policy: dict[str, float]) -> None:
+    (name,) = policy
+    refused(f"^{name} is ", BatchedOFUL(**policy), budget=10, arms=2, d=2)  # type: ignore[arg-type]
+
+
+def test_what_waits_for_an_acknowledgement_fits_a_connection() -> None:
+    """A party acknowledges where batches begin: all since then may have to be sent again."""
+    for d, arms in ((2, 2), (10, 2), (10, 10), (12, 2), (15, 5)):
+        setting = setting_of(QUADRATIC, budget=1000, arms=arms, d=d)
+        assert setting.schedule.size * setting.round_bytes <= 24 << 20
+
+
 def test_options_that_belong_to_another_form() -> None:
     for name, value in (
         ("security", 192),

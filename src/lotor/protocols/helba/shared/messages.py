@@ -4,19 +4,12 @@
 else has a width that is fixed for a run. docs/security/private-contexts.md numbers the steps.
 """
 
-from lotor.core.effects import Message
+from lotor.protocols.garbled.messages import GarbledMessage, PlacedGarbledMessage
 
 WIRE = "helba-shared/1/"
 
 
-class HiddenMessage(Message, frozen=True):
-    """Its repr does not show what it carries: pads, shares or keys."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-
-class UsersKeyOffer(HiddenMessage, frozen=True, tag=WIRE + "offer"):
+class UsersKeyOffer(GarbledMessage, frozen=True, tag=WIRE + "offer"):
     """Step 1, user to server, which passes it on: the users' keys may be sealed to this key.
 
     It is signed for the authority together with the digest of the terms.
@@ -27,7 +20,7 @@ class UsersKeyOffer(HiddenMessage, frozen=True, tag=WIRE + "offer"):
     signature: bytes
 
 
-class SealedUsersKeys(HiddenMessage, frozen=True, tag=WIRE + "sealed-keys"):
+class SealedUsersKeys(GarbledMessage, frozen=True, tag=WIRE + "sealed-keys"):
     """Step 2, authority to server, which passes it on: the users' keys, sealed to the user."""
 
     digest: bytes
@@ -35,43 +28,37 @@ class SealedUsersKeys(HiddenMessage, frozen=True, tag=WIRE + "sealed-keys"):
     signature: bytes
 
 
-class PlacedHiddenMessage(HiddenMessage, frozen=True):
-    """Belongs to one place, which serves one content."""
-
-    place: bytes
-
-
-class ProductColumns(PlacedHiddenMessage, frozen=True, tag=WIRE + "product-columns"):
+class ProductColumns(PlacedGarbledMessage, frozen=True, tag=WIRE + "product-columns"):
     """Step 5, server to user, ahead: the bits of its numbers, as choices in transfers."""
 
     columns: bytes
 
 
-class CoveredUpdate(PlacedHiddenMessage, frozen=True, tag=WIRE + "update"):
+class CoveredUpdate(PlacedGarbledMessage, frozen=True, tag=WIRE + "update"):
     """Step 6, user to server: x x^T, r x and a count of 1, plus pads."""
 
     words: bytes
 
 
-class EstimateWords(PlacedHiddenMessage, frozen=True, tag=WIRE + "estimate-words"):
+class EstimateWords(PlacedGarbledMessage, frozen=True, tag=WIRE + "estimate-words"):
     """Step 7, user to server, where a batch starts: the pads of sums, for products with R and s."""
 
     words: bytes
 
 
-class CoveredEstimate(PlacedHiddenMessage, frozen=True, tag=WIRE + "estimate"):
+class CoveredEstimate(PlacedGarbledMessage, frozen=True, tag=WIRE + "estimate"):
     """Step 8, server to user: V R and g + V s, less shares, and how many updates were counted."""
 
     words: bytes
 
 
-class ContextWords(PlacedHiddenMessage, frozen=True, tag=WIRE + "context-words"):
+class ContextWords(PlacedGarbledMessage, frozen=True, tag=WIRE + "context-words"):
     """Step 9, user to server: a round's contexts, for products with R and s over det R."""
 
     words: bytes
 
 
-class CoveredShares(PlacedHiddenMessage, frozen=True, tag=WIRE + "shares"):
+class CoveredShares(PlacedGarbledMessage, frozen=True, tag=WIRE + "shares"):
     """Step 9, user to server: how far its shares of scores are from those that it chose ahead."""
 
     words: bytes

@@ -32,6 +32,7 @@ from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting,
 from lotor.protocols.helba.shared.wire import (
     check_digest,
     from_words,
+    products_of,
     receive_parts,
     round_place,
     send_parts,
@@ -213,8 +214,3 @@ class HelbaSharedServer(Party):
             numbers = (modulus.whole(both) + offset) % modulus.product
             bits += summand_bits([int(number) for number in numbers], int(modulus.product))
         return bits
-
-
-def products_of(run: str) -> str:
-    """The name under which the base transfers of products are made: others than those of labels."""
-    return f"{run} products"

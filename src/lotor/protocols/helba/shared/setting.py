@@ -1,8 +1,9 @@
 """What follows from the terms of a run: numbers, circuits, sizes, and how safe they are."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
-from math import log2
+from math import ceil, floor, log2
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -23,8 +24,8 @@ from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_siz
 from lotor.protocols.helba.shared.terms import HelbaSharedTerms
 
 WORD_BYTES: Final = 8
-MOST_ROUND_BYTES: Final = 64 << 20
-"""What one round's products may take, one way."""
+MOST_ROUND_BYTES: Final = 24 << 20
+"""What one round's products may take, one way: a connection holds 64 MiB at most."""
 MOST_DISTANCE: Final = -35
 """log2 of how far views may be from perfect ones, over the whole run."""
 
@@ -80,7 +81,7 @@ class HelbaSharedSetting:
         """Fill in what follows from the rest; refuses an impossible run before any key is made."""
         terms.check()
         setting = cls(terms)
-        size = batch_size(setting.circuit)
+        size = batch_size(setting.circuit, setting.round_bytes)
         primes = setting.modulus.count
         full = replace(terms, batch=size.circuits, gates=size.gates, primes=primes)
         return cls.of(full)
@@ -143,7 +144,9 @@ class HelbaSharedSetting:
         """One circuit in each round."""
         size = BatchSize(self.terms.batch, self.terms.gates)
         chosen = 2 if self.index.rooted else 1
-        return BatchSchedule(self.circuit, self.terms.budget, size, chosen=chosen)
+        return BatchSchedule(
+            self.circuit, self.terms.budget, size, chosen=chosen, bytes_each=self.round_bytes
+        )
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -162,6 +165,12 @@ class HelbaSharedSetting:
         """How long one party's shares of all scores of a round are."""
         primes = sum(call.modulus.count for call in self.score_products(1))
         return WORD_BYTES * self.terms.arms * primes
+
+    @property
+    def round_bytes(self) -> int:
+        """What the products of a round take, the way that takes more, with a new estimate."""
+        calls = [self.estimate_products(1), *self.score_products(1)]
+        return max(sum(one.column_bytes for one in calls), sum(one.word_bytes for one in calls))
 
     def starts(self, t: int, start: int) -> bool:
         """Whether a batch starts with round t, if the one before began with `start`."""
@@ -186,10 +195,15 @@ class HelbaSharedSetting:
         terms, policy = self.terms, self.policy
         if policy.eta == 0:
             return terms.budget
-        count, start = 1, 1
-        while (start := _next_start(policy, start)) <= terms.budget:
-            count += 1
-        return count
+        eta, count, start = Fraction(repr(policy.eta)), 1, 1
+        while True:
+            # Batches of one length follow each other until eta·start is above it.
+            length = max(1, ceil(eta * start))
+            last = min(floor(length / eta), terms.budget)
+            batches = max(1, (last - start) // length + 1)
+            if start + batches * length > terms.budget:
+                return count + (terms.budget - start) // length
+            count, start = count + batches, start + batches * length
 
     @property
     def garbling_security(self) -> float:
@@ -234,13 +248,11 @@ class HelbaSharedSetting:
             )
 
     def _check_sizes(self) -> None:
-        batches = [self.estimate_products(1), *self.score_products(1)]
-        most = max(sum(one.column_bytes for one in batches), *(one.word_bytes for one in batches))
-        if most > MOST_ROUND_BYTES:
+        if self.round_bytes > MOST_ROUND_BYTES:
             raise InputError(
                 f"one round's products of d = {self.terms.d} and {self.terms.arms} arms take "
-                f"{most >> 20} MiB, and {MOST_ROUND_BYTES >> 20} MiB is the most: give shorter "
-                "contexts or fewer arms, or a coarser grid"
+                f"{self.round_bytes >> 20} MiB, and {MOST_ROUND_BYTES >> 20} MiB is the most: give "
+                "shorter contexts or fewer arms, or a coarser grid"
             )
 
 
@@ -254,13 +266,3 @@ def _circuit(
     width, drop = rooted
     root = RootArgmaxCircuit(arms, *moduli, a_width=bits, c_width=width, drop=drop)
     return RootIndexCircuit(root)
-
-
-def _next_start(policy: BatchedOFUL, start: int) -> int:
-    """The first round after a batch that began with `start`."""
-    t = start + max(1, int(policy.eta * start) - 1)
-    while not policy.due(t, start):
-        t += 1
-    while t > start + 1 and policy.due(t - 1, start):
-        t -= 1
-    return t

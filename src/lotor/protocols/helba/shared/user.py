@@ -42,13 +42,13 @@ from lotor.protocols.helba.shared.messages import (
     UsersKeyOffer,
 )
 from lotor.protocols.helba.shared.pads import ChosenShares, UserPads
-from lotor.protocols.helba.shared.server import products_of
 from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
 from lotor.protocols.helba.shared.wire import (
     SEALING_KEY,
     USERS_KEYS,
     check_digest,
     from_words,
+    products_of,
     receive_parts,
     round_place,
     send_parts,

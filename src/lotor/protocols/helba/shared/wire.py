@@ -80,3 +80,8 @@ def check_digest(message: UsersKeyOffer | SealedUsersKeys, digest: bytes, sender
             f"{sender} keeps other terms than this party: they were told different things; start "
             "a new run"
         )
+
+
+def products_of(run: str) -> str:
+    """The name under which the base transfers of products are made: others than those of labels."""
+    return f"{run} products"

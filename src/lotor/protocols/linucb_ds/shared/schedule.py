@@ -8,6 +8,7 @@ from lotor.crypto.bfv import SLOTS, statistical_distance
 from lotor.crypto.garbling import SumArgmaxCircuit
 from lotor.crypto.residues import Modulus
 from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
+from lotor.protocols.linucb_ds.shared.wire import row_bytes, share_bytes
 
 SCORE_BITS: Final = 59
 """Scores are shared modulo 2^59, which is BFV's plaintext modulus."""
@@ -43,13 +44,13 @@ def argmax_of(k: int) -> SumArgmaxCircuit:
 
 def size_of(k: int, d: int) -> BatchSize:
     """How many rounds are garbled together; refuses what the form's messages have no room for."""
-    if k > MOST_ARMS or d > MOST_DIMENSIONS or 8 * k * d > MOST_ROW_BYTES:
+    if k > MOST_ARMS or d > MOST_DIMENSIONS or row_bytes(k, d) > MOST_ROW_BYTES:
         raise InputError(
             f"{k} arms in {d} dimensions do not fit the messages of this form: give at most "
             f"{MOST_ARMS} arms, {MOST_DIMENSIONS} dimensions and {MOST_ROW_BYTES // 8:,} "
             "coordinates of all arms together, or use form='dealt'"
         )
-    return batch_size(argmax_of(k))
+    return batch_size(argmax_of(k), row_bytes(k, d) + share_bytes(k))
 
 
 class RoundSchedule(BatchSchedule):
@@ -59,7 +60,8 @@ class RoundSchedule(BatchSchedule):
     """
 
     def __init__(self, k: int, d: int, budget: int, size: BatchSize) -> None:
-        super().__init__(argmax_of(k), budget - 1, size)
+        each = row_bytes(k, d) + share_bytes(k)
+        super().__init__(argmax_of(k), budget - 1, size, bytes_each=each)
         self.k, self.d = k, d
         self.circuits_each = max(1, SLOTS // k // self.size)
         """How many batches of circuits a batch of products serves."""
