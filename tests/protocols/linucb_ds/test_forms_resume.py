@@ -74,6 +74,9 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
         # Three rounds for each batch of products, or two.
         slots = 3 * len(VECTORS)
         monkeypatch.setattr("lotor.protocols.linucb_ds.shared.schedule.SLOTS", slots)
+        for role in ("principal", "comp"):
+            place = f"lotor.protocols.linucb_ds.shared.{role}.COORDINATES_TOGETHER"
+            monkeypatch.setattr(place, 1)
     return str(name)
 
 

@@ -14,7 +14,12 @@ from lotor.core.errors import InputError, IntegrityError, LotorError, ProtocolEr
 from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.shared import messages
-from lotor.protocols.linucb_ds.shared.schedule import SUM_EPOCH, RoundSchedule, size_of
+from lotor.protocols.linucb_ds.shared.schedule import (
+    COORDINATES_TOGETHER,
+    SUM_EPOCH,
+    RoundSchedule,
+    size_of,
+)
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
 from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta import total_shares
@@ -214,3 +219,26 @@ def test_a_batch_of_products_is_on_the_disk_before_it_leaves() -> None:
             assert before.durable
             sent += 1
     assert sent == 3
+
+
+def test_coordinates_are_on_the_disk_before_more_are_asked_for() -> None:
+    """Comp keeps what it sent until then, and sends all of it again to a P that comes back."""
+    effects: list[Effect] = []
+
+    def noted(effect: Effect) -> Effect:
+        effects.append(effect)
+        return effect
+
+    run_openly(
+        lotor.LinUCBDS(),
+        some_arms(k=2, d=2 * COORDINATES_TOGETHER + 1),
+        budget=2,
+        wrap=lambda name, party: Relayed(party, noted) if name == "principal" else party,
+    )
+    asked = 0
+    for before, effect in pairwise(effects):
+        if isinstance(effect, Send) and isinstance(effect.message, messages.CoordinatesWanted):
+            assert isinstance(before, Checkpoint)
+            assert before.durable
+            asked += 1
+    assert asked == 3

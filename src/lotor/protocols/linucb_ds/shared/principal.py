@@ -95,10 +95,13 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
 
     def steps(self) -> Steps[None]:
         memory = self._memory
-        begun = memory.model is not None
-        if not begun:
+        begun = bool(memory.circuits.seed_pairs)
+        if memory.model is None:
             yield Checkpoint(memory.dump)
-            yield from self._set_up()
+            yield from self._take_model()
+        if not begun:
+            yield from self._receive_coordinates(_model(memory).d)
+            yield from memory.circuits.set_up("comp", memory.run)
         self.game = game = LinearGame(memory, self._noise, self._first)
         schedule = _schedule(memory, game)
         chosen = CircuitShares(memory.keys[CIRCUITS], schedule.k)
@@ -109,37 +112,43 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         yield from self._rounds(game, side, schedule, _Shares(memory, game, chosen, self._store))
         yield from self._total(game)
 
-    def _set_up(self) -> Steps[None]:
+    def _take_model(self) -> Steps[None]:
         memory = self._memory
         terms, order = yield from take_order(  # step 1
             LinUCBSharedTerms, memory.run, self._order, (*LinUCBSharedTerms.holders, "owner")
         )
         yield from hand_out_terms(order, terms.parties)
         model = yield from relay_model(terms)
+        key: ProductPublicKey = yield Receive("comp", ProductPublicKey)  # step 2
+        memory.received = (self._store.keep(key.public),)
         memory.size = size_of(model.k, model.d)
-        yield from self._receive_coordinates(model.d)
-        yield from memory.circuits.set_up("comp", memory.run)
         memory.terms, memory.model = terms, model
 
     def _receive_coordinates(self, d: int) -> Steps[None]:
-        """Comp's share of theta, encrypted; it is tried before the run begins."""
-        key: ProductPublicKey = yield Receive("comp", ProductPublicKey)  # step 2
-        coordinates = []
-        for j in range(d):
-            # All at once would be more than a connection holds.
-            if j % COORDINATES_TOGETHER == 0:
-                yield Send("comp", CoordinatesWanted(batch_place(j)))
-            message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
-            expect(message, batch_place(j), "comp")
-            if len(message.coordinate) > MESSAGE_BYTES:
-                raise ProtocolError(
-                    f"comp sent {len(message.coordinate)} bytes as an encrypted number, which "
-                    "never has so many: it runs another version; start a new run"
-                )
-            coordinates.append(message.coordinate)
-        with received_from("comp"):
-            ProductMaker(key.public, coordinates)
-        self._memory.received = tuple(self._store.keep(data) for data in (key.public, *coordinates))
+        """Comp's share of theta, encrypted, in windows: all of it is more than a connection holds.
+
+        Each window is on the disk, and was tried, before the next one is asked for.
+        """
+        memory = self._memory
+        while True:
+            yield Checkpoint(memory.dump, durable=True)
+            public, *before = memory.received
+            if len(before) == d:
+                return
+            some = []
+            yield Send("comp", CoordinatesWanted(batch_place(len(before))))
+            for j in range(len(before), min(len(before) + COORDINATES_TOGETHER, d)):
+                message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
+                expect(message, batch_place(j), "comp")
+                if len(message.coordinate) > MESSAGE_BYTES:
+                    raise ProtocolError(
+                        f"comp sent {len(message.coordinate)} bytes as an encrypted number, which "
+                        "never has so many: it runs another version; start a new run"
+                    )
+                some.append(message.coordinate)
+            with received_from("comp"):
+                ProductMaker(self._store.fetch(public), some)
+            memory.received += tuple(self._store.keep(data) for data in some)
 
     def _rounds(
         self, game: LinearGame, side: ReadingSide, schedule: RoundSchedule, shares: "_Shares"
