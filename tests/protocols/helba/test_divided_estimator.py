@@ -17,6 +17,9 @@ from lotor.protocols.party import Party
 from protocols.helba.stage import setting_of, small, some_contexts
 from restarting import Restarting
 
+# The published form, which takes its time; what `make test` runs covers its common case.
+pytestmark = pytest.mark.long
+
 ROUNDS = 4
 CONTEXTS = some_contexts(3, rounds=ROUNDS, arms=2, d=3)
 

@@ -16,6 +16,9 @@ from lotor.protocols.helba.paper.root import RootCircuit
 from protocols.helba.stage import beside_exact, paper, setting_of, small, some_contexts
 from protocols.helba.test_encrypted import value_error
 
+# The published form, which takes its time; what `make test` runs covers its common case.
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(("arms", "d", "stages"), [(2, 2, 4), (3, 2, 4), (2, 3, 3)])
 def test_decisions_and_counts(arms: int, d: int, stages: int) -> None:

@@ -16,6 +16,9 @@ from protocols.helba.stage import paper, small
 from protocols.helba.test_resume import rebuild, restarting
 from restarting import Restarting
 
+# The published form, which takes its time; what `make test` runs covers its common case.
+pytestmark = pytest.mark.long
+
 ROUNDS = 4
 TOY = lotor.LinearContexts.toy(ROUNDS, seed=5)
 HELBA = small(paper(1.0, 2.0))

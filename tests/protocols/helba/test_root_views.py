@@ -18,6 +18,9 @@ from lotor.protocols.helba.paper.wire import place_of
 from protocols.helba.stage import paper, setting_of, small, some_contexts
 from protocols.helba.test_views import readable
 
+# The published form, which takes its time; what `make test` runs covers its common case.
+pytestmark = pytest.mark.long
+
 ROUNDS = 8
 HELBA = small(paper(1.0, 2.0))
 

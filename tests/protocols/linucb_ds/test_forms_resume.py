@@ -51,7 +51,12 @@ ONE_USE: dict[str, tuple[type[Message], ...]] = {
     ),
 }
 FORMS = list(ONE_USE)
-SIZES = [("shared", None), ("shared", 1), ("shared", 2), ("dealt", None)]
+SIZES = [
+    ("shared", 2),
+    ("dealt", None),
+    pytest.param(("shared", None), marks=pytest.mark.long),
+    pytest.param(("shared", 1), marks=pytest.mark.long),
+]
 ROWS: dict[str, type[Message]] = {"shared": shared.CoveredRows, "dealt": two_server.Opened}
 """What carries P's rows, under a pad."""
 
@@ -148,7 +153,7 @@ def steps_of(run: Callable[[Fate], object]) -> int:
     return fate.steps
 
 
-STRIDES = [17, pytest.param(1, marks=pytest.mark.long)]
+STRIDES = [23, pytest.param(1, marks=pytest.mark.long)]
 
 
 @pytest.mark.parametrize("stride", STRIDES)
