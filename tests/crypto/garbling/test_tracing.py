@@ -1,5 +1,7 @@
 """Formulas are walked through once, and what they did is repeated."""
 
+import gc
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -8,9 +10,10 @@ from numpy.typing import NDArray
 
 from crypto.garbling.parties import DELTA, garble
 from lotor.core.errors import InputError
-from lotor.crypto.garbling import BooleanCircuit, Gates, Wires
+from lotor.crypto.garbling import ArgmaxCircuit, BooleanCircuit, Garbler, Gates, Wires
 from lotor.crypto.garbling.garbler import GarblingGates
 from lotor.crypto.garbling.tracing import Calls, traced, untraced
+from lotor.crypto.ot import Delta
 
 Words = NDArray[np.uint64]
 
@@ -77,3 +80,13 @@ def test_a_formula_runs_in_python_once_for_each_backend() -> None:
     assert walks[1] is gates
     garble(circuit, 4)
     assert len(walks) == 3
+
+
+def test_a_circuit_s_buffers_are_freed() -> None:
+    """Traced wires must not keep what was written down alive: it is hundreds of MB."""
+    garbler = Garbler(ArgmaxCircuit(3, 8), Delta.derive(bytes(32), "run"), batch=2)
+    gates = weakref.ref(garbler._gates)
+    assert gates() is not None
+    del garbler
+    gc.collect()
+    assert gates() is None

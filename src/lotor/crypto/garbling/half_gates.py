@@ -70,6 +70,10 @@ class HalfGates(ABC):
         self._inputs = [np.empty((*shape, batch, 2), np.uint64) for shape in circuit.inputs]
         wires = (traced(each, self._calls) for each in self._inputs)
         self._output = untraced(circuit.run(self, *wires))
+        # Traced wires hold the list that holds them, where Python cannot see it: leave them an
+        # empty one, or the buffers of this circuit would never be freed.
+        traced_calls, self._calls = self._calls, self._calls.copy()
+        traced_calls.clear()
 
     @abstractmethod
     def _make_room(self, most: int) -> None:
