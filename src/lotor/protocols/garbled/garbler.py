@@ -105,7 +105,7 @@ class GarblingSide(Generic[R]):
         return "<GarblingSide>"
 
     def begin(self, evaluator: str) -> Steps[None]:
-        """Garble the first batch, and send it; a restored garbler garbles its batch again."""
+        """Garble the first batch, and send it."""
         yield from self.garble_next(evaluator, 0)
         yield from self.send_tables(evaluator, 0)
 

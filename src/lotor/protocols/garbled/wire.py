@@ -9,6 +9,12 @@ from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.prf import KEY_BYTES
 
 _BATCH = Struct(">QH")
+# Places of each kind have a length of their own.
+_NAMES = (
+    (_BATCH, "batch {}, part {}"),
+    (Struct(">QB"), "round {}, iteration {}"),
+    (Struct(">Q"), "round {}"),
+)
 
 
 class HasPlace(Protocol):
@@ -21,14 +27,6 @@ class HasPlace(Protocol):
 def batch_place(number: int, part: int = 0) -> bytes:
     """A part of what belongs to a batch."""
     return _BATCH.pack(number, part)
-
-
-def batch_name(place: bytes) -> str:
-    """For error messages."""
-    if len(place) != _BATCH.size:
-        return "no place at all"
-    number, part = _BATCH.unpack(place)
-    return f"batch {number}, part {part}"
 
 
 def expect(message: HasPlace, place: bytes, sender: str, **sizes: int) -> None:
@@ -48,18 +46,10 @@ def _in_words(sizes: Mapping[str, int]) -> str:
 
 def place_name(place: bytes) -> str:
     """For error messages: a batch, or a turn as (round, iteration) or round."""
-    if len(place) == _BATCH.size:
-        return batch_name(place)
-    for turn, text in _TURNS:
-        if len(place) == turn.size:
-            return text.format(*turn.unpack(place))
+    for kind, text in _NAMES:
+        if len(place) == kind.size:
+            return text.format(*kind.unpack(place))
     return "no place at all"
-
-
-_TURNS = (
-    (Struct(">QB"), "round {}, iteration {}"),
-    (Struct(">Q"), "round {}"),
-)
 
 
 def key_from(key: bytes, sender: str) -> bytes:

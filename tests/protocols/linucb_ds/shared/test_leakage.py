@@ -128,7 +128,8 @@ def test_attacks_find_what_is_stated_and_nothing_else(outcome: Outcome) -> None:
     found = ArmsFromCoveredRows().score(view_of(outcome, order, "comp"), truth)
     assert found.of == BUDGET - 1
     assert found.right < found.of
-    DirectionFromPulls().score(view_of(outcome, order, "principal"), truth)
+    # What P is told gives a direction, right or not: the leakage table has how often.
+    assert DirectionFromPulls().guess(view_of(outcome, order, "principal")) is not None
 
 
 def test_reprs_show_nothing(outcome: Outcome) -> None:
