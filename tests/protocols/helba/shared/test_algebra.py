@@ -14,8 +14,9 @@ from lotor.crypto.residues import Modulus, Numbers, Residues, ResidueSource
 from lotor.policies.optimistic import BatchedOFUL, Grid, WholeModel
 from lotor.policies.optimistic.whole_model import dot, times
 from lotor.protocols.helba.shared.algebra import HiddenEstimate, HidingMatrix
-from lotor.protocols.helba.shared.pads import ChosenShares, UserPads
+from lotor.protocols.helba.shared.pads import UserPads
 from lotor.protocols.helba.shared.setting import HelbaSharedSetting
+from lotor.protocols.helba.shared.shares import ChosenShares
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, contexts, setting_of
 
 seeds = st.integers(0, 2**32)

@@ -54,7 +54,7 @@ class HelbaSharedAuthority(Party):
         yield Checkpoint(memory.dump)
         if not memory.sealed:
             offer: UsersKeyOffer = yield Receive("server", UsersKeyOffer)  # step 1
-            check_digest(offer, self._digest, "server")
+            check_digest(offer.digest, self._digest, "server")
             self._identity.verify(
                 self._digest + offer.public,
                 offer.signature,

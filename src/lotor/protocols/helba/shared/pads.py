@@ -1,4 +1,4 @@
-"""What covers a user's numbers: pads of sums, which all users know, and shares chosen ahead.
+"""What covers the numbers that a user sends: pads of sums, which all users know.
 
 The update of round t is covered by pad(t) - pad(t - 1), so that the sum of all updates up to it is
 covered by pad(t) alone, whichever users sent them.
@@ -8,10 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lotor.crypto.garbling import bits_of_integers, residue_width
 from lotor.crypto.residues import Numbers, Residues, ResidueSource
-from lotor.protocols.garbled.garbler import Bits
-from lotor.protocols.garbled.schedule import CircuitBatch
 from lotor.protocols.helba.shared.setting import HelbaSharedSetting
 
 _PADS = 0
@@ -59,41 +56,3 @@ def unpacked(numbers: Numbers, setting: HelbaSharedSetting) -> tuple[Numbers, Nu
     for (a, b), number in zip(setting.pairs, numbers, strict=False):
         matrix[a, b] = matrix[b, a] = number
     return matrix, numbers[-1 - d : -1], int(numbers[-1])
-
-
-class ChosenShares:
-    """The user's shares of all scores, as it chooses them ahead: uniform, from a key of its own.
-
-    Within a round it tells the server how far the shares that came out of products are from these.
-    """
-
-    def __init__(self, key: bytes, setting: HelbaSharedSetting) -> None:
-        self._arms = setting.terms.arms
-        moduli = [call.modulus for call in setting.score_products(1)]
-        self._sources = [(ResidueSource(key, modulus), modulus) for modulus in moduli]
-
-    def __repr__(self) -> str:
-        return "<ChosenShares>"
-
-    def choices(self, batch: CircuitBatch) -> tuple[Bits, ...]:
-        """Their bits in all turns of a batch, (bits, arms, turns) for each of the inputs."""
-        found = []
-        for label, (_, modulus) in enumerate(self._sources):
-            width = residue_width(int(modulus.product))
-            each = [
-                bits_of_integers([int(n) for n in self._numbers(label, turn)], width)
-                for turn in batch.turns
-            ]
-            found.append(np.stack(each, axis=-1))
-        return tuple(found)
-
-    def differences(self, turn: int, shares: Sequence[Residues]) -> list[Residues]:
-        """How far shares are from those that were chosen, (arms, primes) for each of the inputs."""
-        return [
-            modulus.subtract(share, modulus.residues(self._numbers(label, turn)))
-            for label, ((_, modulus), share) in enumerate(zip(self._sources, shares, strict=True))
-        ]
-
-    def _numbers(self, label: int, turn: int) -> Numbers:
-        source, _ = self._sources[label]
-        return source.numbers(label, turn, self._arms)

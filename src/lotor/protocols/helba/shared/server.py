@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
-from lotor.crypto.garbling import HashKeys, summand_bits
+from lotor.crypto.garbling import HashKeys
 from lotor.crypto.ot import TRANSFERS, ChosenRows, ProductChooser
 from lotor.crypto.prf import new_key
 from lotor.crypto.residues import Residues
@@ -29,6 +28,7 @@ from lotor.protocols.helba.shared.messages import (
     UsersKeyOffer,
 )
 from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
+from lotor.protocols.helba.shared.shares import garbler_bits
 from lotor.protocols.helba.shared.wire import (
     check_digest,
     from_words,
@@ -41,8 +41,6 @@ from lotor.protocols.helba.shared.wire import (
 from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
-
-Bits = NDArray[np.uint8]
 
 
 class HelbaSharedServerMemory(Memory, tag=WIRE + "server"):
@@ -113,10 +111,10 @@ class HelbaSharedServer(Party):
         """Pass the user's offer on, and the sealed keys back; transfers in both directions."""
         memory, digest = self._memory, self._setting.terms.digest
         offer: UsersKeyOffer = yield Receive("user", UsersKeyOffer)  # step 1
-        check_digest(offer, digest, "user")
+        check_digest(offer.digest, digest, "user")
         yield Send(KEY_AUTHORITY, offer)
         sealed: SealedUsersKeys = yield Receive(KEY_AUTHORITY, SealedUsersKeys)  # step 2
-        check_digest(sealed, digest, KEY_AUTHORITY)
+        check_digest(sealed.digest, digest, KEY_AUTHORITY)
         yield Send("user", sealed)
         yield from memory.garbler.set_up("user", memory.run)  # step 3
         memory.product_pairs = yield from offer_transfers(
@@ -174,7 +172,8 @@ class HelbaSharedServer(Party):
             here, words = words[: call.word_bytes], words[call.word_bytes :]
             with received_from("user"):
                 shares.append(products.receive(kept, here, call.length)[0])
-        labels = side.labels(t - 1, *self._own_bits(shares, covered.words))
+        bits = garbler_bits(setting, shares, covered.words, "user")
+        labels = side.labels(t - 1, *bits)
         yield Send("user", InputLabels(place, labels))  # step 10
 
     def _add_update(self, t: int) -> Steps[None]:
@@ -197,20 +196,3 @@ class HelbaSharedServer(Party):
         sums = from_words(memory.sums, self._setting.modulus, "server")
         covered = self._hiding.covered(sums, share)
         yield Send("user", CoveredEstimate(round_place(t), to_words(covered)))
-
-    def _own_bits(self, shares: list[Residues], covered: bytes) -> list[Bits]:
-        """The garbler's inputs: its shares plus what the user's are from chosen ones.
-
-        The first ones also have the offset of scores.
-        """
-        setting = self._setting
-        bits: list[Bits] = []
-        for call, share, offset in zip(
-            setting.score_products(1), shares, (setting.windows.offset, 0), strict=False
-        ):
-            modulus, size = call.modulus, WORD_BYTES * share.size
-            here, covered = covered[:size], covered[size:]
-            both = modulus.add(share, from_words(here, modulus, "user"))
-            numbers = (modulus.whole(both) + offset) % modulus.product
-            bits += summand_bits([int(number) for number in numbers], int(modulus.product))
-        return bits

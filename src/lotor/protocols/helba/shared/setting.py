@@ -143,9 +143,12 @@ class HelbaSharedSetting:
     def schedule(self) -> BatchSchedule:
         """One circuit in each round."""
         size = BatchSize(self.terms.batch, self.terms.gates)
-        chosen = 2 if self.index.rooted else 1
         return BatchSchedule(
-            self.circuit, self.terms.budget, size, chosen=chosen, bytes_each=self.round_bytes
+            self.circuit,
+            self.terms.budget,
+            size,
+            chosen=len(self.score_moduli),
+            bytes_each=self.round_bytes,
         )
 
     @property
@@ -161,15 +164,19 @@ class HelbaSharedSetting:
         return d * (d + 1) // 2 + d + 1
 
     @property
+    def score_moduli(self) -> list[Modulus]:
+        """Of scores; with the root, of their linear parts and of what is under it."""
+        return [self.linear_modulus, self.modulus] if self.index.rooted else [self.linear_modulus]
+
+    @property
     def share_bytes(self) -> int:
         """How long one party's shares of all scores of a round are."""
-        primes = sum(call.modulus.count for call in self.score_products(1))
-        return WORD_BYTES * self.terms.arms * primes
+        return WORD_BYTES * self.terms.arms * sum(one.count for one in self.score_moduli)
 
     @property
     def round_bytes(self) -> int:
         """What the products of a round take, the way that takes more, with a new estimate."""
-        calls = [self.estimate_products(1), *self.score_products(1)]
+        calls = [*self.renewal_products(1), *self.score_products(1)]
         return max(sum(one.column_bytes for one in calls), sum(one.word_bytes for one in calls))
 
     def starts(self, t: int, start: int) -> bool:
@@ -180,6 +187,10 @@ class HelbaSharedSetting:
         """Pads of V times R and s, where a batch starts with round t."""
         d = self.terms.d
         return ProductCall(_KINDS * t + _ESTIMATE, self.modulus, (d + 1, d), d)
+
+    def renewal_products(self, t: int) -> list[ProductCall]:
+        """All products of a new estimate."""
+        return [self.estimate_products(t)]
 
     def score_products(self, t: int) -> list[ProductCall]:
         """Contexts times R and s over det R; with the root also R and 1 over its square."""
@@ -212,14 +223,15 @@ class HelbaSharedSetting:
     @property
     def product_security(self) -> float:
         """Each batch of products has a hash key of its own."""
-        batches = [self.estimate_products(1), *self.score_products(1)]
-        return min(security_bits(batch.words) for batch in batches)
+        calls = [*self.renewal_products(1), *self.score_products(1)]
+        return min(security_bits(call.words) for call in calls)
 
     @property
     def words(self) -> int:
         """How many words mask numbers in the whole run."""
-        scores = sum(batch.words for batch in self.score_products(1))
-        return self.terms.budget * scores + self.batches * self.estimate_products(1).words
+        scores = sum(call.words for call in self.score_products(1))
+        renewal = sum(call.words for call in self.renewal_products(1))
+        return self.terms.budget * scores + self.batches * renewal
 
     @property
     def word_distance(self) -> float:

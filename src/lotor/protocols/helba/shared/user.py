@@ -41,8 +41,9 @@ from lotor.protocols.helba.shared.messages import (
     SealedUsersKeys,
     UsersKeyOffer,
 )
-from lotor.protocols.helba.shared.pads import ChosenShares, UserPads
+from lotor.protocols.helba.shared.pads import UserPads
 from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
+from lotor.protocols.helba.shared.shares import ChosenShares
 from lotor.protocols.helba.shared.wire import (
     SEALING_KEY,
     USERS_KEYS,
@@ -140,7 +141,7 @@ class HelbaSharedUser(Party):
         memory = self._memory
         yield Send("server", self._offer())  # step 1
         sealed: SealedUsersKeys = yield Receive("server", SealedUsersKeys)  # step 2
-        check_digest(sealed, self._setting.terms.digest, "server")
+        check_digest(sealed.digest, self._setting.terms.digest, "server")
         keys = self._opened(sealed)
         yield from memory.evaluator.set_up("server", memory.run)  # step 3
         memory.product_seeds = yield from answer_transfers(

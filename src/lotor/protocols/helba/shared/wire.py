@@ -1,6 +1,6 @@
 """How long values are cut into messages, and checks of what arrives."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Final
 
@@ -9,43 +9,32 @@ import numpy as np
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.residues import Modulus, Residues
+from lotor.protocols.garbled.messages import PlacedGarbledMessage
 from lotor.protocols.garbled.schedule import PART_BYTES
 from lotor.protocols.garbled.wire import batch_place, expect
-from lotor.protocols.helba.shared.messages import (
-    ContextWords,
-    EstimateWords,
-    ProductColumns,
-    SealedUsersKeys,
-    UsersKeyOffer,
-)
 
 SEALING_KEY: Final = "sealing key"
 USERS_KEYS: Final = "users' keys"
 
 _PLACE = Struct(">Q")
 _WORD = np.dtype("<u8")
-_FIELDS: Final[dict[type, str]] = {
-    ProductColumns: "columns",
-    EstimateWords: "words",
-    ContextWords: "words",
-}
-
-LongMessage = ProductColumns | EstimateWords | ContextWords
 
 
 def round_place(t: int) -> bytes:
     return _PLACE.pack(t)
 
 
-def send_parts(to: str, kind: type[LongMessage], t: int, data: bytes) -> Steps[None]:
+def send_parts(
+    to: str, kind: Callable[[bytes, bytes], PlacedGarbledMessage], t: int, data: bytes
+) -> Steps[None]:
     """Send what belongs to round t, cut into messages."""
     for part, here in enumerate(_parts(len(data))):
         yield Send(to, kind(batch_place(t, part), data[here]))
 
 
-def receive_parts(sender: str, kind: type[LongMessage], t: int, size: int) -> Steps[bytes]:
+def receive_parts(sender: str, kind: type[PlacedGarbledMessage], t: int, size: int) -> Steps[bytes]:
     """All parts of so many bytes, which belong to round t."""
-    field, parts = _FIELDS[kind], []
+    (_, field), parts = kind.__struct_fields__, []
     for part, here in enumerate(_parts(size)):
         message = yield Receive(sender, kind)
         expect(message, batch_place(t, part), sender, **{field: here.stop - here.start})
@@ -73,9 +62,9 @@ def from_words(data: bytes, modulus: Modulus, sender: str) -> Residues:
     return residues
 
 
-def check_digest(message: UsersKeyOffer | SealedUsersKeys, digest: bytes, sender: str) -> None:
+def check_digest(found: bytes, expected: bytes, sender: str) -> None:
     """Refuse a party that keeps other terms, before it is given anything."""
-    if message.digest != digest:
+    if found != expected:
         raise ProtocolError(
             f"{sender} keeps other terms than this party: they were told different things; start "
             "a new run"
