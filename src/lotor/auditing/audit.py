@@ -95,7 +95,7 @@ def audit(
 
 @dataclass(slots=True)
 class _Suspect:
-    """A view that is attacked. A coalition is attacked only to show that the attacks work.
+    """A view that is attacked; that of a `coalition` only to show that the attacks work.
 
     `tells` are the secrets that its view is known to give away.
     """
@@ -151,14 +151,15 @@ def _suspects(form: AnyForm, protocol: SecureProtocol, recording: Recording) -> 
             label = seat if len(role.seats) > 1 else role.name
             found.append(_suspect(form, protocol, label, role.name, (seat,)))
     found.append(_suspect(form, protocol, NETWORK, NETWORK, ()))
-    for roles in form.coalitions:
+    for roles in (*form.harmless, *form.coalitions):
         left = {role: iter(names) for role, names in seats.items()}
         together = tuple(next(left[role]) for role in roles)
         label = "+".join(roles)
         # Without attacks of its own, those on each of its members.
         keys = [label] if label in form.attacks else dict.fromkeys(roles)
         listed = {one.name: one for key in keys for one in _listed(form, key)}
-        found.append(_Suspect(label, together, list(listed.values()), coalition=True))
+        harmful = roles in form.coalitions
+        found.append(_Suspect(label, together, list(listed.values()), coalition=harmful))
     return found
 
 

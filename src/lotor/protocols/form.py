@@ -147,6 +147,9 @@ class Form(ABC, Generic[P]):
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """The roles that must not collude, as `apart` says: their views together give secrets away."""
 
+    harmless: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Roles that may collude: the attacks on their joint view must do no better than chance."""
+
     leaks: ClassVar[bool] = False
     """Whether measured attacks recover from a role's view what the paper says is hidden."""
 

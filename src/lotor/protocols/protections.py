@@ -16,6 +16,7 @@ class Protection(StrEnum):
     GARBLED = "garbled: uniform to who has not both labels of a wire"
     PAD = "under a one-time pad of an owner and Comp"
     USERS_PAD = "under one-time pads that users know, and the server does not"
+    OWN_PAD = "under one-time pads of one user, which the pad server knows and the server does not"
     PRODUCTS = "words of products, uniform to who chose and does not know the other hash"
     CHOSEN_PAD = "less a random number that its sender chose in transfers"
     HIDDEN = "a matrix times a random one and a vector plus a random one: uniform"

@@ -54,9 +54,20 @@ class GarbledTables(PlacedGarbledMessage, frozen=True, tag=WIRE + "tables"):
 
 
 class DecodingTable(PlacedGarbledMessage, frozen=True, tag=WIRE + "decoding-table"):
-    """Garbler to evaluator, ahead, where the evaluator may read the outputs of a batch.
+    """Garbler to whoever may read the outputs: to the evaluator ahead, for a batch, or to a third
+    party, for a turn.
 
     The colours of zero-labels, and the tags of both labels of each output.
+    """
+
+    colours: bytes
+    tags: bytes
+
+
+class ShownOutputs(PlacedGarbledMessage, frozen=True, tag=WIRE + "shown-outputs"):
+    """Evaluator to a third party, who may read the outputs of a turn: what its labels show.
+
+    The colour and the tag of the label of each output.
     """
 
     colours: bytes

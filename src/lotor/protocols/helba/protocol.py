@@ -21,6 +21,9 @@ from lotor.protocols.protocol import SecureProtocol
 if TYPE_CHECKING:
     from lotor.protocols.helba.paper.setting import HelbaSetting
 
+TWO_SERVERS = "two-servers"
+DEFAULT_USERS = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Helba(SecureProtocol):
@@ -33,6 +36,11 @@ class Helba(SecureProtocol):
     else; numbers are whole, and the arms are plain's:
 
     - `context_bits`, `reward_bits`: contexts and rewards are multiples of 2^-bits.
+
+    "two-servers", or `servers=2`, computes the same with a second server that holds the pads, so
+    that users share no key. A user who colludes with one of the servers learns nothing of others:
+
+    - `users`: how many take turns in a simulation.
 
     "paper" is the published form, on CKKS ciphertexts, which alone has condition (8) (the policy's
     `C`) and the options that follow:
@@ -64,6 +72,7 @@ class Helba(SecureProtocol):
     arms: ClassVar[type[ArmsSource]] = ArmContextSource
     forms: ClassVar[Mapping[str, str]] = {
         "shared": "lotor.protocols.helba.shared.form:HelbaShared",
+        "two-servers": "lotor.protocols.helba.two_servers.form:HelbaTwoServers",
         "paper": "lotor.protocols.helba.paper.form:HelbaPaper",
     }
     refused_forms: ClassVar[Mapping[str, str]] = {
@@ -73,6 +82,8 @@ class Helba(SecureProtocol):
     form_notes: ClassVar[Mapping[str, str]] = {
         "shared": "the user learns the arm alone, and the server nothing unless it colludes with a "
         "user; milliseconds a round",
+        "two-servers": "several users, who share no key: a user with one server learns nothing of "
+        "others, and a customer learns the total",
         "paper": "as published, on CKKS ciphertexts: users often read how far indices are apart; "
         "seconds a round",
     }
@@ -131,9 +142,22 @@ class Helba(SecureProtocol):
         kw_only=True,
         metadata=option("Rewards are multiples of 2^-bits, in the shared form."),
     )
+    servers: int = field(
+        default=1,
+        kw_only=True,
+        metadata=option("1, or 2 for the form two-servers.", ordered=False),
+    )
+    users: int = field(
+        default=DEFAULT_USERS,
+        kw_only=True,
+        metadata=option(
+            "How many users take turns in a simulation, in the form two-servers.", ordered=False
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
+        self._choose_servers()
         self.check_form(self.form)
         helba_policy(self.policy)
         self.check_paper_options()
@@ -141,6 +165,27 @@ class Helba(SecureProtocol):
             self._check_paper()
         else:
             WholeIndex(self.policy, self.grid, 1)
+
+    def _choose_servers(self) -> None:
+        """`servers` and `form` say the same; either is enough."""
+        if self.servers not in (1, 2) or type(self.servers) is not int:
+            raise InputError(f"servers is {self.servers!r}: HELBA has 1 or 2")
+        if self.servers == 2 and self.form == "shared":
+            object.__setattr__(self, "form", TWO_SERVERS)
+        if self.form == TWO_SERVERS:
+            object.__setattr__(self, "servers", 2)
+        elif self.servers == 2:
+            raise InputError(
+                f"servers=2 is the form {TWO_SERVERS}, and form={self.form!r} has one server: "
+                "leave one of the two out"
+            )
+        if type(self.users) is not int or self.users < 1:
+            raise InputError(f"users is {self.users!r}: give a whole number from 1 up")
+        if self.users != DEFAULT_USERS and self.servers != 2:
+            raise InputError(
+                f"users={self.users}: only the form {TWO_SERVERS} tells users apart: leave it out, "
+                "or give servers=2"
+            )
 
     def _check_paper(self) -> None:
         for one in fields(self):
@@ -199,7 +244,8 @@ class Helba(SecureProtocol):
     def options(self) -> Mapping[str, str | int]:
         if self.form != "paper":
             bits = {"context_bits": self.context_bits, "reward_bits": self.reward_bits}
-            return {"policy": to_text(self.policy), **bits, "form": self.form}
+            users = {"users": self.users} if self.form == TWO_SERVERS else {}
+            return {"policy": to_text(self.policy), **bits, **users, "form": self.form}
         options: dict[str, str | int] = {
             "policy": to_text(self.policy),
             "security": self.security,

@@ -10,6 +10,7 @@ one of the user's, made of A, e and a context. Everything is modulo the run's P.
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import gmpy2
 import numpy as np
@@ -105,7 +106,7 @@ class HiddenEstimate:
         covered: Residues,
         pads: tuple[Numbers, Numbers, int],
         share: Residues,
-    ) -> tuple["HiddenEstimate", Residues]:
+    ) -> tuple[Self, Residues]:
         """The estimate in the server's answer, and A and e themselves, to be kept.
 
         `pads` are those of all updates before round `start`, and `share` is the user's share of

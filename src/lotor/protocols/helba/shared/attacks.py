@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from lotor.core.effects import Message
@@ -30,7 +31,7 @@ from lotor.protocols.helba.shared.user import HelbaSharedUser
 from lotor.protocols.helba.shared.wire import from_words, round_place
 from lotor.protocols.plain.optimistic import TieDraws
 
-_DRAWS = 100
+DRAWS = 100
 
 
 class SmallGaps(Attack):
@@ -44,11 +45,11 @@ class SmallGaps(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         setting = HelbaSharedSetting.of(shared_terms_from(view.order))
-        guessed = np.array([_gap(one.shares) for one in UserRounds(setting, view, truth)])
+        guessed = np.array([gap_of(one.shares) for one in UserRounds(setting, view, truth)])
         return self._compared(guessed, real_gaps(setting, truth), truth)
 
     def _compared(self, guessed: Floats, real: Floats, truth: Truth) -> Score:  # noqa: ARG002
-        return _halves(guessed, real)
+        return in_halves(guessed, real)
 
 
 class SmallGapsFromRepeats(SmallGaps):
@@ -63,7 +64,7 @@ class SmallGapsFromRepeats(SmallGaps):
             offered = sorted(row.tobytes() for row in world.contexts_at(t + 1))
             same[b"".join(offered)].append(t)
         means = [np.array([gaps[one].mean() for one in same.values()]) for gaps in (guessed, real)]
-        return _halves(*means)
+        return in_halves(*means)
 
 
 class SmallGapsFromEstimates(SmallGaps):
@@ -82,11 +83,7 @@ class SmallGapsFromEstimates(SmallGaps):
         real = real_gaps(setting, truth)[starts - 1]
         contexts = contexts_of(truth.environment).contexts[starts - 1]
         known = np.array([one.estimate for t, one in rounds if one.start == t]).astype(np.float64)
-        # With this seed in each audit: numbers that any user can draw.
-        drawn = np.random.default_rng(0).uniform(-1, 1, size=(_DRAWS, *known.shape))
-        others = [_halves(_gaps(each, contexts), real).right for each in drawn]
-        found = _halves(_gaps(known, contexts), real)
-        return replace(found, chance=float(np.mean(others)) / found.of)
+        return beside_random(known, contexts, real)
 
 
 class SumsUncovered(Attack):
@@ -101,10 +98,10 @@ class SumsUncovered(Attack):
     def score(self, view: View, truth: Truth) -> Score:
         setting = HelbaSharedSetting.of(shared_terms_from(view.order))
         grid, world = setting.terms.grid, contexts_of(truth.environment)
-        pads, sent, right = UserPads(_pad_key(view), setting), _words(view, CoveredUpdate), 0
+        pads, sent, right = UserPads(_pad_key(view), setting), words_sent(view, CoveredUpdate), 0
         for t, arm in enumerate(truth.arms[:-1], start=1):
             (x,) = grid.contexts(world.contexts_at(t)[arm][np.newaxis])
-            paid = grid.reward(setting.terms.scale.total(_fixed(setting, truth, t), 1))
+            paid = grid.reward(setting.terms.scale.total(fixed_reward(setting, truth, t), 1))
             if sent.get(round_place(t)) == pads.update(t, x, paid).astype("<u8").tobytes():
                 right += 1
         return Score(right, len(truth.arms) - 1, 0.0)
@@ -135,7 +132,10 @@ class UserRounds:
 
     def __iter__(self) -> Iterator[UserRound]:
         setting, modulus, d = self._setting, self._setting.modulus, self._setting.terms.d
-        columns, answers = _columns(self._view), _words(self._view, CoveredEstimate)
+        columns, answers = (
+            columns_sent(self._view, ProductColumns),
+            words_sent(self._view, CoveredEstimate),
+        )
         start = 0
         for t in range(1, setting.terms.budget + 1):
             calls, here = setting.score_products(t), columns[t]
@@ -167,18 +167,27 @@ def real_gaps(setting: HelbaSharedSetting, truth: Truth) -> Floats:
         x = world.contexts_at(t)
         *_, second, first = sorted(model.indices(x))
         gaps.append((first - second) / model._scale)
-        model.update(x[arm], terms.scale.total(_fixed(setting, truth, t), 1))
+        model.update(x[arm], terms.scale.total(fixed_reward(setting, truth, t), 1))
     return np.array(gaps)
 
 
-def _halves(guessed: Floats, real: Floats) -> Score:
+def beside_random(estimates: Floats, contexts: Floats, real: Floats) -> Score:
+    """Gaps by A^-1 e; chance is what comes out with random numbers in place of A and e."""
+    # With this seed in each audit: numbers that anybody can draw.
+    drawn = np.random.default_rng(0).uniform(-1, 1, size=(DRAWS, *estimates.shape))
+    others = [in_halves(gaps_by(each, contexts), real).right for each in drawn]
+    found = in_halves(gaps_by(estimates, contexts), real)
+    return replace(found, chance=float(np.mean(others)) / found.of)
+
+
+def in_halves(guessed: Floats, real: Floats) -> Score:
     """In how many rounds both are in the lower half, or both in the upper one."""
     ranks = [np.argsort(np.argsort(gaps, kind="stable")) for gaps in (guessed, real)]
     lower, really = (each < len(real) // 2 for each in ranks)
     return Score(int((lower == really).sum()), len(real), 0.5)
 
 
-def _gaps(estimates: Floats, contexts: Floats) -> Floats:
+def gaps_by(estimates: Floats, contexts: Floats) -> Floats:
     """How far the two best arms are apart by A^-1 e, in each round with its own A and e."""
     weights = np.linalg.solve(estimates[..., :-1], estimates[..., -1:])
     values = np.sort((contexts @ weights)[..., 0], axis=1)
@@ -186,16 +195,16 @@ def _gaps(estimates: Floats, contexts: Floats) -> Floats:
     return gaps
 
 
-def _gap(numbers: Sequence[float]) -> float:
+def gap_of(numbers: Sequence[float]) -> float:
     *_, second, first = sorted(numbers)
     return first - second
 
 
-def _fixed(setting: HelbaSharedSetting, truth: Truth, t: int) -> int:
+def fixed_reward(setting: HelbaSharedSetting, truth: Truth, t: int) -> int:
     return setting.terms.scale.to_fixed(truth.rewards[t - 1])
 
 
-def _words(view: View, kind: type[Message]) -> dict[bytes, bytes]:
+def words_sent(view: View, kind: type[Message]) -> dict[bytes, bytes]:
     """The words of each message of a kind, by its place."""
     return {
         one.message.place: one.message.words  # type: ignore[attr-defined]
@@ -204,12 +213,13 @@ def _words(view: View, kind: type[Message]) -> dict[bytes, bytes]:
     }
 
 
-def _columns(view: View) -> dict[int, bytes]:
+def columns_sent(view: View, kind: type[Message]) -> dict[int, bytes]:
     """The columns of products, by rounds, with their parts put together."""
     found: defaultdict[int, bytes] = defaultdict(bytes)
     for one in view.exchanges:
-        if isinstance(one.message, ProductColumns):
-            found[int.from_bytes(one.message.place[:8])] += one.message.columns
+        if isinstance(one.message, kind):
+            place, columns = msgspec.structs.astuple(one.message)
+            found[int.from_bytes(place[:8])] += columns
     return found
 
 

@@ -72,11 +72,19 @@ class HelbaShared(HelbaForm):
             note = "Every decision is that of plain, on the same whole numbers."
         return [regret_table(contexts, comparison, "HELBA, on shares", note)]
 
+    def costs(self, protocol: Helba, environment: Environment, budget: int) -> HelbaSharedCosts:
+        """What a run will take."""
+        arms = contexts_of(environment)
+        scale = RewardScale(*arms.reward_range)
+        return HelbaSharedCosts(
+            ordered_setting(protocol, "", budget=budget, arms=arms.k, d=arms.d, scale=scale)
+        )
+
     def complexity(self, protocol: Helba, environment: Environment, budget: int) -> Counts:
-        return {"expected": _costs(protocol, environment, budget).operations()}
+        return {"expected": self.costs(protocol, environment, budget).operations()}
 
     def forecast(self, protocol: Helba, environment: Environment, budget: int) -> Forecast:
-        costs = _costs(protocol, environment, budget)
+        costs = self.costs(protocol, environment, budget)
         setting, circuit = costs.setting, costs.setting.circuit
         each, first = costs.round_bytes(starts=False), costs.round_bytes(starts=True)
         rows = {
@@ -110,23 +118,29 @@ class HelbaShared(HelbaForm):
         return Forecast(f"{title}, form {self.name}", rows, figures)
 
 
+def ordered_terms(
+    protocol: Helba, run: str, *, budget: int, arms: int, d: int, scale: RewardScale
+) -> HelbaSharedTerms:
+    """What the protocol and the parties say of a run."""
+    return HelbaSharedTerms(
+        run=run,
+        budget=budget,
+        arms=arms,
+        d=d,
+        policy=to_text(protocol.policy),
+        context_bits=protocol.context_bits,
+        reward_bits=protocol.reward_bits,
+        low=scale.low,
+        high=scale.high,
+    )
+
+
 def ordered_setting(
     protocol: Helba, run: str, *, budget: int, arms: int, d: int, scale: RewardScale
 ) -> HelbaSharedSetting:
     """What all parties agree on; refuses an impossible run before any key is made."""
-    return HelbaSharedSetting.ordered(
-        HelbaSharedTerms(
-            run=run,
-            budget=budget,
-            arms=arms,
-            d=d,
-            policy=to_text(protocol.policy),
-            context_bits=protocol.context_bits,
-            reward_bits=protocol.reward_bits,
-            low=scale.low,
-            high=scale.high,
-        )
-    )
+    terms = ordered_terms(protocol, run, budget=budget, arms=arms, d=d, scale=scale)
+    return HelbaSharedSetting.ordered(terms)
 
 
 def _setting(order: bytes) -> HelbaSharedSetting:
@@ -134,11 +148,3 @@ def _setting(order: bytes) -> HelbaSharedSetting:
         return HelbaSharedSetting.of(shared_terms_from(order))
     except InputError as error:
         raise ProtocolError(f"user ordered an impossible run: {error}") from None
-
-
-def _costs(protocol: Helba, environment: Environment, budget: int) -> HelbaSharedCosts:
-    arms = contexts_of(environment)
-    scale = RewardScale(*arms.reward_range)
-    return HelbaSharedCosts(
-        ordered_setting(protocol, "", budget=budget, arms=arms.k, d=arms.d, scale=scale)
-    )

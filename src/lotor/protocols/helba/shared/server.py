@@ -16,6 +16,7 @@ from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.wire import expect, received_from
 from lotor.protocols.helba.shared.algebra import HidingMatrix
+from lotor.protocols.helba.shared.calls import chosen_rows, received_shares, word_total
 from lotor.protocols.helba.shared.messages import (
     WIRE,
     ContextWords,
@@ -135,13 +136,9 @@ class HelbaSharedServer(Party):
             numbers.append(self._hiding.estimate_numbers())
         batches += setting.score_products(t)
         numbers += self._hiding.score_numbers()
-        columns, rows = [], []
-        for batch, each in zip(batches, numbers, strict=True):
-            sent, kept = products.choose(batch.number, batch.modulus, each)
-            columns.append(sent)
-            rows.append(kept)
-            self._words += batch.words
-        yield from send_parts("user", ProductColumns, t, b"".join(columns))
+        columns, rows = chosen_rows(products, batches, numbers)
+        self._words += sum(batch.words for batch in batches)
+        yield from send_parts("user", ProductColumns, t, columns)
         return rows
 
     @property
@@ -160,18 +157,13 @@ class HelbaSharedServer(Party):
         if memory.start == t:
             yield from self._answer_estimate(products, t, rows.pop(0))
         calls = setting.score_products(t)
-        size = sum(call.word_bytes for call in calls)
-        words = yield from receive_parts("user", ContextWords, t, size)  # step 9
+        words = yield from receive_parts("user", ContextWords, t, word_total(calls))  # step 9
         covered: CoveredShares = yield Receive("user", CoveredShares)
         place = round_place(t)
         expect(covered, place, "user", words=setting.share_bytes)
         # The labels of two inputs at one place would give the user delta, and so every score.
         yield Once(place + sha256(words + covered.words).digest())
-        shares = []
-        for call, kept in zip(calls, rows, strict=True):
-            here, words = words[: call.word_bytes], words[call.word_bytes :]
-            with received_from("user"):
-                shares.append(products.receive(kept, here, call.length)[0])
+        shares = [each[0] for each in received_shares(products, calls, rows, words, "user")]
         bits = garbler_bits(setting, shares, covered.words, "user")
         labels = side.labels(t - 1, *bits)
         yield Send("user", InputLabels(place, labels))  # step 10

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from math import ceil, floor, log2
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from msgspec.structs import replace
 
@@ -77,7 +77,7 @@ class HelbaSharedSetting:
     terms: HelbaSharedTerms
 
     @classmethod
-    def ordered(cls, terms: HelbaSharedTerms) -> "HelbaSharedSetting":
+    def ordered(cls, terms: HelbaSharedTerms) -> Self:
         """Fill in what follows from the rest; refuses an impossible run before any key is made."""
         terms.check()
         setting = cls(terms)
@@ -87,7 +87,7 @@ class HelbaSharedSetting:
         return cls.of(full)
 
     @classmethod
-    def of(cls, terms: HelbaSharedTerms) -> "HelbaSharedSetting":
+    def of(cls, terms: HelbaSharedTerms) -> Self:
         """The setting of terms that somebody ordered."""
         setting = cls(terms)
         if terms.primes != setting.modulus.count:

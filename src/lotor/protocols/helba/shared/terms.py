@@ -1,6 +1,7 @@
 """The terms of a run in the shared form: everything that is public about it."""
 
 from hashlib import sha256
+from typing import TypeVar
 
 import msgspec
 
@@ -67,15 +68,23 @@ class HelbaSharedTerms(msgspec.Struct, frozen=True, tag=WIRE + "terms", kw_only=
         RewardScale(self.low, self.high)
 
 
+T = TypeVar("T", bound=HelbaSharedTerms)
+
+
 def shared_terms_from(data: bytes) -> HelbaSharedTerms:
     """The terms in these bytes, if a run can keep them."""
+    return read_terms(HelbaSharedTerms, data, "user")
+
+
+def read_terms(kind: type[T], data: bytes, opener: str) -> T:
+    """The terms that somebody ordered, if a run can keep them."""
     try:
-        terms = msgspec.msgpack.decode(data, type=HelbaSharedTerms)
+        terms = msgspec.msgpack.decode(data, type=kind)
         terms.check()
     except UNREADABLE:
         raise ProtocolError(
             "this version of helba cannot read these terms: let all parties run the same version"
         ) from None
     except InputError as error:
-        raise ProtocolError(f"the user ordered an impossible run: {error}") from None
+        raise ProtocolError(f"the {opener} ordered an impossible run: {error}") from None
     return terms

@@ -2,23 +2,19 @@
 
 from collections.abc import Mapping
 from hashlib import sha256
-from math import sqrt
 
 import numpy as np
 
 from lotor.core.effects import (
-    HIDDEN,
     Checkpoint,
     Decision,
-    Observe,
     Once,
     Pull,
     Receive,
     Send,
     Steps,
 )
-from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import Floats
+from lotor.core.errors import ProtocolError
 from lotor.crypto.ot import Delta, OfferedRows, ProductSender
 from lotor.crypto.prf import KEY_BYTES, derive_key, new_key
 from lotor.crypto.residues import Residues
@@ -30,6 +26,8 @@ from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import ReadingSide
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.helba.shared.algebra import HiddenEstimate
+from lotor.protocols.helba.shared.asking import observed_contexts
+from lotor.protocols.helba.shared.calls import column_total, offered_rows
 from lotor.protocols.helba.shared.messages import (
     WIRE,
     ContextWords,
@@ -187,7 +185,7 @@ class HelbaSharedUser(Party):
         rows = yield from self._offered(t)
         if memory.start == t:
             yield from self._renew(t, rows.pop(0))
-        x = self._checked((yield self._question(t)), t)
+        x = yield from observed_contexts(setting, t)
         contexts, order = terms.grid.contexts(x), self._ties.order(t)
         vectors = self._known_estimate.vectors(t, [contexts[arm] for arm in order])
         # Two vectors under the same rows would show the server their difference.
@@ -214,13 +212,8 @@ class HelbaSharedUser(Party):
         if setting.starts(t, memory.start):
             memory.start = t
             batches = [setting.estimate_products(t), *batches]
-        size = sum(batch.column_bytes for batch in batches)
-        columns = yield from receive_parts("server", ProductColumns, t, size)
-        rows = []
-        for batch in batches:
-            here, columns = columns[: batch.column_bytes], columns[batch.column_bytes :]
-            rows.append(self._products.rows(batch.number, batch.modulus, here, batch.shape))
-        return rows
+        columns = yield from receive_parts("server", ProductColumns, t, column_total(batches))
+        return offered_rows(self._products, batches, columns)
 
     def _renew(self, t: int, rows: OfferedRows) -> Steps[None]:
         """Steps 7 and 8: A and e of the batch that begins with round t."""
@@ -260,23 +253,3 @@ class HelbaSharedUser(Party):
 
     def _send_update(self, t: int, update: Residues) -> Steps[None]:
         yield Send("server", CoveredUpdate(round_place(t), to_words(update)))
-
-    def _question(self, t: int) -> Observe:
-        """Ask for all arms' contexts of round t, one after the other."""
-        terms = self._setting.terms
-        longest = sqrt(terms.arms) * self._setting.policy.L
-        # The pull has another name, so that an operator can tell which of the two is in doubt.
-        decision = Decision(terms.run, t, HIDDEN, f"{terms.run}/contexts/{t}")
-        return Observe(decision, (0, terms.arms * terms.d), longest)
-
-    def _checked(self, numbers: tuple[float, ...], t: int) -> Floats:
-        terms = self._setting.terms
-        if len(numbers) != terms.arms * terms.d:
-            raise InputError(
-                f"there are {len(numbers)} numbers for the contexts of round {t}, not "
-                f"{terms.arms * terms.d}: give one context of {terms.d} numbers for each of "
-                f"{terms.arms} arms, one after the other"
-            )
-        x: Floats = np.array(numbers, dtype=np.float64).reshape(terms.arms, terms.d)
-        self._setting.policy.check_contexts(x)
-        return x
