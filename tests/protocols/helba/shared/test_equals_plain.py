@@ -1,4 +1,6 @@
-"""The first test of the form: the same arms and the same total as plain, literally."""
+"""The first test of both forms: the same arms and the same total as plain, literally."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +28,7 @@ def assert_equals_plain(
     return secure
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=45, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     policy=st.sampled_from(POLICIES),
     kind=st.sampled_from(KINDS),
@@ -35,6 +37,7 @@ def assert_equals_plain(
     rounds=st.integers(1, 24),
     seed=st.integers(0, 2**32),
     bits=st.tuples(st.integers(1, 16), st.integers(1, 12)),
+    users=st.sampled_from([None, None, 1, 2, 5]),
 )
 def test_secure_equals_plain_arm_by_arm(
     policy: BatchedOFUL,
@@ -44,11 +47,14 @@ def test_secure_equals_plain_arm_by_arm(
     rounds: int,
     seed: int,
     bits: tuple[int, int],
+    users: int | None,
 ) -> None:
     table = contexts(seed, rounds=rounds, arms=k, d=d, longest=policy.L, kind=kind)
     theta = np.random.default_rng(seed).uniform(-0.5, 0.5, size=d) / d
     arms = LinearContexts(table, theta, noise_sd=0.0 if seed % 3 else 0.5)
     helba = lotor.Helba(policy, context_bits=bits[0], reward_bits=bits[1])
+    if users is not None:
+        helba = replace(helba, servers=2, users=users)
     assert_equals_plain(helba, arms, rounds, seed)
 
 
@@ -66,42 +72,51 @@ class Extreme(LinearContexts):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("d", [1, 3])
-def test_extreme_rewards_and_contexts(policy: BatchedOFUL, d: int) -> None:
+@pytest.mark.parametrize(("d", "servers"), [(1, 1), (3, 1), (2, 2)])
+def test_extreme_rewards_and_contexts(policy: BatchedOFUL, d: int, servers: int) -> None:
     table = contexts(d, rounds=20, arms=3, d=d, longest=policy.L, kind="longest")
     arms = Extreme(table, np.full(d, 0.5 / d), noise_sd=0.5)
-    assert_equals_plain(lotor.Helba(policy), arms, 20, 4)
+    assert_equals_plain(lotor.Helba(policy, servers=servers), arms, 20, 4)
 
 
-@pytest.mark.parametrize("policy", [QUADRATIC, ROOT])
-def test_ties_all_the_way(policy: BatchedOFUL) -> None:
+@pytest.mark.parametrize("helba", [lotor.Helba(), lotor.Helba(ROOT), lotor.Helba(servers=2)])
+def test_ties_all_the_way(helba: lotor.Helba) -> None:
     same = contexts(1, rounds=30, arms=6, d=2, longest=5.5, kind="equal")
-    result = assert_equals_plain(lotor.Helba(policy), LinearContexts(same, [0.1, 0.1]), 30, 3)
+    result = assert_equals_plain(helba, LinearContexts(same, [0.1, 0.1]), 30, 3)
     assert len(set(result.arms or [])) > 3
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.1, 0.5, 3.0])
-def test_batches_of_all_lengths(eta: float) -> None:
+@pytest.mark.parametrize("servers", [1, 2])
+def test_batches_of_all_lengths(eta: float, servers: int) -> None:
     toy = LinearContexts.toy(40, seed=2)
-    result = assert_equals_plain(lotor.Helba(BatchedOFUL(eta=eta)), toy, 40, 2)
+    helba = lotor.Helba(BatchedOFUL(eta=eta), servers=servers)
+    result = assert_equals_plain(helba, toy, 40, 2)
     assert result.operations["product_words"] > 0
 
 
-def test_a_single_round() -> None:
-    assert_equals_plain(lotor.Helba(), LinearContexts.toy(1, seed=1), 1, 1)
+@pytest.mark.parametrize("helba", [lotor.Helba(), lotor.Helba(servers=2, users=3)])
+def test_a_single_round(helba: lotor.Helba) -> None:
+    assert_equals_plain(helba, LinearContexts.toy(1, seed=1), 1, 1)
 
 
-@pytest.mark.parametrize(("policy", "rounds"), [(QUADRATIC, 6), (ROOT, 3)])
-def test_ten_dimensions_and_arms(policy: BatchedOFUL, rounds: int) -> None:
+@pytest.mark.parametrize(
+    ("helba", "rounds"),
+    [(lotor.Helba(), 6), (lotor.Helba(ROOT), 3), (lotor.Helba(servers=2, users=3), 3)],
+)
+def test_ten_dimensions_and_arms(helba: lotor.Helba, rounds: int) -> None:
     arms = LinearContexts.random(rounds, arms=10, d=10, seed=3)
-    assert_equals_plain(lotor.Helba(policy), arms, rounds, 3)
+    assert_equals_plain(helba, arms, rounds, 3)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("policy", "rounds"), [(QUADRATIC, 130), (ROOT, 60)])
-def test_many_rounds_of_ten_dimensions_and_arms(policy: BatchedOFUL, rounds: int) -> None:
+@pytest.mark.parametrize(
+    ("helba", "rounds"),
+    [(lotor.Helba(), 130), (lotor.Helba(ROOT), 60), (lotor.Helba(ROOT, servers=2), 12)],
+)
+def test_many_rounds_of_ten_dimensions_and_arms(helba: lotor.Helba, rounds: int) -> None:
     arms = LinearContexts.random(rounds, arms=10, d=10, seed=4)
-    assert_equals_plain(lotor.Helba(policy), arms, rounds, 4)
+    assert_equals_plain(helba, arms, rounds, 4)
 
 
 @pytest.mark.parametrize("policy", [QUADRATIC, ROOT])
