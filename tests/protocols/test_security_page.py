@@ -10,6 +10,7 @@ from golden.commands import tree
 from golden.surface import walk
 from lotor.protocols.helba.paper import leakage as helba
 from lotor.protocols.helba.shared import leakage as hidden
+from lotor.protocols.helba.two_servers import leakage as two_servers
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
 from lotor.protocols.linucb_ds.shared import leakage as linear_shared
@@ -22,7 +23,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, shared, dealt, linear_shared, linear_dealt)
+PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])

@@ -176,7 +176,9 @@ def test_options_that_belong_to_another_form() -> None:
 def test_condition_8_and_a_dealer_are_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r"tell the server a bit .* form='paper'"):
         lotor.Helba(BatchedOFUL(index="sqrt", C=1.0))
-    with pytest.raises(InputError, match=r"users who come and go: choose shared or paper"):
+    with pytest.raises(
+        InputError, match=r"users who come and go: choose shared or two-servers or paper"
+    ):
         lotor.Helba(form="dealt")
 
 

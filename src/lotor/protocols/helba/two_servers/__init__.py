@@ -1,4 +1,4 @@
 """HELBA with two servers: users share no key, and a user with one server learns nothing of others.
 
-docs/security/private-contexts.md has the steps and the argument.
+docs/security/two-servers.md has the steps and the argument.
 """

@@ -60,7 +60,7 @@ class HiddenModel(HiddenEstimate):
         return found
 
 
-class ModelShare:
+class HelbaModelShare:
     """One server's share of a batch's model: uniform numbers."""
 
     def __init__(
@@ -72,13 +72,15 @@ class ModelShare:
         self._blocks = blocks
 
     def __repr__(self) -> str:
-        return f"<ModelShare of the batch from round {self.start}>"
+        return f"<HelbaModelShare of the batch from round {self.start}>"
 
     def to_bytes(self) -> bytes:
         return b"".join(map(to_words, self._blocks))
 
     @classmethod
-    def from_bytes(cls, setting: HelbaTwoServersSetting, start: int, data: bytes) -> "ModelShare":
+    def from_bytes(
+        cls, setting: HelbaTwoServersSetting, start: int, data: bytes
+    ) -> "HelbaModelShare":
         blocks = []
         for call in setting.model_products(start):
             shape = call.shape[0], call.length, call.modulus.count

@@ -31,12 +31,12 @@ from lotor.protocols.helba.two_servers.messages import (
     RenewalColumns,
     ScoreDifferences,
 )
-from lotor.protocols.helba.two_servers.pad_server import HelbaPadServer
+from lotor.protocols.helba.two_servers.pad_server import PadServer
 from lotor.protocols.helba.two_servers.pads import OwnPads, padded_update
-from lotor.protocols.helba.two_servers.server import HelbaServer
+from lotor.protocols.helba.two_servers.server import PaddedServer
 from lotor.protocols.helba.two_servers.setting import RENEWAL_EPOCH, HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.terms import two_servers_terms_from
-from lotor.protocols.helba.two_servers.user import HelbaUser
+from lotor.protocols.helba.two_servers.user import PaddedUser
 
 P = TypeVar("P")
 
@@ -78,7 +78,7 @@ class GapsFromServerShares(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         setting = _setting(view)
-        server = _party(view, HelbaServer)
+        server = _party(view, PaddedServer)
         if server is None:
             return NOT_TRIED
         modulus = setting.score_moduli[0]
@@ -104,7 +104,7 @@ class GapsFromPaddedEstimates(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         setting = _setting(view)
-        party = _party(view, HelbaPadServer)
+        party = _party(view, PadServer)
         if party is None:
             return NOT_TRIED
         found = hidden_estimates(setting, view, party)
@@ -115,7 +115,7 @@ class GapsFromPaddedEstimates(Attack):
 
 
 def hidden_estimates(
-    setting: HelbaTwoServersSetting, view: View, party: HelbaPadServer
+    setting: HelbaTwoServersSetting, view: View, party: PadServer
 ) -> dict[int, Numbers]:
     """A and e of each batch, computed again from the pad server's keys and messages."""
     memory, modulus, d = party._memory, setting.modulus, setting.terms.d
@@ -152,8 +152,8 @@ def _party(view: View, kind: type[P]) -> P | None:
 
 def _key(view: View, user: str) -> bytes:
     """The pad key of a user, if the view has it; else that of a user in it, or a fresh one."""
-    server = _party(view, HelbaPadServer)
+    server = _party(view, PadServer)
     if server is not None:
         return server._memory.user_keys[user]
-    helper = _party(view, HelbaUser)
+    helper = _party(view, PaddedUser)
     return new_key() if helper is None else helper._memory.pad_key

@@ -11,19 +11,19 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class HelbaCustomerMemory(Memory, tag=WIRE + "customer"):
+class PaddedCustomerMemory(Memory, tag=WIRE + "customer"):
     """It has no secrets."""
 
 
-class HelbaCustomer(Party):
+class PaddedCustomer(Party):
     """Step 14."""
 
     def __init__(self, terms: HelbaTwoServersTerms, *, snapshot: bytes | None = None) -> None:
         self._terms = terms
         self._memory = (
-            HelbaCustomerMemory(party="customer", run=terms.run)
+            PaddedCustomerMemory(party="customer", run=terms.run)
             if snapshot is None
-            else restored(HelbaCustomerMemory, snapshot, "customer", terms.run)
+            else restored(PaddedCustomerMemory, snapshot, "customer", terms.run)
         )
 
     def operations(self) -> Mapping[str, int]:

@@ -1,6 +1,6 @@
 """Who sees what with two servers, who holds which key, and how each message is protected.
 
-docs/security/private-contexts.md has the argument; `lotor audit helba --servers 2` attacks recorded
+docs/security/two-servers.md has the argument; `lotor audit helba --servers 2` attacks recorded
 views.
 """
 

@@ -1,7 +1,7 @@
 """What the form with two servers exchanges besides garbled circuits, in the order of its steps.
 
 `place` is the round that a message belongs to, with the number of a part where it may be cut; all
-else has a width that is fixed for a run. docs/security/private-contexts.md numbers the steps.
+else has a width that is fixed for a run. docs/security/two-servers.md numbers the steps.
 """
 
 from lotor.protocols.garbled.messages import GarbledMessage, PlacedGarbledMessage

@@ -35,7 +35,7 @@ from lotor.protocols.helba.shared.wire import (
     send_parts,
     to_words,
 )
-from lotor.protocols.helba.two_servers.algebra import HiddenModel, ModelShare
+from lotor.protocols.helba.two_servers.algebra import HelbaModelShare, HiddenModel
 from lotor.protocols.helba.two_servers.messages import (
     WIRE,
     ModelWords,
@@ -62,7 +62,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class HelbaPadServerMemory(Memory, tag=WIRE + "pad-server"):
+class PadServerMemory(Memory, tag=WIRE + "pad-server"):
     """The users' keys; `product_key` is for the base transfers of products, whose result is
     `product_pairs`. `pads` are those of all updates before round t; `model` is this server's share
     of the model of the batch that began with round `start`."""
@@ -76,21 +76,21 @@ class HelbaPadServerMemory(Memory, tag=WIRE + "pad-server"):
     model: bytes = b""
 
 
-class HelbaPadServer(Party):
+class PadServer(Party):
     """Steps 1 to 7, 10 and 14."""
 
     def __init__(self, setting: HelbaTwoServersSetting, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            HelbaPadServerMemory(
+            PadServerMemory(
                 party=PAD_SERVER, run=run, garbler=GarblerState.fresh(), product_key=new_key()
             )
             if snapshot is None
-            else restored(HelbaPadServerMemory, snapshot, PAD_SERVER, run)
+            else restored(PadServerMemory, snapshot, PAD_SERVER, run)
         )
         self._side: CodingSide | None = None
-        self._model: ModelShare | None = None
+        self._model: HelbaModelShare | None = None
         self._words = 0
 
     def operations(self) -> Mapping[str, int]:
@@ -208,7 +208,7 @@ class HelbaPadServer(Party):
             )
             sent.append(words)
             blocks.append(share)
-        self._model = ModelShare(self._setting, t, blocks)
+        self._model = HelbaModelShare(self._setting, t, blocks)
         self._memory.model = self._model.to_bytes()
         yield from send_parts(SERVER, ModelWords, t, b"".join(sent))  # step 6
 
@@ -220,11 +220,11 @@ class HelbaPadServer(Party):
         return offered_rows(self._renewals, calls, columns)
 
     @property
-    def _known_model(self) -> ModelShare:
+    def _known_model(self) -> HelbaModelShare:
         """That of the batch; after a restart it is read from memory."""
         if self._model is None:
             memory = self._memory
-            self._model = ModelShare.from_bytes(self._setting, memory.start, memory.model)
+            self._model = HelbaModelShare.from_bytes(self._setting, memory.start, memory.model)
         return self._model
 
     def _add_pads(self, t: int) -> None:

@@ -30,7 +30,7 @@ from lotor.protocols.helba.shared.wire import (
     send_parts,
     to_words,
 )
-from lotor.protocols.helba.two_servers.algebra import HidingModel, ModelShare
+from lotor.protocols.helba.two_servers.algebra import HelbaModelShare, HidingModel
 from lotor.protocols.helba.two_servers.messages import (
     WIRE,
     ModelWords,
@@ -59,7 +59,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class HelbaServerMemory(Memory, tag=WIRE + "server"):
+class PaddedServerMemory(Memory, tag=WIRE + "server"):
     """R and s are derived from `hiding_key`; `product_key` is for the base transfers of products,
     whose result is `product_seeds`. `sums` are those before round t, under pads; `model` is this
     server's share of the model of the batch that began with round `start`."""
@@ -73,14 +73,14 @@ class HelbaServerMemory(Memory, tag=WIRE + "server"):
     model: bytes = b""
 
 
-class HelbaServer(Party):
+class PaddedServer(Party):
     """Steps 2 to 6, 9, 11 and 14."""
 
     def __init__(self, setting: HelbaTwoServersSetting, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            HelbaServerMemory(
+            PaddedServerMemory(
                 party=SERVER,
                 run=run,
                 evaluator=EvaluatorState.fresh(),
@@ -88,10 +88,10 @@ class HelbaServer(Party):
                 product_key=new_key(),
             )
             if snapshot is None
-            else restored(HelbaServerMemory, snapshot, SERVER, run)
+            else restored(PaddedServerMemory, snapshot, SERVER, run)
         )
         self._side: SigningSide | None = None
-        self._model: ModelShare | None = None
+        self._model: HelbaModelShare | None = None
         self._transfers = 0
 
     def operations(self) -> Mapping[str, int]:
@@ -187,15 +187,15 @@ class HelbaServer(Party):
         yield Send(PAD_SERVER, PaddedEstimate(round_place(t), to_words(covered)))
         words = yield from receive_parts(PAD_SERVER, ModelWords, t, word_total(calls))
         blocks = received_shares(self._renewals, calls, rows[1:], words, PAD_SERVER)
-        self._model = ModelShare(self._setting, t, blocks)
+        self._model = HelbaModelShare(self._setting, t, blocks)
         memory.model = self._model.to_bytes()
 
     @property
-    def _known_model(self) -> ModelShare:
+    def _known_model(self) -> HelbaModelShare:
         """That of the batch; after a restart it is read from memory."""
         if self._model is None:
             memory = self._memory
-            self._model = ModelShare.from_bytes(self._setting, memory.start, memory.model)
+            self._model = HelbaModelShare.from_bytes(self._setting, memory.start, memory.model)
         return self._model
 
     def _offered(self, t: int) -> Steps[list[OfferedRows]]:

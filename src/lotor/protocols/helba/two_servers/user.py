@@ -25,7 +25,7 @@ from lotor.protocols.party import Party
 from lotor.protocols.plain.optimistic import TieDraws
 
 
-class HelbaUserMemory(Memory, tag=WIRE + "user"):
+class PaddedUserMemory(Memory, tag=WIRE + "user"):
     """This user's keys, and the sum of its rewards before round t."""
 
     pad_key: bytes
@@ -33,7 +33,7 @@ class HelbaUserMemory(Memory, tag=WIRE + "user"):
     total: int = 0
 
 
-class HelbaUser(Party):
+class PaddedUser(Party):
     """Steps 1, 8, 11, 12 and 13."""
 
     def __init__(
@@ -49,9 +49,9 @@ class HelbaUser(Party):
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            HelbaUserMemory(party=name, run=run, pad_key=new_key(), tie_key=tie_key or new_key())
+            PaddedUserMemory(party=name, run=run, pad_key=new_key(), tie_key=tie_key or new_key())
             if snapshot is None
-            else restored(HelbaUserMemory, snapshot, name, run)
+            else restored(PaddedUserMemory, snapshot, name, run)
         )
 
     def operations(self) -> Mapping[str, int]:
