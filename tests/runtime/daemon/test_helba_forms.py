@@ -1,4 +1,4 @@
-"""HELBA's shared form as daemons: the arms and the total of plain, whoever comes and goes."""
+"""HELBA's forms on shares as daemons: the arms and the total of plain, whoever comes and goes."""
 
 from pathlib import Path
 
@@ -23,6 +23,16 @@ def equals_plain(folder: Path, arms: lotor.LinearContexts, *, restart: bool) -> 
 
 def test_daemons_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
     equals_plain(tmp_path, lotor.LinearContexts.random(24, arms=3, d=2, seed=5), restart=True)
+
+
+def test_two_servers_and_three_users_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
+    helba = lotor.Helba(servers=2)
+    form = helba.in_form()
+    made = Federation(tmp_path / "f", form, form.cast(helba, 24, SEED, 3), SEED)
+    made.prepare()
+    plain = lotor.run(helba.plain(), made.cast.environment, budget=24, seed=SEED)
+    found = played(made, lotor.Helba, "two-servers", 24, restart=True)
+    assert found == (plain.arms, plain.reward)
 
 
 @pytest.mark.long

@@ -65,10 +65,11 @@ def several_users(*, budget: int, seed: int, policy: str, size: int | None) -> C
     names = HOSPITALS[:count]
     arms = LinearContexts.toy(max(budget, 1), seed=TOY_SEED)
     rounds = _rounds(arms, seed)
-    members = {name: CastMember(name) for name in ("customer", "server", "pad-server")}
+    members = {name: CastMember(name) for name in ("server", "pad-server")}
     for turn, name in enumerate(names):
         own = {t: one for t, one in rounds.items() if (t - 1) % len(names) == turn}
         members[name] = _user(arms, own, draws=True)
+    members["customer"] = CastMember("customer")
     story = (
         f"{len(names)} hospitals ({', '.join(names)}) took turns in {budget} rounds, each with 2 "
         f"arms. Two servers chose by {policy.partition(':')[0]} and learned from all rewards, on "

@@ -31,7 +31,7 @@ class HelbaTwoServersSetting(HelbaSharedSetting):
     terms: HelbaTwoServersTerms
 
     def features(self, x: Sequence[int]) -> list[list[int]]:
-        """What a context brings to each scalar product; `HelbaModelShare.weights` has the same order."""
+        """What a context brings to each scalar product: `weights` of a model has the same order."""
         squares = [x[a] * x[b] for a, b in self.pairs]
         return [[*x], [*squares, 1]] if self.index.rooted else [[*squares, *x]]
 
