@@ -12,15 +12,10 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.residues import Modulus, Numbers, Residues, ResidueSource, multiplied
 from lotor.policies.optimistic import BatchedOFUL, Grid, WholeModel
 from lotor.policies.optimistic.whole_model import dot, times
-from lotor.protocols.helba.shared.pads import unpacked
+from lotor.protocols.helba.shared.pads import first_numbers, unpacked, update_numbers
 from lotor.protocols.helba.two_servers.algebra import HelbaModelShare, HiddenModel, HidingModel
 from lotor.protocols.helba.two_servers.form import HelbaTwoServers
-from lotor.protocols.helba.two_servers.pads import (
-    OwnPads,
-    first_sums,
-    padded_contexts,
-    padded_update,
-)
+from lotor.protocols.helba.two_servers.pads import OwnPads, padded_contexts
 from lotor.protocols.helba.two_servers.setting import HelbaTwoServersSetting
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, contexts
 
@@ -50,7 +45,7 @@ class TwoServers:
         self.model = WholeModel(policy, Grid(), d)
         self.start = rounds + 1
         modulus = setting.modulus
-        self.sums = first_sums(setting)
+        self.sums = modulus.residues(first_numbers(setting))
         self.pads = modulus.residues([0] * setting.sums)
         table = contexts(seed, rounds=rounds, arms=1, d=d, longest=policy.L)
         for t, (x,) in enumerate(table, start=1):
@@ -58,8 +53,8 @@ class TwoServers:
             self.model.update(x, reward)
             (row,) = Grid().contexts(x[np.newaxis])
             pad = self.users[t % USERS].update(t)
-            update = padded_update(setting, row, Grid().reward(reward), pad)
-            self.sums = modulus.add(self.sums, update)
+            update = update_numbers(setting, row, Grid().reward(reward)) + pad
+            self.sums = modulus.add(self.sums, modulus.residues(update))
             self.pads = modulus.add(self.pads, modulus.residues(pad))
         self.model._estimate()
         self.hiding = HidingModel(secrets.token_bytes(32), setting, self.start)
@@ -99,13 +94,13 @@ def test_models_and_contexts_give_the_numbers_of_plain(
     (table,) = contexts(seed + 1, rounds=1, arms=3, d=d, longest=policy.L)
     rows, model = Grid().contexts(table), servers.model
     pads = servers.users[0].contexts(t)
-    padded = padded_contexts(setting, rows, pads)
+    padded = padded_contexts(setting, [setting.features(row, t, t) for row in rows], pads)
     found = []
     for modulus, c, pad, m1, m2 in zip(
         setting.score_moduli,
         padded,
         pads,
-        *(share.weights(t) for share in servers.shares()),
+        *(share.weights for share in servers.shares()),
         strict=True,
     ):
         features = modulus.whole(c) - pad
@@ -126,19 +121,18 @@ def test_models_and_contexts_give_the_numbers_of_plain(
 def test_a_share_is_read_as_it_was_written(policy: BatchedOFUL) -> None:
     share, _ = TwoServers(policy, 3, d=2, rounds=2).shares()
     again = HelbaModelShare.from_bytes(share._setting, share.start, share.to_bytes())
-    for t in (3, 4):
-        for one, other in zip(share.weights(t), again.weights(t), strict=True):
-            assert np.array_equal(one, other)
+    for one, other in zip(share.weights, again.weights, strict=True):
+        assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("change", ["lost", "doubled"])
 def test_an_update_that_was_not_counted_once_stops_the_run(change: str) -> None:
     servers = TwoServers(QUADRATIC, 5, d=2, rounds=4)
     modulus = servers.setting.modulus
-    update = padded_update(servers.setting, [1, 2], 3, servers.users[1].update(4))
+    numbers = update_numbers(servers.setting, [1, 2], 3) + servers.users[1].update(4)
     moved = modulus.subtract if change == "lost" else modulus.add
     with pytest.raises(ProtocolError, match="has not summed each of 5 updates once"):
-        servers.hidden(moved(servers.sums, update))
+        servers.hidden(moved(servers.sums, modulus.residues(numbers)))
 
 
 def test_pads_are_used_once_and_are_another_user_s_own() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import count
 
 import pytest
@@ -13,12 +13,17 @@ from helpers import run_openly
 from lotor.core.effects import Message, Observe
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
-from lotor.policies.optimistic import BatchedOFUL
+from lotor.policies.optimistic import BatchedOFUL, WholeIndex
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.helba.two_servers import messages
+from lotor.protocols.helba.two_servers.pad_server import PadServer
+from lotor.protocols.helba.two_servers.server import PaddedServer
 from lotor.protocols.party import Run
+from lotor.runtime.drive import drive
 from lotor.runtime.durable.questions import Question, QuestionLog
 from lotor.runtime.durable.record import Answer
+from lotor.runtime.pulls import features
+from lotor.transport import MemoryTransport
 from one_use import Departure, used_twice
 from power import PowerCuts
 from protocols.helba.shared.stage import QUADRATIC
@@ -183,6 +188,26 @@ def test_a_power_cut_at_every_step_and_a_world_that_answers_otherwise(
     """Nobody may use a place for two values, whatever becomes of the result."""
     for at in range(batch, steps_of(power_cut) + 1, stride):
         assert used_twice(power_cut(Fate(at=at)), *ONE_USE) == []
+
+
+def test_no_server_computes_what_differs_between_machines() -> None:
+    """Factors come from floats: restarted elsewhere, a server might not come to the same bytes."""
+
+    class Factorless(WholeIndex):
+        def factor(self, t: int, start: int) -> int:
+            raise AssertionError("a server computed a factor")
+
+    run = Run("aa", TOY.k, BUDGET, RewardScale(*TOY.reward_range), SEED, TOY, 1)
+    parties = HELBA.parties(run)
+    for name in ("server", "pad-server"):
+        party = parties[name]
+        assert isinstance(party, PaddedServer | PadServer)
+        setting = party._setting
+        assert setting.widths  # a function of d
+        index = Factorless(setting.policy, setting.terms.grid, setting.terms.d)
+        setting.__dict__["index"] = index
+    found = drive(parties, MemoryTransport(), TOY.start(SEED), observe=partial(features, TOY))
+    assert found["customer"].output == plain().reward
 
 
 def test_contexts_that_are_not_on_the_disk_use_pads_twice(monkeypatch: pytest.MonkeyPatch) -> None:

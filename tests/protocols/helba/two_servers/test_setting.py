@@ -116,6 +116,8 @@ def test_what_waits_for_an_acknowledgement_fits_a_connection() -> None:
         assert setting.schedule.size * setting.round_bytes <= 24 << 20
     with pytest.raises(InputError, match="shorter contexts or fewer arms, or a coarser grid"):
         costs_of(budget=130, arms=40, d=30)
+    with pytest.raises(InputError, match="MiB ahead of a round, and 62 MiB is the most"):
+        costs_of(ROOT, budget=130, arms=200, d=5)
 
 
 def test_servers_and_form_say_the_same() -> None:

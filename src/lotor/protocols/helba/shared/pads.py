@@ -26,27 +26,36 @@ class UserPads:
 
     def first(self) -> Residues:
         """The update before round 1, which brings the ridge."""
-        setting = self._setting
-        diagonal = [setting.index.ridge * (a == b) for a, b in setting.pairs]
-        return self._covered(0, [*diagonal, *[0] * setting.terms.d])
+        return self._covered(0, first_numbers(self._setting))
 
     def update(self, t: int, x: Sequence[int], reward: int) -> Residues:
         """What the server adds to its sums after round t."""
-        pairs = [x[a] * x[b] for a, b in self._setting.pairs]
-        return self._covered(t, [*pairs, *(reward * number for number in x)])
+        return self._covered(t, update_numbers(self._setting, x, reward))
 
     def after(self, t: int) -> tuple[Numbers, Numbers, int]:
         """The pads of V, of g and of the count, once the updates up to that of round t are in."""
         return unpacked(self._pad(t), self._setting)
 
-    def _covered(self, t: int, numbers: list[int]) -> Residues:
-        covered = np.array([*numbers, 1], object) + self._pad(t)
+    def _covered(self, t: int, numbers: Numbers) -> Residues:
+        covered = numbers + self._pad(t)
         if t > 0:
             covered = covered - self._pad(t - 1)
         return self._setting.modulus.residues(covered)
 
     def _pad(self, t: int) -> Numbers:
         return self._source.numbers(_PADS, t, self._setting.sums)
+
+
+def first_numbers(setting: HelbaSharedSetting) -> Numbers:
+    """V before round 1, which is the ridge; g, which is 0; and that this counts as one update."""
+    diagonal = [setting.index.ridge * (a == b) for a, b in setting.pairs]
+    return np.array([*diagonal, *[0] * setting.terms.d, 1], object)
+
+
+def update_numbers(setting: HelbaSharedSetting, x: Sequence[int], reward: int) -> Numbers:
+    """x x^T, r x and a count of 1."""
+    squares = [x[a] * x[b] for a, b in setting.pairs]
+    return np.array([*squares, *(reward * number for number in x), 1], object)
 
 
 def unpacked(numbers: Numbers, setting: HelbaSharedSetting) -> tuple[Numbers, Numbers, int]:

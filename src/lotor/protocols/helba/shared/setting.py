@@ -26,6 +26,8 @@ from lotor.protocols.helba.shared.terms import HelbaSharedTerms
 WORD_BYTES: Final = 8
 MOST_ROUND_BYTES: Final = 24 << 20
 """What one round's products may take, one way: a connection holds 64 MiB at most."""
+MOST_AHEAD_BYTES: Final = 62 << 20
+"""What may wait at a party, circuits included: it refuses a peer that is 64 MiB ahead of it."""
 MOST_DISTANCE: Final = -35
 """log2 of how far views may be from perfect ones, over the whole run."""
 
@@ -35,7 +37,7 @@ _ESTIMATE, _LINEAR, _SQUARED = range(_KINDS)
 
 
 class ProductCall(NamedTuple):
-    """Products of the server's numbers, (groups, numbers), with the user's vectors."""
+    """Products of the chooser's numbers, (groups, numbers), with the sender's vectors."""
 
     number: int
     modulus: Modulus
@@ -179,6 +181,17 @@ class HelbaSharedSetting:
         calls = [*self.renewal_products(1), *self.score_products(1)]
         return max(sum(one.column_bytes for one in calls), sum(one.word_bytes for one in calls))
 
+    @property
+    def ahead_bytes(self) -> int:
+        """What may wait at a party that was restarted and waits for a third one.
+
+        That is all of a batch, with the circuits and the first columns of the next one.
+        """
+        schedule, tables = self.schedule, self.circuit.table_bytes
+        calls = [*self.renewal_products(1), *self.score_products(1)]
+        columns = sum(call.column_bytes for call in calls)
+        return schedule.size * (tables + schedule.label_bytes + self.round_bytes) + columns
+
     def starts(self, t: int, start: int) -> bool:
         """Whether a batch starts with round t, if the one before began with `start`."""
         return t == 1 or self.policy.due(t, start)
@@ -265,6 +278,12 @@ class HelbaSharedSetting:
                 f"one round's products of d = {self.terms.d} and {self.terms.arms} arms take "
                 f"{self.round_bytes >> 20} MiB, and {MOST_ROUND_BYTES >> 20} MiB is the most: give "
                 "shorter contexts or fewer arms, or a coarser grid"
+            )
+        if self.ahead_bytes > MOST_AHEAD_BYTES:
+            raise InputError(
+                f"circuits and products for {self.terms.arms} arms take {self.ahead_bytes >> 20} "
+                f"MiB ahead of a round, and {MOST_AHEAD_BYTES >> 20} MiB is the most: give fewer "
+                "arms, or a coarser grid"
             )
 
 

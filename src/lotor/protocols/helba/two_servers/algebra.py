@@ -10,6 +10,7 @@ root, det(V) adj(V) and det(V)^2 come out of R and 1 over det(R)^2 in the same w
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import gmpy2
 import numpy as np
@@ -89,18 +90,16 @@ class HelbaModelShare:
             blocks.append(from_words(here, call.modulus, "this party").reshape(shape))
         return cls(setting, start, blocks)
 
-    def weights(self, t: int) -> list[Residues]:
-        """A share of what features are multiplied with in round t, for each scalar product."""
-        index, moduli = self._setting.index, self._setting.score_moduli
-        calls = self._setting.model_products(t)
+    @cached_property
+    def weights(self) -> list[Residues]:
+        """A share of what features are multiplied with, for each scalar product."""
+        moduli, calls = self._setting.score_moduli, self._setting.model_products(self.start)
         blocks = [call.modulus.whole(each) for call, each in zip(calls, self._blocks, strict=True)]
-        if not index.rooted:
+        if not self._setting.index.rooted:
             (both,) = blocks
-            squares = self._folded(both[:, :-1]) * index.factor(t, self.start)
-            return [moduli[0].residues(np.append(squares, both[:, -1]))]
+            return [moduli[0].residues(np.append(self._folded(both[:, :-1]), both[:, -1]))]
         straight, square, constant = blocks
-        b, e = index.squares(t, self.start)
-        under = np.append(self._folded(square) * b, constant[0] * e)
+        under = np.append(self._folded(square), constant[0])
         return [moduli[0].residues(straight[:, 0]), moduli[1].residues(under)]
 
     def _folded(self, matrix: Numbers) -> Numbers:

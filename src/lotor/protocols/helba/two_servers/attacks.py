@@ -21,7 +21,7 @@ from lotor.protocols.helba.shared.attacks import (
     real_gaps,
     words_sent,
 )
-from lotor.protocols.helba.shared.pads import unpacked
+from lotor.protocols.helba.shared.pads import unpacked, update_numbers
 from lotor.protocols.helba.shared.shares import ChosenShares
 from lotor.protocols.helba.shared.wire import from_words, round_place
 from lotor.protocols.helba.two_servers.algebra import HiddenModel
@@ -32,7 +32,7 @@ from lotor.protocols.helba.two_servers.messages import (
     ScoreDifferences,
 )
 from lotor.protocols.helba.two_servers.pad_server import PadServer
-from lotor.protocols.helba.two_servers.pads import OwnPads, padded_update
+from lotor.protocols.helba.two_servers.pads import OwnPads
 from lotor.protocols.helba.two_servers.server import PaddedServer
 from lotor.protocols.helba.two_servers.setting import RENEWAL_EPOCH, HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.terms import two_servers_terms_from
@@ -61,7 +61,8 @@ class OthersUncovered(Attack):
                 continue
             (x,) = terms.grid.contexts(world.contexts_at(t)[arm][np.newaxis])
             paid = terms.grid.reward(terms.scale.total(fixed_reward(setting, truth, t), 1))
-            update = padded_update(setting, x, paid, pads[user].update(t))
+            numbers = update_numbers(setting, x, paid) + pads[user].update(t)
+            update = setting.modulus.residues(numbers)
             right += sent.get(round_place(t)) == update.astype("<u8").tobytes()
             of += 1
         return Score(right, of, 0.0)

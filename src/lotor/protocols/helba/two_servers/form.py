@@ -1,6 +1,7 @@
 """HELBA with two servers, between which everything that users bring is shared."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from msgspec.structs import asdict
@@ -44,9 +45,19 @@ class HelbaTwoServers(HelbaShared):
     hubs: ClassVar[tuple[str, ...]] = (SERVER, PAD_SERVER)
     apart: ClassVar[str] = "the server and the pad server"
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = ((SERVER, PAD_SERVER),)
-    harmless: ClassVar[tuple[tuple[str, ...], ...]] = ((SERVER, "user"), (PAD_SERVER, "user"))
+    harmless: ClassVar[tuple[tuple[str, ...], ...]] = (
+        (SERVER, "user"),
+        (PAD_SERVER, "user"),
+        ("user", "user"),
+        ("customer", SERVER),
+        ("customer", PAD_SERVER),
+    )
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
+
+    def audited(self, protocol: Helba, environment: Environment) -> Helba:  # noqa: ARG002
+        """So many users that two of them leave others whom they could learn something of."""
+        return protocol if protocol.users > 2 else replace(protocol, users=3)
 
     def simulated(self, protocol: Helba, run: Run) -> Mapping[str, Sequence[Member]]:
         arms = linear_contexts(run, protocol.policy)

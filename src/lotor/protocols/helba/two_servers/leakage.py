@@ -71,8 +71,8 @@ MEASURED: dict[str, Finding] = {
         sees="its own contexts, arms and rewards; a table and tags of outputs of its own rounds",
         paper="the arm",
         measured=(
-            "the arms of its own rounds, and nothing else: nothing of other users, even together "
-            "with one server"
+            "the arms of its own rounds, and nothing else of other users, even together with one "
+            "server"
         ),
         evidence=(
             "Its pads are its own, and the circuit shows one bit for each arm. It takes no part in "

@@ -16,7 +16,7 @@ class UserPadKey(GarbledMessage, frozen=True, tag=WIRE + "pad-key"):
     key: bytes
 
 
-class PadServerTerms(GarbledMessage, frozen=True, tag=WIRE + "terms"):
+class PadServerTerms(GarbledMessage, frozen=True, tag=WIRE + "same-terms"):
     """Step 1, pad server to server, once all users have told the same: the digest of the terms."""
 
     digest: bytes

@@ -148,7 +148,7 @@ class PadServer(Party):
             memory.start = t
             yield from self._renew(t)
         user, place = setting.terms.user_of(t), round_place(t)
-        contexts, model = self._contexts(t), self._known_model.weights(t)
+        contexts, model = self._contexts(t), self._known_model.weights
         rows = yield from self._choose(t, contexts, model)
         calls = setting.score_products(t)
         words = yield from receive_parts(SERVER, ScoreWords, t, word_total(calls))  # step 9
@@ -185,7 +185,10 @@ class PadServer(Party):
         """Steps 4 to 6: a share of the model of the batch that begins with round t."""
         memory, setting, modulus = self._memory, self._setting, self._setting.modulus
         d = setting.terms.d
-        estimate, *rows = yield from self._offered(t)
+        calls = setting.renewal_products(t)
+        columns = yield from receive_parts(SERVER, RenewalColumns, t, column_total(calls))
+        estimate, *rows = offered_rows(self._renewals, calls, columns)
+        self._words += sum(call.words for call in calls)
         pads = unpacked(modulus.whole(from_words(memory.pads, modulus, PAD_SERVER)), setting)
         vectors = np.broadcast_to(modulus.residues(pads[0]), (d + 1, d, d, modulus.count))
         words, share = self._renewals.send(estimate, vectors)
@@ -194,7 +197,7 @@ class PadServer(Party):
         size = WORD_BYTES * (d * (d + 1) + 1) * modulus.count
         expect(answer, round_place(t), SERVER, words=size)
         # Two vectors under the same rows would show the server their difference.
-        yield Once(round_place(t) + sha256(answer.words).digest())
+        yield Once(round_place(t) + sha256(columns + answer.words).digest())
         covered = from_words(answer.words, modulus, SERVER)
         hidden, _ = HiddenModel.opened(setting, t, covered, pads, share)
         yield from self._share_model(t, rows, hidden)
@@ -211,13 +214,6 @@ class PadServer(Party):
         self._model = HelbaModelShare(self._setting, t, blocks)
         self._memory.model = self._model.to_bytes()
         yield from send_parts(SERVER, ModelWords, t, b"".join(sent))  # step 6
-
-    def _offered(self, t: int) -> Steps[list[OfferedRows]]:
-        """Step 4: the rows of a new estimate's products, from the server's choices."""
-        calls = self._setting.renewal_products(t)
-        self._words += sum(call.words for call in calls)
-        columns = yield from receive_parts(SERVER, RenewalColumns, t, column_total(calls))
-        return offered_rows(self._renewals, calls, columns)
 
     @property
     def _known_model(self) -> HelbaModelShare:

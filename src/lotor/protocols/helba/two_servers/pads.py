@@ -46,27 +46,13 @@ class OwnPads:
         return ResidueSource(self._key, TOTAL_MODULUS).numbers(_TOTAL, 0, 2)
 
 
-def padded_update(
-    setting: HelbaTwoServersSetting, x: Sequence[int], reward: int, pad: Numbers
-) -> Residues:
-    """x x^T, r x and a count of 1, plus the pad."""
-    squares = [x[a] * x[b] for a, b in setting.pairs]
-    numbers = np.array([*squares, *(reward * number for number in x), 1], object)
-    return setting.modulus.residues(numbers + pad)
-
-
 def padded_contexts(
-    setting: HelbaTwoServersSetting, contexts: Sequence[Sequence[int]], pads: Sequence[Numbers]
+    setting: HelbaTwoServersSetting,
+    features: Sequence[Sequence[Sequence[int]]],
+    pads: Sequence[Numbers],
 ) -> list[Residues]:
     """The features of all arms plus the pads, (arms, features, primes) for each scalar product."""
-    features = [setting.features(x) for x in contexts]
     return [
         modulus.residues(np.array([each[part] for each in features], object) + pad)
         for part, (modulus, pad) in enumerate(zip(setting.score_moduli, pads, strict=True))
     ]
-
-
-def first_sums(setting: HelbaTwoServersSetting) -> Residues:
-    """V before round 1, which is public: the ridge. It counts as one update."""
-    diagonal = [setting.index.ridge * (a == b) for a, b in setting.pairs]
-    return setting.modulus.residues([*diagonal, *[0] * setting.terms.d, 1])

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
 from lotor.crypto.garbling import HashKeys
-from lotor.crypto.ot import TRANSFERS, ChosenRows, Delta, OfferedRows, ProductChooser, ProductSender
+from lotor.crypto.ot import TRANSFERS, ChosenRows, Delta, ProductChooser, ProductSender
 from lotor.crypto.prf import derive_key, new_key
 from lotor.crypto.residues import Residues
 from lotor.protocols.garbled.evaluator import EvaluatorState
@@ -20,6 +20,7 @@ from lotor.protocols.helba.shared.calls import (
     received_shares,
     word_total,
 )
+from lotor.protocols.helba.shared.pads import first_numbers
 from lotor.protocols.helba.shared.shares import ChosenShares
 from lotor.protocols.helba.shared.wire import (
     check_digest,
@@ -46,7 +47,6 @@ from lotor.protocols.helba.two_servers.messages import (
     ScoreWords,
     TotalShare,
 )
-from lotor.protocols.helba.two_servers.pads import first_sums
 from lotor.protocols.helba.two_servers.scores import sent_scores
 from lotor.protocols.helba.two_servers.setting import (
     PAD_SERVER,
@@ -61,14 +61,15 @@ from lotor.protocols.party import Party
 
 class PaddedServerMemory(Memory, tag=WIRE + "server"):
     """R and s are derived from `hiding_key`; `product_key` is for the base transfers of products,
-    whose result is `product_seeds`. `sums` are those before round t, under pads; `model` is this
-    server's share of the model of the batch that began with round `start`."""
+    whose result is `product_seeds`. `sums` and `total` are those of all updates and users that are
+    done, under pads; `model` is this server's share of the model of the batch from `start`."""
 
     evaluator: EvaluatorState
     hiding_key: bytes
     product_key: bytes
     product_seeds: bytes = b""
     sums: bytes = b""
+    total: bytes = to_words(NOTHING)
     start: int = 1
     model: bytes = b""
 
@@ -121,7 +122,9 @@ class PaddedServer(Party):
             for turn in batch.turns:
                 yield from self._round(side, turn + 1)
             side.forget(number)
-        yield from self._add_totals()
+        yield from self._add_total(setting.terms.user_of(setting.terms.budget))
+        share = TotalShare(round_place(setting.terms.budget), memory.total)
+        yield Send("customer", share)  # step 14
 
     @property
     def _delta(self) -> Delta:
@@ -129,34 +132,38 @@ class PaddedServer(Party):
 
     def _set_up(self) -> Steps[None]:
         """Transfers in both directions, with a pad server that keeps the same terms."""
-        memory = self._memory
+        memory, terms = self._memory, self._setting.terms
         told: PadServerTerms = yield Receive(PAD_SERVER, PadServerTerms)  # step 1
-        check_digest(told.digest, self._setting.terms.digest, PAD_SERVER)
+        check_digest(told.digest, terms.digest, PAD_SERVER)
         yield from memory.evaluator.set_up(PAD_SERVER, memory.run)  # step 2
         memory.product_seeds = yield from answer_transfers(
             PAD_SERVER, memory.product_key, products_of(memory.run), self._delta
         )
         self._transfers += 2 * TRANSFERS
-        memory.sums = to_words(first_sums(self._setting))
+        for user in terms.users:
+            if not terms.rounds_of(user):
+                yield from self._add_total(user)
+        memory.sums = to_words(self._setting.modulus.residues(first_numbers(self._setting)))
 
     def _round(self, side: SigningSide, t: int) -> Steps[None]:
         memory, setting = self._memory, self._setting
-        starts = setting.starts(t, memory.start)
-        if starts:
+        if setting.starts(t, memory.start):
             memory.start = t
             hiding = HidingModel(memory.hiding_key, setting, t)
             rows = yield from self._choose(t, hiding)
-        if t > 1:
             yield from self._add_update(t - 1)
-        if starts:
             yield from self._renew(t, hiding, rows)
-        offered = yield from self._offered(t)
+        else:
+            yield from self._add_update(t - 1)
+        calls = setting.score_products(t)
+        columns = yield from receive_parts(PAD_SERVER, ScoreColumns, t, column_total(calls))
         user, place = setting.terms.user_of(t), round_place(t)
         contexts = yield from self._contexts(t)
         # Two vectors under the same rows would show the pad server their difference.
-        content = sha256(b"".join(map(to_words, contexts)) + memory.model)
+        content = sha256(columns + b"".join(map(to_words, contexts)) + memory.model)
         yield Once(place + content.digest())
-        words, shares = sent_scores(self._products, offered, contexts, self._known_model.weights(t))
+        offered = offered_rows(self._products, calls, columns)  # step 7
+        words, shares = sent_scores(self._products, offered, contexts, self._known_model.weights)
         yield from send_parts(PAD_SERVER, ScoreWords, t, words)  # step 9
         differences = b"".join(map(to_words, self._chosen.differences(t - 1, shares)))
         yield Send(PAD_SERVER, ScoreDifferences(place, differences))
@@ -198,12 +205,6 @@ class PaddedServer(Party):
             self._model = HelbaModelShare.from_bytes(self._setting, memory.start, memory.model)
         return self._model
 
-    def _offered(self, t: int) -> Steps[list[OfferedRows]]:
-        """Step 7: the rows of this round's products, from the pad server's choices."""
-        calls = self._setting.score_products(t)
-        columns = yield from receive_parts(PAD_SERVER, ScoreColumns, t, column_total(calls))
-        return offered_rows(self._products, calls, columns)
-
     def _contexts(self, t: int) -> Steps[list[Residues]]:
         """Step 8: the user's features under pads, (arms, features, primes) for each part."""
         setting, user = self._setting, self._setting.terms.user_of(t)
@@ -216,17 +217,21 @@ class PaddedServer(Party):
         return found
 
     def _add_update(self, t: int) -> Steps[None]:
-        """Step 12: the update of round t."""
-        memory, modulus, user = self._memory, self._setting.modulus, self._setting.terms.user_of(t)
+        """Step 12: the update of round t, if there was one; after its last one a user is done."""
+        if t == 0:
+            return
+        memory, modulus, terms = self._memory, self._setting.modulus, self._setting.terms
+        user = terms.user_of(t)
         update: PaddedUpdate = yield Receive(user, PaddedUpdate)
         expect(update, round_place(t), user, words=len(memory.sums))
         sums = from_words(memory.sums, modulus, SERVER)
         memory.sums = to_words(modulus.add(sums, from_words(update.words, modulus, user)))
+        if t == terms.rounds_of(user)[-1]:
+            yield from self._add_total(user)
 
-    def _add_totals(self) -> Steps[None]:
-        """Steps 13 and 14."""
-        terms, total = self._setting.terms, NOTHING
-        for user in terms.users:
-            message: PaddedTotal = yield Receive(user, PaddedTotal)
-            total = TOTAL_MODULUS.add(total, received_total(message, terms, user))
-        yield Send("customer", TotalShare(round_place(terms.budget), to_words(total)))
+    def _add_total(self, user: str) -> Steps[None]:
+        """Step 13."""
+        memory, terms = self._memory, self._setting.terms
+        message: PaddedTotal = yield Receive(user, PaddedTotal)
+        total = from_words(memory.total, TOTAL_MODULUS, SERVER)
+        memory.total = to_words(TOTAL_MODULUS.add(total, received_total(message, terms, user)))

@@ -30,15 +30,23 @@ class HelbaTwoServersSetting(HelbaSharedSetting):
 
     terms: HelbaTwoServersTerms
 
-    def features(self, x: Sequence[int]) -> list[list[int]]:
-        """What a context brings to each scalar product: `weights` of a model has the same order."""
+    def features(self, x: Sequence[int], t: int, start: int) -> list[list[int]]:
+        """What a context of round t brings to each scalar product, in the batch from `start`.
+
+        Factors of the index are here, and not in the model: they come from floats, and if the two
+        servers rounded them differently their shares would not fit together.
+        """
         squares = [x[a] * x[b] for a, b in self.pairs]
-        return [[*x], [*squares, 1]] if self.index.rooted else [[*squares, *x]]
+        if not self.index.rooted:
+            q = self.index.factor(t, start)
+            return [[*(q * square for square in squares), *x]]
+        b, e = self.index.squares(t, start)
+        return [[*x], [*(b * square for square in squares), e]]
 
     @cached_property
     def widths(self) -> list[int]:
         """How many features each scalar product has."""
-        return [len(each) for each in self.features([0] * self.terms.d)]
+        return [len(each) for each in self.features([0] * self.terms.d, 1, 1)]
 
     @property
     def context_sizes(self) -> list[int]:

@@ -9,6 +9,7 @@ from lotor.core.effects import Checkpoint, Decision, Once, Pull, Send, Steps
 from lotor.crypto.prf import new_key
 from lotor.protocols.garbled.showing import OutputReader
 from lotor.protocols.helba.shared.asking import observed_contexts
+from lotor.protocols.helba.shared.pads import update_numbers
 from lotor.protocols.helba.shared.wire import round_place, send_parts, to_words
 from lotor.protocols.helba.two_servers.messages import (
     WIRE,
@@ -17,7 +18,7 @@ from lotor.protocols.helba.two_servers.messages import (
     PaddedUpdate,
     UserPadKey,
 )
-from lotor.protocols.helba.two_servers.pads import OwnPads, padded_contexts, padded_update
+from lotor.protocols.helba.two_servers.pads import OwnPads, padded_contexts
 from lotor.protocols.helba.two_servers.setting import PAD_SERVER, SERVER, HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.totals import TOTAL_MODULUS
 from lotor.protocols.memory import Memory, restored
@@ -26,11 +27,13 @@ from lotor.protocols.plain.optimistic import TieDraws
 
 
 class PaddedUserMemory(Memory, tag=WIRE + "user"):
-    """This user's keys, and the sum of its rewards before round t."""
+    """This user's keys, the sum of its rewards before round t, and where the batch of its last
+    round began."""
 
     pad_key: bytes
     tie_key: bytes
     total: int = 0
+    start: int = 1
 
 
 class PaddedUser(Party):
@@ -67,6 +70,9 @@ class PaddedUser(Party):
             yield Checkpoint(memory.dump)
             yield Send(PAD_SERVER, UserPadKey(terms.digest, memory.pad_key))  # step 1
         for t in rounds[rounds.index(memory.t) if memory.t else 0 :]:
+            for passed in range(memory.t + 1, t + 1):
+                if self._setting.starts(passed, memory.start):
+                    memory.start = passed
             memory.t = t
             yield Checkpoint(memory.dump, t)
             yield from self._round(t)
@@ -77,7 +83,8 @@ class PaddedUser(Party):
         memory, setting, terms = self._memory, self._setting, self._setting.terms
         contexts = terms.grid.contexts((yield from observed_contexts(setting, t)))
         order = self._ties.order(t)
-        padded = padded_contexts(setting, [contexts[arm] for arm in order], self._pads.contexts(t))
+        features = [setting.features(contexts[arm], t, memory.start) for arm in order]
+        padded = padded_contexts(setting, features, self._pads.contexts(t))
         words = b"".join(map(to_words, padded))
         # Two contexts under one pad would show the server their difference.
         yield Once(round_place(t) + sha256(words).digest())
@@ -91,5 +98,6 @@ class PaddedUser(Party):
         if t < terms.budget:
             # In the user's unit: a shifted reward would not be linear in the context.
             paid = terms.grid.reward(terms.scale.total(reward, 1))
-            update = padded_update(setting, contexts[arm], paid, self._pads.update(t))
+            numbers = update_numbers(setting, contexts[arm], paid) + self._pads.update(t)
+            update = setting.modulus.residues(numbers)
             yield Send(SERVER, PaddedUpdate(round_place(t), to_words(update)))  # step 12
