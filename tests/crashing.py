@@ -135,13 +135,16 @@ class Simulation:
         seed: int,
         cuts: float = 0.0,
         repeatable: bool = False,
+        room: int = 1_000_000,
     ) -> None:
+        """`room`: how many frames a connection holds before the messages of a run must wait."""
         for site in sites.values():
             site.disk.execute("UPDATE progress SET repeatable = ?", (repeatable,))
         self.sites = sites
         self.world = world
         self.fate = fate
         self.cuts = cuts
+        self.room = room
         self.sent: list[Departure] = []
         self._random = random.Random(seed)
         self._wires: defaultdict[tuple[str, str], deque[RunFrame]] = defaultdict(deque)
@@ -183,7 +186,10 @@ class Simulation:
             self._wires[site.name, peer].append(frame)
 
         FatefulHost.fate = self.fate
-        site.host = FatefulHost(site.name, site.rebuild, fateful, site.peers, send)
+        site.host = FatefulHost(
+            *(site.name, site.rebuild, fateful, site.peers, send),
+            admits=lambda peer: len(self._wires[site.name, peer]) < self.room,
+        )
         for peer in site.peers:
             self._connect(site.name, peer)
         self._advance(site)
@@ -207,6 +213,9 @@ class Simulation:
         frame = self._wires[sender, receiver].popleft()
         site = self.sites[receiver]
         self._survive(site, lambda: self._handle(site, sender, frame))
+        other = self.sites[sender]
+        if other.host is not None:
+            self._survive(other, partial(other.host.catch_up, receiver))
 
     def _handle(self, site: Site, sender: str, frame: RunFrame) -> None:
         host = site.host

@@ -1,5 +1,6 @@
 """What several tests need."""
 
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -71,6 +72,29 @@ def run_openly(
     for _, decision, _ in recorder.pulls:
         note(decision)
     return Outcome(run, parties, seats, recorder, arms)
+
+
+class HopTransport(MemoryTransport):
+    """Counts, for each party, the hops of the longest chain of messages that it has waited for.
+
+    As if each message took 1 on its way and computing took nothing: a round trip is 2.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hops: Counter[str] = Counter()
+        self._under_way: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+
+    def send(self, sender: str, to: str, payload: bytes) -> None:
+        super().send(sender, to, payload)
+        self._under_way[sender, to].append(self.hops[sender] + 1)
+
+    def receive(self, receiver: str, sender: str) -> bytes | None:
+        payload = super().receive(receiver, sender)
+        if payload is not None:
+            arrival = self._under_way[sender, receiver].popleft()
+            self.hops[receiver] = max(self.hops[receiver], arrival)
+        return payload
 
 
 def seen_by_comp(outcome: Outcome) -> list[list[int]]:

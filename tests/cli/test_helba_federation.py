@@ -76,6 +76,11 @@ def test_what_start_refuses(
         CliRunner().invoke(app, order, catch_exceptions=False)
 
 
+def test_the_demo_is_the_papers_toy_problem_where_that_takes_seconds() -> None:
+    assert Helba().demo_rounds == Helba.default_budget == 130
+    assert Helba(form="paper").demo_rounds == 10
+
+
 def test_the_demo_has_no_hospitals_to_count() -> None:
     done = CliRunner().invoke(app, ["demo", "--protocol", "helba", "--hospitals", "3"])
     assert "one user: give no number of hospitals" in str(done.exception)

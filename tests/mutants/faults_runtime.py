@@ -20,6 +20,20 @@ FAULTS = [
         ("test_link.py",),
     ),
     Fault(
+        "all is sent at once, whatever the connection takes",
+        "resume rules",
+        "while unsent and self._admits(peer):",
+        "while unsent:",
+        ("test_host.py",),
+    ),
+    Fault(
+        "what was sent again stays queued for a peer that left",
+        "resume rules",
+        "        self.unsent.clear()\n",
+        "",
+        ("test_link.py",),
+    ),
+    Fault(
         "a second value may leave under a mask that is used once",
         "resume rules",
         'elif not compare_digest(recorded.once or b"", digest):',

@@ -39,7 +39,7 @@ class Watched:
 
         me = LocalParty(Subject("comp", "comp"), tls, lambda: HELLO, LIMITS)
         self.connection = Connection(
-            me, ConnectionEvents(ignore, ignore, ignore, arrived, ended, ignore)
+            me, ConnectionEvents(ignore, ignore, ignore, arrived, ignore, ended, ignore)
         )
         self.connection.subject = Subject("lyon", "owner")
         client = ClientProtocol(parse_uri("wss://comp/"))

@@ -34,6 +34,9 @@ class Wire(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return 0
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
+
     def is_closing(self) -> bool:
         return self.closed
 
@@ -73,7 +76,7 @@ def silent(*_: object) -> None:
 
 
 def events(arrived: Callable[..., None] = silent) -> ConnectionEvents:
-    return ConnectionEvents(silent, silent, silent, arrived, silent, silent)
+    return ConnectionEvents(silent, silent, silent, arrived, silent, silent, silent)
 
 
 class Meeting:

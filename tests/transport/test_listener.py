@@ -79,7 +79,7 @@ async def listening(
     def on_gone(connection: Connection) -> None:
         listener.gone(connection)
 
-    events = ConnectionEvents(on_made, ignore, ignore, ignore, ignore, on_gone)
+    events = ConnectionEvents(on_made, ignore, ignore, ignore, ignore, ignore, on_gone)
     me = LocalParty(tls.subject(), tls, lambda: HELLO, limits)
     listener = Listener(me, events, RefusalLog(), clock)
     await listener.start(("127.0.0.1", 0))

@@ -47,6 +47,38 @@ def test_reading_pauses_until_frames_are_taken(federation: Federation) -> None:
     asyncio.run(scenario())
 
 
+def test_a_connection_admits_no_more_until_it_has_drained(federation: Federation) -> None:
+    """Whoever asks before each frame sends any number of them to a peer that reads slowly."""
+    frame, count = 100_000, 300
+
+    async def scenario() -> None:
+        slow = msgspec.structs.replace(QUICK, unread=frame)
+        small = msgspec.structs.replace(QUICK, outgoing=4 * frame)
+        comp = Party(federation.join("comp", "comp"), listen=True, limits=small)
+        async with running(comp):
+            lyon = Party(federation.join("lyon"), dial={"comp": comp.address}, limits=slow)
+            async with running(lyon):
+                await comp.connected("lyon")
+                sent = taken = waits = 0
+                while sent < count:
+                    if comp.net.admits("lyon"):
+                        comp.send("lyon", sent.to_bytes(2, "big") * (frame // 2))
+                        sent += 1
+                    else:
+                        waits += 1
+                        comp.changes.clear()
+                        while not comp.net.admits("lyon"):
+                            assert (await lyon.receive("comp"))[:2] == taken.to_bytes(2, "big")
+                            taken += 1
+                        await comp.until(lambda: bool(comp.changes))
+                for i in range(taken, count):
+                    assert (await lyon.receive("comp"))[:2] == i.to_bytes(2, "big")
+                assert waits > 1
+                assert comp.net.sessions("lyon") == 1
+
+    asyncio.run(scenario())
+
+
 def test_a_peer_that_does_not_read_is_dropped(federation: Federation) -> None:
     async def scenario() -> None:
         stuck = msgspec.structs.replace(QUICK, unread=1, backoff_first=30.0, backoff_last=30.0)
@@ -112,4 +144,4 @@ async def longest_pause(seconds: float) -> float:
 
 def test_limits_have_defaults_that_hang_together() -> None:
     limits = Limits()
-    assert limits.max_frame <= min(limits.outgoing, limits.unread)
+    assert limits.max_frame <= min(limits.outgoing // 4, limits.unread)

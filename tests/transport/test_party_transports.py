@@ -179,6 +179,7 @@ def test_it_says_who_is_connected(play: Play) -> None:
             assert Certificate.from_der(shown).subject == Subject(peer, "owner")
             assert end.net.hello_of(peer) == HELLO
             assert end.net.session(peer) == 1
+            assert end.net.admits(peer)
             assert (end.net.down_since(peer), end.net.last_error(peer)) == (None, None)
         assert b.net.address is None
 
@@ -190,6 +191,7 @@ def test_nobody_is_there(play: Play) -> None:
         before = time.monotonic()
         a = await made.end("a", listen=True)
         a.send("b", b"dropped")
+        assert not a.net.admits("b")
         assert (a.net.session("b"), a.net.certificate("b"), a.net.hello_of("b")) == (0, None, None)
         since = a.net.down_since("b")
         assert since is not None
@@ -209,6 +211,7 @@ def test_a_peer_goes_and_comes_back(play: Play) -> None:
         await a.until(lambda: not a.net.session("b"))
         await a.until(lambda: a.calls > calls)
         assert isinstance(a.net.last_error("b"), TransportError)
+        assert not a.net.admits("b")
         since = a.net.down_since("b")
         assert since is not None
         assert a.net.certificate("b") is None

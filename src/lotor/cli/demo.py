@@ -64,7 +64,7 @@ def demo_command(
         typer.Option(
             parser=whole_number,
             help="How many rounds: patients, travellers or pulls.",
-            show_default="the protocol's default",
+            show_default="the form's default",
         ),
     ] = None,
     hospitals: Annotated[
@@ -88,7 +88,7 @@ def demo_command(
     kind = PROTOCOLS[_offered(protocol) or shown_first(PROTOCOLS)]
     _offered(policy and split_text(policy)[0])
     chosen = kind.configured(policy, {} if form is None else {"form": form})
-    rounds = kind.demo_budget if budget is None else budget
+    rounds = chosen.demo_rounds if budget is None else budget
     try:
         with _interruptible() as look, _folder(keep=keep) as folder, DemoView(rounds) as view:
             federation = Federation.of(folder, chosen, budget=rounds, seed=seed, size=hospitals)

@@ -165,6 +165,9 @@ class Form(ABC, Generic[P]):
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
+    demo_budget: ClassVar[int | None] = None
+    """How many rounds its demonstration has, if not as many as other forms of its protocol."""
+
     @property
     def opener(self) -> str:
         """The role, and the seat, of the party that orders runs."""

@@ -107,6 +107,12 @@ class SecureProtocol(Protocol):
         """Whether it computes with exactly the numbers of plain; if not, it rounds."""
         return self.in_form().exact
 
+    @property
+    def demo_rounds(self) -> int:
+        """How many rounds a demonstration of the form that was chosen has."""
+        own = self.in_form().demo_budget
+        return self.demo_budget if own is None else own
+
     @classmethod
     def form_called(cls, name: str) -> AnyForm:
         """A form by its name."""

@@ -61,6 +61,13 @@ class PartyTransport(Transport, Interface):
     def session(self, peer: str) -> int:
         """The number of the connection that is up, or 0 where none is."""
 
+    def admits(self, peer: str) -> bool:
+        """Whether a peer is connected, and takes more than what waits to be sent to it.
+
+        Frames that are sent regardless are not lost for that, but a connection for which far too
+        much waits may be closed. `changed` is called when a full one admits frames again.
+        """
+
     def certificate(self, peer: str) -> bytes | None:
         """The certificate (DER) that the peer has proven to be its own; None if not connected."""
 
@@ -97,6 +104,6 @@ class PartyTransportFactory(Interface):
         It accepts connections at `listen`, and keeps a connection to each party of `dial`. On each
         new connection both sides exchange `hello()`. `admit(subject, hello)` may raise a
         LotorError, which refuses the peer and is told to it. `changed(peer)` must be called in the
-        event loop, and never from within `send`, when frames of the peer have arrived or its
-        connection has gone up or down; it does not raise.
+        event loop, and never from within `send`, when frames of the peer have arrived, when its
+        connection has gone up or down, and when that admits frames again; it does not raise.
         """

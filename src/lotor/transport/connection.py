@@ -38,14 +38,16 @@ class LocalParty(msgspec.Struct, frozen=True):
 class ConnectionEvents(msgspec.Struct, frozen=True):
     """What a connection calls when something happens; `admit` may raise a LotorError to refuse.
 
-    In this order: made (TCP is there), admit, established, arrived (any number of times), ended
-    (no more frames either way), gone (the socket is closed).
+    In this order: made (TCP is there), admit, established, arrived and drained (it was full and
+    takes more again; both any number of times), ended (no more frames either way), gone (the
+    socket is closed).
     """
 
     made: Callable[["Connection"], None]
     admit: Callable[["Connection", Subject, Hello], None]
     established: Callable[["Connection"], None]
     arrived: Callable[["Connection", list[bytes]], None]
+    drained: Callable[["Connection"], None]
     ended: Callable[["Connection"], None]
     gone: Callable[["Connection"], None]
 
@@ -187,6 +189,10 @@ class Connection(WebSocket):
             self._events.arrived(self, frames)
         else:
             self.fail(ProtocolError(f"{self.who} sent a frame before its Hello: {_ODD}"))
+
+    def drained(self) -> None:
+        if self.is_established and not self.over:
+            self._events.drained(self)
 
     def broken(self, error: Exception | None) -> None:
         self.error = self.error or explain(error, self.who)

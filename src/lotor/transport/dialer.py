@@ -92,7 +92,7 @@ async def probe(address: Address, tls: Tls, hello: Hello, limits: Limits) -> tup
     def gone(_connection: Connection) -> None:
         closed.set()
 
-    events = ConnectionEvents(made.append, ignore, ignore, ignore, ignore, gone)
+    events = ConnectionEvents(made.append, ignore, ignore, ignore, ignore, ignore, gone)
     me = LocalParty(tls.subject(), tls, lambda: hello, limits)
     try:
         connection = await dial(me, events, address, "", PROBE)

@@ -27,7 +27,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_handshakes: accepted connections in their handshake, and as many that wait for theirs.
     accepts, handshakes: connections accepted and handshakes begun in a second. More have to wait,
         in the kernel and with their first bytes unread.
-    outgoing: bytes sent but not yet taken by a peer, beyond which its connection is closed.
+    outgoing: bytes sent but not yet taken by a peer, beyond which its connection is closed. From a
+        quarter of it on the messages of runs wait, so that only a peer is cut that takes nothing
+        of what cannot wait; it should be at least four times max_frame.
     unread: bytes arrived but not yet received, beyond which reading from the peer pauses.
     """
 

@@ -137,6 +137,9 @@ class MemoryPartyTransport:
             other._peer(self._me.name).frames.append(bytes(payload))
             other._tell(self._me.name)
 
+    def admits(self, peer: str) -> bool:
+        return self._peer(peer).other is not None
+
     def receive(self, receiver: str, sender: str) -> bytes | None:
         self._check_own(receiver)
         frames = self._peer(sender).frames

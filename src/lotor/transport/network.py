@@ -44,6 +44,7 @@ class NetworkTransport:
             admit=self._on_hello,
             established=self._on_established,
             arrived=self._on_arrived,
+            drained=self._on_drained,
             ended=self._on_ended,
             gone=self._on_gone,
         )
@@ -92,6 +93,11 @@ class NetworkTransport:
         peer = self._peers.get(to)
         if peer is not None and peer.connection is not None:
             peer.connection.send_frame(payload)
+
+    def admits(self, peer: str) -> bool:
+        known = self._peers.get(peer)
+        connection = known.connection if known is not None else None
+        return connection is not None and not (connection.full or connection.over)
 
     def receive(self, receiver: str, sender: str) -> bytes | None:
         if receiver != self._name:
@@ -212,6 +218,10 @@ class NetworkTransport:
         if peer.connection is connection:
             peer.push(frames)
             self._changed(peer.name)
+
+    def _on_drained(self, connection: Connection) -> None:
+        if connection.subject is not None:
+            self._changed(connection.subject.name)
 
     def _on_ended(self, connection: Connection) -> None:
         if not connection.dialled:

@@ -37,6 +37,7 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
         self._tls: ssl.SSLObject | None = None
         self._secure = False
         self._paused = False
+        self._full = False
         self._over = False
         self._linger: asyncio.TimerHandle | None = None
 
@@ -47,6 +48,10 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
     @abstractmethod
     def received(self, data: bytes) -> None:
         """The next bytes arrived."""
+
+    @abstractmethod
+    def drained(self) -> None:
+        """The connection was full, and takes more again."""
 
     @abstractmethod
     def clogged(self) -> None:
@@ -68,6 +73,11 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
     @property
     def paused(self) -> bool:
         return self._paused
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits to be sent that whoever can wait should; see `drained`."""
+        return self._full
 
     def write(self, data: bytes) -> None:
         """Send at once what the socket takes, and the rest as soon as possible."""
@@ -124,6 +134,8 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        # What does not wait (the longest frame, and what is said between frames) has the rest.
+        self._transport.set_write_buffer_limits(self._most_unsent // 4)
         peer = transport.get_extra_info("peername")
         if peer:
             self.remote = written(peer[:2])
@@ -143,6 +155,14 @@ class TlsStream(asyncio.BufferedProtocol, ABC):
             self._read()
         else:
             self._shake()
+
+    def pause_writing(self) -> None:
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        # In the next turn, because asyncio is in the middle of a write.
+        self._loop.call_soon(self.drained)
 
     def eof_received(self) -> None:
         if not self._over:

@@ -270,6 +270,10 @@ def test_a_failed_run_is_never_taken_for_a_finished_one(
     asyncio.run(scenario())
 
 
+def too_long(*_: object) -> None:
+    raise TransportError("this message is too long")
+
+
 async def answered_on_schedule(group: DaemonGroup) -> tuple[LiveRun, ManualClock]:
     """A run of which carl has an answer ready that must not leave yet."""
     group.clock = clock = ManualClock()
@@ -308,10 +312,27 @@ def test_a_peer_is_not_blamed_if_what_it_sent_cannot_be_written_down_later(
     asyncio.run(scenario())
 
 
-def test_a_daemon_stops_if_a_run_that_fails_in_an_alarm_cannot_be_ended(tmp_path: Path) -> None:
-    def too_long(*_: object) -> None:
-        raise TransportError("this message is too long")
+def test_a_message_that_has_waited_and_is_too_long_ends_its_run_and_no_connection(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with toys(tmp_path / "f") as group:
+            anna = group.nodes["anna"]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(anna.connections.transport, "admits", lambda _: False)
+                live = await group.live("anna", group.order("anna", order(3)))
+                await until(lambda: live.host is not None and live.host.links["doubler"].unsent)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(live, "_send", too_long)
+                anna._changed("bert")
+            assert live.state == FAILED
+            assert "this message is too long" in live.note
+            assert anna.connections.transport.session("bert") == 1
 
+    asyncio.run(scenario())
+
+
+def test_a_daemon_stops_if_a_run_that_fails_in_an_alarm_cannot_be_ended(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with toys(tmp_path / "f") as group:
             live, clock = await answered_on_schedule(group)

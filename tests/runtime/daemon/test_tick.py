@@ -164,6 +164,28 @@ def test_a_peer_that_comes_back_is_told_nothing_before_the_time(tmp_path: Path) 
     play(scene, tmp_path, *OTHERS)
 
 
+def test_what_waits_for_a_connection_does_not_leave_before_the_time(tmp_path: Path) -> None:
+    async def scene(made: Stage) -> None:
+        schedule = Schedule(made)
+        await schedule.start()
+        run = await made.order()
+        await schedule.to_round(run, 4)
+        lyon = made.nodes["lyon"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lyon.connections.transport, "admits", lambda _: False)
+            schedule.leave(*MEANS)
+            await schedule.to_round(run, 5)
+        assert made.host("lyon", run).links["controller"].unsent
+        await schedule.heard("lyon")  # and with that, that the connection admits frames again
+        assert schedule.said("lyon") == []
+        schedule.leave("lyon")
+        assert schedule.said("lyon") == [Data]
+        schedule.leave("porto")
+        await schedule.to_the_end(run)
+
+    play(scene, tmp_path, *OTHERS)
+
+
 @pytest.mark.parametrize("ahead", [1, 2])
 def test_what_a_peer_acknowledges_too_early_tells_it_nothing(ahead: int, tmp_path: Path) -> None:
     """The next message is computed already in a round without a pull, and not yet in others."""

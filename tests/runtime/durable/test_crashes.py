@@ -48,10 +48,11 @@ def simulated(
     cuts: float = 0.0,
     repeatable: bool = False,
     budget: int = BUDGET,
+    room: int = 1_000_000,
 ) -> Outcome:
     world = World(MEANS, seed=6)
     sites = samba_sites(policy, len(MEANS), budget, seed=6, owners=2)
-    Simulation(sites, world, fate, seed=seed, cuts=cuts, repeatable=repeatable).run()
+    Simulation(sites, world, fate, seed=seed, cuts=cuts, repeatable=repeatable, room=room).run()
     customer = sites["customer"].host
     assert customer is not None
     for site in sites.values():
@@ -93,6 +94,18 @@ def test_many_crashes_cuts_and_duplicates(
         assert_right(outcome, policy)
         crashes += outcome.crashes
     assert crashes > 2.5 * len(seeds)
+
+
+@pytest.mark.parametrize("room", [1, 3])
+def test_many_crashes_where_connections_have_little_room(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_module, "CHECKPOINT_ROUNDS", 16)
+    for seed in range(3):
+        fate = Fate(seed, probability=0.003)
+        outcome = simulated(lotor.UCB(), fate, seed=seed, cuts=0.01, room=room)
+        assert_right(outcome, lotor.UCB())
+        assert outcome.crashes > 0
 
 
 @pytest.mark.parametrize("rounds", [1, 5])

@@ -101,12 +101,18 @@ class Boss:
     """The other end, by hand."""
 
     def __init__(
-        self, disk: sqlite3.Connection, rebuild: Callable[[bytes], Owner] = Owner, sent: int = 0
+        self,
+        disk: sqlite3.Connection,
+        rebuild: Callable[[bytes], Owner] = Owner,
+        sent: int = 0,
+        admits: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.frames: list[RunFrame] = []
         self.record = RunRecord(disk, "aa")
         self.host = Host(
-            "lyon", rebuild, self.record, ["boss"], lambda peer, frame: self.frames.append(frame)
+            *("lyon", rebuild, self.record, ["boss"]),
+            lambda peer, frame: self.frames.append(frame),
+            admits=admits,
         )
         self.seq = self.host.links["boss"].consumed
         self.host.joined("boss", Join("aa", 1, 0, 0, sent, 0))
@@ -328,3 +334,44 @@ def test_a_frame_of_a_peer_that_is_not_waited_for_changes_nothing_yet(
         "boss",
         "rival",
     }
+
+
+def numbers(boss: Boss) -> list[int]:
+    return [frame.seq for frame in boss.frames if type(frame) is Data]
+
+
+def test_what_a_connection_does_not_admit_waits_and_new_messages_behind_it(
+    disk: sqlite3.Connection,
+) -> None:
+    room = 2
+
+    def admits(_peer: str) -> bool:
+        return len(numbers(boss)) < room
+
+    boss = Boss(disk, admits=admits)
+    for _ in range(4):
+        boss.round()
+    assert numbers(boss) == [1, 2]
+    room = 3
+    boss.round()  # its message is the fifth, and the third is the next
+    assert numbers(boss) == [1, 2, 3]
+    boss.host.received("boss", Ack("aa", 4, 0))  # it has the fourth from an earlier connection
+    room = 9
+    boss.host.catch_up("boss")
+    assert numbers(boss) == [1, 2, 3, 5]
+
+
+def test_what_waits_for_a_peer_that_leaves_is_sent_again_when_it_joins(
+    disk: sqlite3.Connection,
+) -> None:
+    open_to: set[str] = set()
+    boss = Boss(disk, admits=lambda peer: peer in open_to)
+    for _ in range(3):
+        boss.round()
+    boss.host.parted("boss")
+    open_to.add("boss")
+    boss.host.catch_up("boss")
+    boss.round()
+    assert numbers(boss) == []
+    boss.host.joined("boss", Join("aa", 1, 0, 0, 0, 0))
+    assert numbers(boss) == [1, 2, 3, 4]

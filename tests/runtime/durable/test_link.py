@@ -17,6 +17,7 @@ Sent = tuple[int, int, int, bytes]
 Wire = deque[Join | Sent]
 SIDES = st.sampled_from((0, 1))
 MANY = st.sampled_from((0, 1, 3, 100))
+ROOM = 4
 
 
 class Side:
@@ -59,7 +60,10 @@ class Side:
 
 
 class TwoLinks(RuleBasedStateMachine):
-    """Every message is handed over once and in order, whatever is lost in between."""
+    """Every message is handed over once and in order, whatever is lost in between.
+
+    A connection has no room for more than a few frames, so that the others wait.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,16 +71,18 @@ class TwoLinks(RuleBasedStateMachine):
         self.wires: tuple[Wire, Wire] = (deque(), deque())
         self.up = False
 
-    def send(self, side: int, seq: int, payload: bytes) -> None:
-        here = self.sides[side]
-        self.wires[side].append((seq, here.link.ack, here.commits, payload))
+    def catch_up(self, side: int) -> None:
+        here, wire = self.sides[side], self.wires[side]
+        while here.link.unsent and len(wire) < ROOM:
+            seq, payload = here.link.unsent.popleft()
+            wire.append((seq, here.link.ack, here.commits, payload))
 
     @rule()
     def cut(self) -> None:
         self.up = False
         for side in (0, 1):
             self.wires[side].clear()
-            self.sides[side].link.joined = False
+            self.sides[side].link.part()
 
     def connect(self) -> None:
         self.up = True
@@ -91,10 +97,8 @@ class TwoLinks(RuleBasedStateMachine):
             here.handed.append(payload)
         for _ in range(count):
             here.posted += 1
-            payload = here.content()
-            seq = here.link.post(payload)
-            if seq is not None and here.link.joined:
-                self.send(side, seq, payload)
+            here.link.post(here.content())
+        self.catch_up(side)
 
     @rule(counts=st.tuples(MANY, MANY), twice=st.booleans())
     def exchange(self, counts: tuple[int, int], twice: bool) -> None:
@@ -102,14 +106,17 @@ class TwoLinks(RuleBasedStateMachine):
         if not self.up:
             self.connect()
         for side in (0, 1, 0, 1):
-            for _ in range(min(counts[side], len(self.wires[side]))):
+            for _ in range(counts[side]):
+                if not self.wires[side]:
+                    break
                 self.arrive(side, self.wires[side].popleft(), twice)
+                self.catch_up(side)
 
     def arrive(self, side: int, frame: Join | Sent, twice: bool) -> None:
         there = self.sides[1 - side]
         if isinstance(frame, Join):
-            for seq, payload in there.link.join(frame, there.commits):
-                self.send(1 - side, seq, payload)
+            there.link.join(frame, there.commits)
+            self.catch_up(1 - side)
         elif there.link.joined:
             seq, ack, commits, payload = frame
             for _ in range(1 + twice):
@@ -140,6 +147,13 @@ class TwoLinks(RuleBasedStateMachine):
             assert here.acked <= durable
             waiting = [seq for seq, _ in here.outbox]
             assert waiting == list(range(here.acked + 1, here.sent + 1))
+
+    @invariant()
+    def what_was_not_sent_is_the_end_of_what_is_kept(self) -> None:
+        for side in (0, 1):
+            link = self.sides[side].link
+            assert list(link.unsent) == list(link.outbox)[len(link.outbox) - len(link.unsent) :]
+            assert link.joined or not link.unsent
 
     def teardown(self) -> None:
         """Once connections last, everything arrives."""
@@ -257,7 +271,8 @@ def test_any_join_is_taken_or_refused_by_name(
         with pytest.raises(LotorError, match="porto"):
             link.join(join, commits=5)
         return
-    assert [seq for seq, _ in link.join(join, commits=5)] == [seq for seq in (4,) if seq > ack]
+    link.join(join, commits=5)
+    assert [seq for seq, _ in link.unsent] == [seq for seq in (4,) if seq > ack]
     assert link.joined
     assert link.acked == ack
 
@@ -274,5 +289,6 @@ def test_what_a_peer_has_already_is_counted_but_not_sent_again() -> None:
     """After a restart from before it was sent."""
     link = Link("porto", sent=1)
     link.join(Join("aa", 1, 0, 0, 3, 2), 0)
-    assert [link.post(b"") for _ in range(3)] == [None, 3, 4]
-    assert [seq for seq, _ in link.outbox] == [3, 4]
+    for _ in range(3):
+        link.post(b"")
+    assert [seq for seq, _ in link.outbox] == [seq for seq, _ in link.unsent] == [3, 4]

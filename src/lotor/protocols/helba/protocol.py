@@ -98,8 +98,7 @@ class Helba(SecureProtocol):
     )
     shared_options: ClassVar[tuple[str, ...]] = ("context_bits", "reward_bits")
     default_budget: ClassVar[int] = 130
-    # In the paper's form a round takes seconds.
-    demo_budget: ClassVar[int] = 10
+    demo_budget: ClassVar[int] = 130
     policy_options: ClassVar[tuple[str, ...]] = ("index", "C", "eta")
 
     policy: BatchedOFUL = field(default_factory=BatchedOFUL)

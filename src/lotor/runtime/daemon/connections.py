@@ -44,6 +44,7 @@ class Connections:
         self._checked_by: Trust | None = None
         self._noted: set[str] = set()
         self._sessions: dict[str, int] = {}
+        self._full: set[str] = set()
         self.transport = transport(
             me=kit.subject,
             tls=Tls(kit.certificate_path, kit.key_path, self._trust, password=kit.password),
@@ -56,6 +57,7 @@ class Connections:
                 max_frame=config.limits.max_frame,
                 handshake=config.limits.handshake,
                 keep_alive=config.limits.keep_alive,
+                outgoing=max(Limits().outgoing, 4 * config.limits.max_frame),
             ),
         )
 
@@ -69,6 +71,20 @@ class Connections:
     def send(self, name: str, frame: RunFrame) -> None:
         """To the party with this name, if it is connected."""
         self.transport.send(self._me, name, encode(frame))
+
+    def admits(self, name: str) -> bool:
+        """Whether a peer's connection takes more; if not, `admits_again` will tell."""
+        if self.transport.admits(name):
+            return True
+        self._full.add(name)
+        return False
+
+    def admits_again(self, name: str) -> bool:
+        """Whether a connection takes more now that did not when it was asked."""
+        if name not in self._full or not self.transport.admits(name):
+            return False
+        self._full.remove(name)
+        return True
 
     def receive(self, name: str) -> AnyFrame | None:
         """The next frame of a peer, or None when there is none."""

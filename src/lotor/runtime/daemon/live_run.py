@@ -74,6 +74,7 @@ class LiveRun:
             self._journal.record(self.run),
             self.peers.names,
             self._send_to_seat,
+            admits=lambda seat: self._context.connections.admits(self.peers.names[seat]),
             alike=owner is not None and owner.tick > 0.0,
         )
         events = DriverEvents(
@@ -106,13 +107,22 @@ class LiveRun:
     def _send_to_seat(self, seat: str, frame: RunFrame) -> None:
         driver = self._driver
         if driver is not None and driver.departures.closed:
-            driver.departures.hold(seat, partial(self._send_held, seat, frame))
+            driver.departures.hold(
+                seat, lambda: self._send_later(lambda: self._send(self.peers.names[seat], frame))
+            )
         else:
             self._send(self.peers.names[seat], frame)
 
-    def _send_held(self, seat: str, frame: RunFrame) -> None:
+    def catch_up(self, seat: str) -> None:
+        """The connection to a peer takes more again; what waits for it may have to wait on."""
+        host, driver = self.host, self._driver
+        if host is not None and driver is not None:
+            driver.departures.hold(seat, lambda: self._send_later(lambda: host.catch_up(seat)))
+
+    def _send_later(self, send: Callable[[], None]) -> None:
+        """Send what the party has sent before; if that fails, so does the run."""
         try:
-            self._send(self.peers.names[seat], frame)
+            send()
         except LotorError as error:
             self._fail(error)
 

@@ -152,11 +152,19 @@ class Node:
                 self._peer_came(name)
             while self.error is None and (frame := self.connections.receive(name)) is not None:
                 self._handle(name, frame)
+            if self.connections.admits_again(name):
+                self._catch_up(name)
         except JournalWriteError as error:
             self._fatal(error)
         except LotorError as error:
             _log.warning(str(error), extra={"event": "refused", "peer": name})
             self.connections.transport.kick(name, error)
+
+    def _catch_up(self, name: str) -> None:
+        for live in list(self.runs.values()):
+            seat = live.peers.seat_of(name)
+            if seat is not None:
+                live.catch_up(seat)
 
     def _peer_left(self, name: str) -> None:
         if not self.connections.remove(name):

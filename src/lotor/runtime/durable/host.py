@@ -65,13 +65,18 @@ class Host:
         peers: Iterable[str],
         send: Callable[[str, RunFrame], None],
         *,
+        admits: Callable[[str], bool] = lambda _peer: True,
         alike: bool = True,
     ) -> None:
-        """`alike`: write as much to the disk in rounds in which this party is not asked."""
+        """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
+
+        `alike`: write as much to the disk in rounds in which this party is not asked.
+        """
         self._name = name
         self._record = record
         self._run = record.run
         self._send = send
+        self._admits = admits
         saved = record.begin()
         self.round = self._saved_round = saved.round
         self.messages_sent, self.bytes_sent = saved.messages_sent, saved.bytes_sent
@@ -125,12 +130,21 @@ class Host:
 
     def joined(self, peer: str, join: Join) -> None:
         """A peer's first frame on a new connection: send it all that it does not have durably."""
-        for seq, payload in self.links[peer].join(join, self._record.commits):
-            self._send_data(self.links[peer], seq, payload)
+        self.links[peer].join(join, self._record.commits)
+        self.catch_up(peer)
+
+    def catch_up(self, peer: str) -> None:
+        """Send what waits for a peer, in order, for as long as its connection admits it."""
+        link = self.links[peer]
+        unsent = link.unsent
+        while unsent and self._admits(peer):
+            seq, payload = unsent.popleft()
+            ack = link.told = link.durable
+            self._send(peer, Data(self._run, seq, ack, self._record.commits, payload))
 
     def parted(self, peer: str) -> None:
         """The connection is gone."""
-        self.links[peer].joined = False
+        self.links[peer].part()
 
     def received(self, peer: str, frame: Data | Ack) -> bool:
         """Take a frame; False if `advance` would do nothing, since another peer is waited for."""
@@ -237,16 +251,10 @@ class Host:
 
     def _post(self, to: str, message: Message) -> None:
         payload = encode(message)
-        link = self.links[to]
         self.messages_sent += 1
         self.bytes_sent += len(payload)
-        seq = link.post(payload)
-        if seq is not None and link.joined:
-            self._send_data(link, seq, payload)
-
-    def _send_data(self, link: Link, seq: int, payload: bytes) -> None:
-        ack = link.told = link.durable
-        self._send(link.peer, Data(self._run, seq, ack, self._record.commits, payload))
+        self.links[to].post(payload)
+        self.catch_up(to)
 
     def _acknowledge(self) -> None:
         """Acknowledge to peers what has become durable, where no message has done so."""

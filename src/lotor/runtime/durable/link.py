@@ -1,7 +1,8 @@
 """One party's end of a link to a peer within one run.
 
 Rules 1 to 3 of docs/resume.md: messages are numbered; only the next number is accepted; what the
-peer has not acknowledged as durable is kept and sent again after each reconnect.
+peer has not acknowledged as durable is kept and sent again after each reconnect. How fast is up to
+the connection: what it does not admit yet waits in `unsent`, new messages behind the old ones.
 """
 
 from collections import deque
@@ -33,6 +34,7 @@ class Link:
     received: int = 0
     inbox: deque[bytes] = field(default_factory=deque, repr=False)
     joined: bool = False
+    unsent: deque[tuple[int, bytes]] = field(default_factory=deque, repr=False)
     told: int = 0
     _ceiling: int = 0
     _waiting_bytes: int = 0
@@ -42,21 +44,28 @@ class Link:
     def __post_init__(self) -> None:
         self.durable = self.received = self.consumed
 
-    def post(self, payload: bytes) -> int | None:
-        """Number a message; None when the peer has it already, from before a restart."""
+    def post(self, payload: bytes) -> None:
+        """Number a message and keep it, unless the peer has it already, from before a restart."""
         self.sent += 1
         if self.sent <= self.acked:
-            return None
-        self.outbox.append((self.sent, payload))
-        return self.sent
+            return
+        message = (self.sent, payload)
+        self.outbox.append(message)
+        if self.joined:
+            self.unsent.append(message)
 
-    def join(self, join: Join, commits: int) -> list[tuple[int, bytes]]:
-        """Begin a connection: what must be sent again.
+    def part(self) -> None:
+        """The connection is gone."""
+        self.joined = False
+        self.unsent.clear()
+
+    def join(self, join: Join, commits: int) -> None:
+        """Begin a connection: all that the peer does not have durably is `unsent`.
 
         Refuses a peer whose journal is older than what it has said before, and this side's own
         journal (written `commits` times) when the peer has seen a newer one.
         """
-        self.joined = False
+        self.part()
         if join.known > commits:
             raise JournalError(
                 f"{self.peer} has seen this party's journal at write {join.known}, but it is at "
@@ -76,7 +85,7 @@ class Link:
         self._ceiling = join.received
         self.joined = True
         self.acknowledge(join.ack, join.commits)
-        return list(self.outbox)
+        self.unsent.extend(self.outbox)
 
     def acknowledge(self, ack: int, commits: int) -> None:
         """Forget the messages that the peer has durably."""
@@ -88,9 +97,9 @@ class Link:
         self.known = max(self.known, commits)
         if ack > self.acked:
             self.acked = ack
-            outbox = self.outbox
-            while outbox and outbox[0][0] <= ack:
-                outbox.popleft()
+            for messages in (self.outbox, self.unsent):
+                while messages and messages[0][0] <= ack:
+                    messages.popleft()
 
     def accept(self, seq: int, payload: bytes) -> bool:
         """Take message `seq` if it is the next one; a duplicate changes nothing."""

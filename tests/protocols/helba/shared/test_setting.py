@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 import lotor
-from helpers import run_openly
+from helpers import HopTransport, run_openly
 from lotor.core.errors import InputError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
 from lotor.policies.optimistic import BatchedOFUL
@@ -46,6 +46,22 @@ def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
             sent += sum(len(getattr(one.message, f)) for f in one.message.__struct_fields__[1:])
     # In rounds of one batch: its last one may be shorter, and columns come in whole eights.
     assert costs.run_bytes() * 0.98 < sent <= costs.run_bytes() * 1.001
+
+
+@pytest.mark.usefixtures("light_transfers")
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_run_takes_the_round_trips_that_were_forecast(policy: BatchedOFUL) -> None:
+    arms = lotor.LinearContexts.random(32, arms=3, d=2, length=policy.L, seed=1)
+    helba, hops, said = lotor.Helba(policy), [], []
+    for budget in (1, 2, 7, 32):
+        transport = HopTransport()
+        run_openly(helba, arms, budget=budget, transport=transport)
+        hops.append(transport.hops["user"])
+        figure = FORM.forecast(helba, arms, budget).figures["round_trips_in_all"]
+        assert isinstance(figure, int)
+        said.append(2 * figure)
+    set_up = hops[0] - said[0]
+    assert hops == [set_up + rounds for rounds in said]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

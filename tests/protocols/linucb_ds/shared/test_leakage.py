@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lotor
-from helpers import Outcome, truth_of, view_of
+from helpers import HopTransport, Outcome, truth_of, view_of
 from lotor.core.effects import Message
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.linucb_ds.attacks import DirectionFromPulls
@@ -179,6 +179,16 @@ def test_counts_and_bytes_are_those_of_the_forecast(outcome: Outcome) -> None:
         for kind, field in ((messages.SumColumns, "columns"), (messages.SumWords, "words"))
     )
     assert total == costs.total_bytes
+
+
+def test_a_round_takes_the_round_trips_of_the_forecast() -> None:
+    protocol, hops = lotor.LinUCBDS(form="shared"), []
+    for budget in (BUDGET // 2, BUDGET):
+        transport = HopTransport()
+        shared_run(budget=budget, transport=transport)
+        hops.append(transport.hops["principal"])
+    trips = protocol.in_form().forecast(protocol, some_arms(), BUDGET).figures["round_trips"]
+    assert hops[1] - hops[0] == 2 * trips * (BUDGET - BUDGET // 2)  # type: ignore[operator]
 
 
 def test_distances_and_security_are_stated_as_numbers() -> None:

@@ -53,6 +53,7 @@ class HelbaPaper(HelbaForm):
     exact: ClassVar[bool] = False
     how: ClassVar[str] = "all under CKKS encryption with 128-bit security: it saw ciphertexts only"
     takes_long: ClassVar[bool] = True
+    demo_budget: ClassVar[int | None] = 10
 
     def __init__(self, insecure_degree: int | None = None) -> None:
         self._insecure_degree = insecure_degree

@@ -1,4 +1,4 @@
-"""What a run of the shared form takes: operations and bytes, before it begins."""
+"""What a run of the shared form takes: operations, bytes and round trips, before it begins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +51,17 @@ class HelbaSharedCosts:
         every = sum(self.round_bytes(starts=True).values())
         other = sum(self.round_bytes(starts=False).values())
         return setting.batches * every + (setting.terms.budget - setting.batches) * other
+
+    def round_trips(self, *, starts: bool) -> int:
+        """How often the user waits for the server in a round: for its labels, and an estimate."""
+        return 2 if starts else 1
+
+    def run_round_trips(self) -> int:
+        """All rounds together, after the set-up; what is made ahead arrives with what is waited
+        for."""
+        batches, budget = self.setting.batches, self.setting.terms.budget
+        every, other = self.round_trips(starts=True), self.round_trips(starts=False)
+        return batches * every + (budget - batches) * other
 
     @property
     def _answer_bytes(self) -> int:

@@ -87,6 +87,7 @@ class HelbaShared(HelbaForm):
         costs = self.costs(protocol, environment, budget)
         setting, circuit = costs.setting, costs.setting.circuit
         each, first = costs.round_bytes(starts=False), costs.round_bytes(starts=True)
+        trips, renewing = costs.round_trips(starts=False), costs.round_trips(starts=True)
         rows = {
             "circuit": f"{circuit.ands:,} AND gates on {circuit.levels} levels, "
             f"{setting.schedule.size} garbled together",
@@ -100,6 +101,8 @@ class HelbaShared(HelbaForm):
             "bytes of an update": f"{each['update']:,}, or {first['update']:,} with a new estimate",
             "bytes up and down in a round": f"{each['up']:,} and {each['down']:,}",
             "bytes in all": f"{costs.run_bytes():,}",
+            "round trips": f"{trips} a round, {renewing} with a new estimate; "
+            f"{costs.run_round_trips():,} in all",
         }
         figures = {
             **self.complexity(protocol, environment, budget),
@@ -112,6 +115,9 @@ class HelbaShared(HelbaForm):
             "bytes_down": each["down"],
             "bytes_in_all": costs.run_bytes(),
             "updates": setting.batches,
+            "round_trips": trips,
+            "round_trips_new_estimate": renewing,
+            "round_trips_in_all": costs.run_round_trips(),
         }
         terms = setting.terms
         title = f"{counted(budget, 'round')}, {counted(terms.arms, 'arm')}, d = {terms.d}"
