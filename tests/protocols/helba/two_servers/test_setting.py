@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import lotor
-from helpers import run_openly
+from helpers import HopTransport, run_openly
 from lotor.core.errors import InputError
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.garbled import messages as garbled
@@ -48,6 +48,21 @@ def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
             sent += sum(len(getattr(one.message, f)) for f in one.message.__struct_fields__[1:])
     # The last batch may be shorter, the last round brings no update, and columns are whole eights.
     assert costs.run_bytes() * 0.98 < sent <= costs.run_bytes() * 1.001
+
+
+@pytest.mark.usefixtures("light_transfers")
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_run_takes_the_round_trips_that_were_forecast(policy: BatchedOFUL) -> None:
+    """The first round's are among those of the set-up."""
+    arms = lotor.LinearContexts.random(20, arms=2, d=2, length=policy.L, seed=1)
+    helba = lotor.Helba(policy, servers=2)
+    took, said = [], []
+    for budget in (1, 2, 9, 20):
+        transport = HopTransport()
+        run_openly(helba, arms, budget=budget, transport=transport)
+        took.append(max(hops for name, hops in transport.hops.items() if "user" in name))
+        said.append(FORM.costs(helba, arms, budget).run_round_trips())
+    assert [hops - took[0] for hops in took] == [2 * (trips - said[0]) for trips in said]
 
 
 @pytest.mark.parametrize(

@@ -38,3 +38,7 @@ class HelbaTwoServersCosts(HelbaSharedCosts):
             "up": sum(setting.context_sizes) + word_total(scores) + setting.share_bytes,
             "down": schedule.label_bytes + sum(outputs.values()) + shown,
         }
+
+    def round_trips(self, *, starts: bool) -> int:
+        """One of the user, and those between the servers: for labels, and for an estimate."""
+        return 3 if starts else 2
