@@ -21,8 +21,9 @@ FAULTS = (
     Fault(
         "an estimate leaves before its update is on the server's disk",
         AREA,
+        "show the user what they have in common.\n"
         "        yield Once(round_place(t) + sha256(memory.sums + words).digest())\n",
-        "",
+        "be used twice.\n",
         TAMPERING,
         "once",
     ),

@@ -10,6 +10,7 @@ from mutants import (
     faults_protocols,
     faults_runtime,
     faults_shared,
+    faults_two_servers,
 )
 
 FAULTS = [
@@ -19,6 +20,7 @@ FAULTS = [
     *faults_products.FAULTS,
     *faults_protocols.FAULTS,
     *faults_shared.FAULTS,
+    *faults_two_servers.FAULTS,
     *faults_linear.FAULTS,
     *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
