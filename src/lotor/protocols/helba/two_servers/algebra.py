@@ -103,6 +103,6 @@ class HelbaModelShare:
         return [moduli[0].residues(straight[:, 0]), moduli[1].residues(under)]
 
     def _folded(self, matrix: Numbers) -> Numbers:
-        """What multiplies x_a x_b: the model is symmetric, so that one of two entries is doubled."""
+        """What multiplies x_a x_b: models are symmetric, so that one of two entries is doubled."""
         pairs = self._setting.pairs
         return np.array([matrix[a, b] * (1 if a == b else 2) for a, b in pairs], object)
