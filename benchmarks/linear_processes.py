@@ -33,11 +33,11 @@ _rounds = json.loads((Path(__file__).parent / "table.json").read_text())
 
 
 def features(decision):
-    return _rounds[decision.round - 1]["contexts"]
+    return _rounds[str(decision.round)]["contexts"]
 
 
 def pull(decision):
-    return _rounds[decision.round - 1]["rewards"][decision.arm]
+    return _rounds[str(decision.round)]["rewards"][decision.arm]
 '''
 
 
@@ -54,7 +54,8 @@ def visits(folder: Path, form: str) -> Federation:
     """HELBA's toy problem, two arms in two dimensions; outcomes lie in memory."""
     made = Federation.of(folder, lotor.Helba(form=form), budget=MOST_ROUNDS, seed=SEED)
     made.prepare()
-    (made.kits[made.opener] / "visits.py").write_text(MODULE)
+    for file in folder.glob("*/visits.py"):
+        file.write_text(MODULE)
     return made
 
 
@@ -90,6 +91,7 @@ PLAYED = (
     Played(MOVIES, LINUCB_DS, "shared", survey, rate_aim=30, round_trips=1),
     Played(MOVIES, LINUCB_DS, "dealt", survey),
     Played("HELBA d=2 K=2", ("helba",), "shared", visits, rate_aim=60, round_trips=2),
+    Played("HELBA d=2 K=2", ("helba",), "two-servers", visits, rate_aim=60, round_trips=3),
 )
 
 

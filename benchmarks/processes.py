@@ -140,8 +140,10 @@ def dial(federation: sandbox.Federation, address: tuple[str, int]) -> None:
     hub = federation.hubs[0]
     for name, kit in federation.kits.items():
         if name != hub:
-            file, peers = kit / "party.toml", {hub: Address(*address)}
-            write_config(file, msgspec.structs.replace(read_config(file), peers=peers))
+            file = kit / "party.toml"
+            config = read_config(file)
+            peers = {**config.peers, hub: Address(*address)}
+            write_config(file, msgspec.structs.replace(config, peers=peers))
 
 
 class Runs:

@@ -241,7 +241,7 @@ def test_the_servers_disk_has_ciphertexts_and_public_things_only(made: Federatio
     whole = journal + b"".join(files.values())
     assert secret[-2000:-1000] not in whole
     table = json.loads((made.kits["user"] / "table.json").read_text())
-    for one in table:
+    for one in table.values():
         for number in (*one["contexts"], *one["rewards"]):
             assert struct.pack("<d", number) not in whole
             assert repr(number).encode() not in whole
