@@ -301,6 +301,13 @@ def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
     return {role.name for role in roles} - {role.name for role in roles if not role.brings}
 
 
+def roles_that_order(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
+    """The roles whose parties order runs, whatever protocol and form they run."""
+    forms = all_forms(protocols)
+    others = {role.name for form in forms for role in form.roles if role.name != form.opener}
+    return {form.opener for form in forms} - others
+
+
 @cache
 def _form(name: str | type[AnyForm]) -> AnyForm:
     kind = load(name, "form") if isinstance(name, str) else name

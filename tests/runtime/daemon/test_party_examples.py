@@ -11,8 +11,8 @@ import pytest
 
 from daemons import DaemonGroup, until
 from lotor.crypto.certificates import PartyKey, Subject
-from lotor.protocols.form import Member
-from lotor.protocols.protocol import PROTOCOLS, all_forms, roles_that_bring
+from lotor.protocols.form import AnyForm, Member
+from lotor.protocols.protocol import PROTOCOLS, roles_that_bring, roles_that_order
 from lotor.runtime.daemon.address import Address
 from lotor.runtime.daemon.authority import AuthorityFolder
 from lotor.runtime.daemon.commands import StartRun
@@ -43,6 +43,14 @@ MODELS = {
     "linucb-ds": "import lotor\nmodel = lotor.LinearArms([[1, 0], [0, 1]], theta=[0.7, 0.5])",
     "spectral-ucb-ds": "import lotor\nmodel = lotor.GraphArms([[0, 1], [1, 0]], values=[0.2, 0.5])",
 }
+# The default form of each protocol, and forms whose parties are others.
+SETTINGS = [*PROTOCOLS, "helba two-servers"]
+
+
+def form_of(setting: str) -> AnyForm:
+    protocol, _, form = setting.partition(" ")
+    kind = PROTOCOLS[protocol]
+    return kind.form_called(form or kind.default_form())
 
 
 def examples(protocol: str) -> dict[str, tuple[str, str]]:
@@ -77,15 +85,17 @@ def _own_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_every_role_has_an_example(protocol: str) -> None:
     """Those of the default form among the protocol's own; a dealer is the same everywhere."""
     kind = PROTOCOLS[protocol]
-    roles = {role for role, _ in examples(protocol).values()}
     for form in map(kind.form_called, kind.forms):
+        own = f"{protocol} {form.name}"
+        roles = {role for role, _ in examples(own if own in SETTINGS else protocol).values()}
         named = {role.name for role in form.roles}
-        assert named == roles if form.name == kind.default_form() else named <= {*roles, "dealer"}
+        exactly = own in SETTINGS or form.name == kind.default_form()
+        assert named == roles if exactly else named <= {*roles, "dealer"}
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", SETTINGS)
 def test_the_doctor_finds_that_each_example_fits_its_role(tmp_path: Path, protocol: str) -> None:
-    openers, bringers = {form.opener for form in all_forms(PROTOCOLS)}, roles_that_bring(PROTOCOLS)
+    openers, bringers = roles_that_order(PROTOCOLS), roles_that_bring(PROTOCOLS)
     authority = AuthorityFolder.create(tmp_path / "authority", "clinics").authority
     for name, config in configs(protocol, tmp_path).items():
         request = PartyKey.new().request(Subject(name, examples(protocol)[name][0]))
@@ -93,10 +103,10 @@ def test_the_doctor_finds_that_each_example_fits_its_role(tmp_path: Path, protoc
         assert {one.result for one in check_role(kit, openers, bringers)} == {"ok"}, name
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", SETTINGS)
 def test_the_examples_name_each_other(tmp_path: Path, protocol: str) -> None:
     """All members but further owners have an example, and of each pair that talks one dials."""
-    form = PROTOCOLS[protocol].form_called(PROTOCOLS[protocol].default_form())
+    form = form_of(protocol)
     found, roles = configs(protocol, tmp_path), examples(protocol)
     (opener,) = (name for name, (role, _) in roles.items() if role == form.opener)
     members = {**found[opener].members, form.opener: (opener,)}
@@ -112,10 +122,10 @@ def test_the_examples_name_each_other(tmp_path: Path, protocol: str) -> None:
                 assert sum(one in found[two].peers for one, two in (pair, pair[::-1])) == 1, pair
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", SETTINGS)
 def test_the_examples_do_a_run(tmp_path: Path, protocol: str) -> None:
     """As they are written, but for the addresses, the least budget, and owners of one example."""
-    form = PROTOCOLS[protocol].form_called(PROTOCOLS[protocol].default_form())
+    form = form_of(protocol)
     found, roles = configs(protocol, tmp_path), examples(protocol)
     ports: dict[str, Address] = {}
     for name in (name for name, one in found.items() if one.listen):
@@ -137,7 +147,8 @@ def test_the_examples_do_a_run(tmp_path: Path, protocol: str) -> None:
     async def scene() -> LiveRun:
         try:
             await home.up()
-            run = home.order(opener, StartRun(protocol, BUDGET, {}, members))
+            name, _, _ = protocol.partition(" ")
+            run = home.order(opener, StartRun(name, BUDGET, {"form": form.name}, members))
             live = await home.live(opener, run)
             await until(lambda: live.state != RUNNING)
             return live

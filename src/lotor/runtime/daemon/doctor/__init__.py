@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lotor.core.errors import ConfigError
-from lotor.protocols.protocol import PROTOCOLS, SecureProtocol, all_forms, roles_that_bring
+from lotor.protocols.protocol import (
+    PROTOCOLS,
+    SecureProtocol,
+    roles_that_bring,
+    roles_that_order,
+)
 from lotor.runtime.daemon.doctor import (
     function_checks,
     journal_checks,
@@ -29,7 +34,7 @@ def examine(
             f"`lotor keys request --role ROLE --name NAME --kit {path}`"
         )
     kit = ExaminedKit(path)
-    openers = {form.opener for form in all_forms(protocols)}
+    openers = roles_that_order(protocols)
     bringers = roles_that_bring(protocols)
     checks = {
         "folder": lambda: kit_checks.check_folder(kit),
@@ -46,7 +51,7 @@ def examine(
         "journal": lambda: journal_checks.check_journal(kit),
         "runs": lambda: run_checks.check_runs(kit),
         "trusted": lambda: trust_checks.check_trusted(kit),
-        "served": lambda: journal_checks.check_served(kit, openers),
+        "served": lambda: journal_checks.check_served(kit),
         "port": lambda: network_checks.check_port(kit),
         "peers": lambda: network_checks.check_peers(kit),
     }

@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -70,11 +70,11 @@ def is_served(kit: ExaminedKit) -> bool:
     return False
 
 
-def check_served(kit: ExaminedKit, openers: Collection[str]) -> Iterator[DoctorFinding]:
-    subject = kit.subject
+def check_served(kit: ExaminedKit) -> Iterator[DoctorFinding]:
+    """A party that orders runs has [members], and is served while it waits for them."""
     if is_served(kit):
         yield ok("served", "a process serves this party")
-    elif subject is not None and subject.role in openers:
+    elif kit.config is not None and kit.config.members:
         yield ok("served", "not now; `lotor start` and `lotor runs follow` do so while they wait")
     else:
         yield warning("served", "no process serves this party", f"`lotor serve --kit {kit.path}`")

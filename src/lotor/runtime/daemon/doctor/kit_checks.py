@@ -176,7 +176,8 @@ def check_role(
 ) -> Iterator[DoctorFinding]:
     """Whether party.toml says what a party of this role needs.
 
-    `openers` are the roles that order runs, and `bringers` those that bring something to them.
+    `openers` are the roles that order runs, whatever the form, and `bringers` those that bring
+    something to them.
     """
     config, subject = kit.config, kit.subject
     if config is None or subject is None:
