@@ -40,7 +40,7 @@ FAULTS = (
         AREA,
         "(yield Pull(decision, masked=True)))  # step 11",
         "(yield Pull(decision)))  # step 11",
-        ("helba/shared/test_resume.py",),
+        ("helba/test_forms_resume.py",),
         "power_cut",
     ),
     Fault(

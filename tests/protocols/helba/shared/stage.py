@@ -1,12 +1,15 @@
-"""Small runs of the shared form, for several tests."""
+"""Small runs of the forms on shares, for several tests."""
 
 import numpy as np
 
 import lotor
+from helpers import run_openly
+from lotor.core.effects import Effect, Once, Send
 from lotor.core.fixed_point import Floats, RewardScale
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.helba.shared.form import ordered_setting
 from lotor.protocols.helba.shared.setting import HelbaSharedSetting
+from relayed import Relayed
 
 QUADRATIC = BatchedOFUL()
 ROOT = BatchedOFUL(index="sqrt", width="union", eta=0.1)
@@ -44,3 +47,23 @@ def contexts(
         scale = scale * generator.random((rounds, arms, 1))
     scaled: Floats = table * scale
     return scaled
+
+
+def noted(helba: lotor.Helba, arms: lotor.LinearContexts, seat: str) -> list[type]:
+    """What a party yields in a run of all rounds, as kinds of messages and `Once`."""
+    kinds: list[type] = []
+
+    def note(effect: Effect) -> Effect:
+        if isinstance(effect, Once):
+            kinds.append(Once)
+        elif isinstance(effect, Send):
+            kinds.append(type(effect.message))
+        return effect
+
+    run_openly(
+        helba,
+        arms,
+        budget=arms.rounds,
+        wrap=lambda name, party: Relayed(party, note) if name == seat else party,
+    )
+    return kinds

@@ -10,7 +10,7 @@ import pytest
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Checkpoint, Effect, Message, Once, Send
+from lotor.core.effects import Checkpoint, Effect, Message, Once
 from lotor.core.errors import (
     InputError,
     IntegrityError,
@@ -27,7 +27,7 @@ from lotor.runtime.drive import drive
 from lotor.runtime.pulls import features
 from lotor.transport import MemoryTransport
 from mallory import Change, Mallory, altered, cut, flipped, previous, replaced
-from protocols.helba.shared.stage import QUADRATIC
+from protocols.helba.shared.stage import QUADRATIC, noted
 from rebuilding import rebuildable
 from relayed import Relayed
 
@@ -131,33 +131,13 @@ def test_altered_tables_end_the_run_or_change_nothing() -> None:
             assert attack(garbled.GarbledTables, change, after=0).arms == honest
 
 
-def noted(helba: lotor.Helba, seat: str) -> list[type]:
-    """What a party yields, as kinds of messages and `Once`."""
-    kinds: list[type] = []
-
-    def note(effect: Effect) -> Effect:
-        if isinstance(effect, Once):
-            kinds.append(Once)
-        elif isinstance(effect, Send):
-            kinds.append(type(effect.message))
-        return effect
-
-    run_openly(
-        helba,
-        TOY,
-        budget=BUDGET,
-        wrap=lambda name, party: Relayed(party, note) if name == seat else party,
-    )
-    return kinds
-
-
 def test_once_is_yielded_before_what_it_covers() -> None:
     """What depends on inputs leaves only after these were handed to the journal."""
     for seat, covered in (
         ("server", {messages.CoveredEstimate, garbled.InputLabels}),
         ("user", {messages.ContextWords}),
     ):
-        kinds = noted(HELBA, seat)
+        kinds = noted(HELBA, TOY, seat)
         for before, kind in pairwise(kinds):
             assert (kind in covered) == (before is Once)
         assert kinds.count(Once) == BUDGET * len(covered)

@@ -9,7 +9,7 @@ import pytest
 
 import lotor
 from helpers import Outcome, run_openly
-from lotor.core.effects import Effect, Message, Once, Send
+from lotor.core.effects import Message, Once
 from lotor.core.errors import InputError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
 from lotor.environments import LinearContexts
@@ -19,7 +19,7 @@ from lotor.protocols.helba.two_servers import messages
 from lotor.protocols.helba.two_servers.form import HelbaTwoServers
 from lotor.protocols.party import Run
 from mallory import Change, Mallory, altered, cut, flipped, previous
-from relayed import Relayed
+from protocols.helba.shared.stage import noted
 
 pytestmark = pytest.mark.usefixtures("light_transfers")
 
@@ -115,26 +115,6 @@ def test_altered_outputs_are_noticed(kind: type[Message], field: str) -> None:
         attack(kind, altered(field, lambda data: bytes(255 - each for each in data)))
 
 
-def noted(helba: lotor.Helba, seat: str) -> list[type]:
-    """What a party yields, as kinds of messages and `Once`."""
-    kinds: list[type] = []
-
-    def note(effect: Effect) -> Effect:
-        if isinstance(effect, Once):
-            kinds.append(Once)
-        elif isinstance(effect, Send):
-            kinds.append(type(effect.message))
-        return effect
-
-    run_openly(
-        helba,
-        TOY,
-        budget=BUDGET,
-        wrap=lambda name, party: Relayed(party, note) if name == seat else party,
-    )
-    return kinds
-
-
 def test_once_is_yielded_before_what_it_covers() -> None:
     """What depends on inputs leaves only after these were handed to the journal."""
     for seat, covered, rounds in (
@@ -142,7 +122,7 @@ def test_once_is_yielded_before_what_it_covers() -> None:
         ("pad-server", {messages.ModelWords, garbled.InputLabels}, BUDGET),
         ("user-1", {messages.PaddedContexts}, BUDGET // 2),
     ):
-        kinds = noted(HELBA, seat)
+        kinds = noted(HELBA, TOY, seat)
         for before, kind in pairwise(kinds):
             assert (kind in covered) == (before is Once)
         assert kinds.count(Once) == rounds * len(covered)
