@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from light_transfers import light_transfers, real_transfers
 from lotor.sandbox import federation
+
+__all__ = ["light_transfers", "real_transfers"]
 
 # A journal waits for the disk at each commit, which nothing here can tell from memory.
 MEMORY = "/dev/shm"  # noqa: S108

@@ -17,10 +17,7 @@ FORMS = ["shared", "dealt"]
 MOVIELENS = Path(__file__).parents[4] / "shared" / "data" / "movielens-100k" / "u.data"
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
 
-pytestmark = [
-    pytest.mark.parametrize("form", FORMS),
-    pytest.mark.usefixtures("light_transfers"),
-]
+pytestmark = pytest.mark.parametrize("form", FORMS)
 
 
 def check(policy: LinearPolicy, form: str, arms: lotor.LinearArms, budget: int, seed: int) -> None:

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 import lotor
 from lotor.policies import Policy, to_text
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 FORMS = ["shared", "dealt"]
 POLICIES = [
     lotor.UCB(),

@@ -21,8 +21,6 @@ from power import Fickle, PowerCuts
 from rebuilding import RestartingRun
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 MEANS = [0.2, 0.5, 0.8]
 POLICIES = [lotor.UCB(), lotor.Pursuit()]
 ONE_USE: dict[str, tuple[type[Message], ...]] = {

@@ -11,8 +11,6 @@ from lotor.environments import LinearContexts
 from lotor.policies.optimistic import BatchedOFUL
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, ROOT, contexts
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 KINDS = ["any", "equal", "axes", "longest", "zero"]
 
 

@@ -25,8 +25,6 @@ from protocols.helba.shared.stage import QUADRATIC
 from rebuilding import RestartingRun, rebuildable
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET, SEED = 4, 6
 TOY = lotor.LinearContexts.toy(12, seed=5)
 ROOT = BatchedOFUL(index="sqrt", eta=0.5)
