@@ -19,7 +19,9 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**31:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 # Machines are noisy: a slow example is no failure.
-settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "lotor", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("lotor")
 
 

@@ -29,7 +29,7 @@ def check(policy: LinearPolicy, form: str, arms: lotor.LinearArms, budget: int, 
     assert secure.reward == plain.reward
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(instance=instances())
 def test_linucb_ds(form: str, instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int]) -> None:
     """Any K, d and N; ties, twins, collinear arms; theta from 0 up to its bound."""

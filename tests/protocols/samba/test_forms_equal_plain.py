@@ -35,7 +35,7 @@ def assert_equals_plain(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     policy=st.sampled_from(POLICIES),
     means=means,

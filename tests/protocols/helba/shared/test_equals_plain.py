@@ -24,7 +24,7 @@ def assert_equals_plain(
     return secure
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     policy=st.sampled_from(POLICIES),
     kind=st.sampled_from(KINDS),
