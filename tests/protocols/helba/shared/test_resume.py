@@ -42,7 +42,7 @@ ONE_USE: tuple[type[Message], ...] = (
 )
 
 
-@pytest.fixture(autouse=True, params=[1, 2], ids=str)
+@pytest.fixture(autouse=True, params=[2, pytest.param(1, marks=pytest.mark.long)], ids=str)
 def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Small batches, so that their ends fall anywhere."""
     monkeypatch.setattr("lotor.protocols.garbled.schedule.MOST_TOGETHER", request.param)
