@@ -26,8 +26,8 @@ settings.load_profile("lotor")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores: some tests wait for processes, timers or peers most of the time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than cores: some tests wait for processes, timers or peers most of the time."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.fixture(scope="session", autouse=True)
