@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from light_transfers import light_transfers, real_transfers
 from lotor.sandbox import federation
+
+__all__ = ["light_transfers", "real_transfers"]
 
 # A journal waits for the disk at each commit, which nothing here can tell from memory.
 MEMORY = "/dev/shm"  # noqa: S108
@@ -16,13 +19,15 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2**31:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 # Machines are noisy: a slow example is no failure.
-settings.register_profile("lotor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "lotor", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("lotor")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores: some tests wait for processes, timers or peers most of the time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than cores: some tests wait for processes, timers or peers most of the time."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,12 +1,20 @@
-"""Base transfers that cost nothing and hide nothing, for tests that set up hundreds of runs."""
+"""Base transfers that cost nothing and hide nothing: tests set up hundreds of runs."""
 
+from collections.abc import Iterator
 from hashlib import sha256
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lotor.crypto.ot import ANSWER_BYTES, OFFER_BYTES, SEED_BYTES, TRANSFERS
+from lotor.crypto.ot import (
+    ANSWER_BYTES,
+    OFFER_BYTES,
+    SEED_BYTES,
+    TRANSFERS,
+    BaseReceiver,
+    BaseSender,
+)
 from lotor.protocols.garbled import evaluator, garbler
 
 
@@ -36,7 +44,17 @@ class LightReceiver:
         return bytes(ANSWER_BYTES), b"".join(seeds)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def light_transfers() -> Iterator[None]:
+    """In all tests that do not ask for real ones; doctests and processes have real ones, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluator, "BaseSender", LightSender)
+        patch.setattr(garbler, "BaseReceiver", LightReceiver)
+        yield
+
+
 @pytest.fixture
-def light_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluator, "BaseSender", LightSender)
-    monkeypatch.setattr(garbler, "BaseReceiver", LightReceiver)
+def real_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As everybody runs them."""
+    monkeypatch.setattr(evaluator, "BaseSender", BaseSender)
+    monkeypatch.setattr(garbler, "BaseReceiver", BaseReceiver)

@@ -13,15 +13,21 @@ from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer, RunRecord, SavedRun
 
 
+def copied(database: sqlite3.Connection) -> str | bytes:
+    """All that is in a database; SQLCipher's cannot give it as it is."""
+    serialize: Callable[[], bytes] | None = getattr(database, "serialize", None)
+    return "".join(dumped(database)) if serialize is None else serialize()
+
+
 class PowerRecord(FatefulRecord):
     """Remembers what the disk had when something last waited for it."""
 
-    on_disk: dict[sqlite3.Connection, str]
+    on_disk: dict[sqlite3.Connection, str | bytes]
 
     def _reached(self) -> None:
         (level,) = self._database.execute("PRAGMA synchronous").fetchone()
         if level == 2:
-            self.on_disk[self._database] = "".join(dumped(self._database))
+            self.on_disk[self._database] = copied(self._database)
 
     def begin(self) -> SavedRun:
         saved = super().begin()
@@ -58,7 +64,10 @@ class PowerCuts(Simulation):
             kept = PowerRecord.on_disk.pop(site.disk)
             site.disk.close()
             site.disk = crashing.new_disk()
-            site.disk.executescript(kept)
+            if isinstance(kept, bytes):
+                site.disk.deserialize(kept)
+            else:
+                site.disk.executescript(kept)
 
 
 class Fickle:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 WIDTH = 16
@@ -18,6 +19,22 @@ SECRET_TABLES = ("progress", "outbox", "pulls", "commands")
 
 def windows(data: bytes, step: int = 1) -> set[bytes]:
     return {data[at : at + WIDTH] for at in range(0, len(data) - WIDTH + 1, step)}
+
+
+class Pieces:
+    """Looks for pieces anywhere in data, only where one begins with the same three bytes."""
+
+    def __init__(self, pieces: set[bytes]) -> None:
+        self._pieces = pieces
+        self._begins = np.zeros(1 << 24, np.bool_)
+        self._begins[[int.from_bytes(one[:3]) for one in pieces]] = True
+
+    def within(self, data: bytes) -> int:
+        """How many there are in it."""
+        octets = np.frombuffer(data, np.uint8).astype(np.uint32)
+        begins = octets[:-2] << 16 | octets[1:-1] << 8 | octets[2:]
+        places = np.flatnonzero(self._begins[begins]).tolist()
+        return len(self._pieces & {data[at : at + WIDTH] for at in places})
 
 
 @dataclass(repr=False)
@@ -42,7 +59,8 @@ class Residue:
 
     def found(self, folders: Iterable[Path]) -> dict[str, int]:
         """How many pieces each file below these folders holds."""
-        pieces = {one for one in self.secret - self.public if len(set(one)) >= LEAST_BYTES}
+        telling = {one for one in self.secret - self.public if len(set(one)) >= LEAST_BYTES}
+        pieces = Pieces(telling)
         digits = {struct.pack(">d", one) for one in self.numbers if one != round(one, 3)}
         count = {}
         for folder in folders:
@@ -52,7 +70,7 @@ class Residue:
                         data = path.read_bytes()
                     except FileNotFoundError:  # a party has tidied up meanwhile
                         continue
-                    there = len(pieces & windows(data)) + sum(one in data for one in digits)
+                    there = pieces.within(data) + sum(one in data for one in digits)
                     if there:
                         count[str(path)] = there
         return count

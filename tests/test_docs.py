@@ -12,6 +12,8 @@ from _pytest.mark import ParameterSet
 from golden.commands import tree
 from golden.surface import walk
 
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

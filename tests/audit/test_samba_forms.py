@@ -12,8 +12,6 @@ from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
 
 FORMS = ("shared", "dealt")
 SERVERS = ("controller", "comp")
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 # Attacks that might fail by chance say nothing for so few runs; a long test has more.
 REPEAT = 4
 

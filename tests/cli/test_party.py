@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation
 
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
+LOTOR = [sys.executable, "-P", "-c", "from lotor.cli import main; main()"]
 START = ("start", "samba", "--budget", "60", "--json")
 SLOW_PULL = """
 import time
@@ -52,8 +54,7 @@ class Town:
 
     def process(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A command that logs, and would serve: in a process of its own."""
-        kit = str(self.federation.kits[name])
-        parts = self.federation.command(*arguments, "--kit", kit)
+        parts = [*LOTOR, *arguments, "--kit", str(self.federation.kits[name])]
         return subprocess.run(parts, capture_output=True, text=True, check=False, timeout=90)  # noqa: S603
 
     def data(self, name: str, *arguments: str) -> object:
@@ -216,15 +217,20 @@ def test_senseless_orders_are_refused(
     assert (process.returncode, complaint in err) == (2, True), err
 
 
-def test_only_the_customer_starts_runs_and_one_process_serves(town: Town) -> None:
+def test_only_the_customer_starts_runs_and_one_process_serves(town: Town, tmp_path: Path) -> None:
     town.federation.end("lyon")
     refused = town.process("lyon", *START)
     assert refused.returncode == 2
     assert "lyon is owner" in refused.stderr
-    served = town.federation.log_file("lyon").read_text().count('"serving"')
-    town.federation.serve("lyon")
-    until(lambda: town.federation.log_file("lyon").read_text().count('"serving"') > served)
-    assert "another process serves" in town.process("lyon", "serve").stderr
+    log = tmp_path / "log"
+    serve = [*LOTOR, "serve", "--kit", str(town.federation.kits["lyon"]), "--log", "json"]
+    with log.open("w") as stderr, subprocess.Popen(serve, stderr=stderr) as serving:  # noqa: S603
+        try:
+            until(lambda: '"serving"' in log.read_text())
+            assert "another process serves" in town.process("lyon", "serve").stderr
+        finally:
+            serving.terminate()
+    assert serving.returncode == 0
     assert town.lotor("lyon", "runs", "show", "ffff").returncode == 2
     assert town.lotor("lyon", "runs", "resolve", "ffff", "x").returncode == 2
 

@@ -1,14 +1,11 @@
 """`lotor serve`: one party, until it is stopped."""
 
-import asyncio
-import signal
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from lotor.runtime.daemon import logs
-from lotor.runtime.daemon.serving import OpenKit, open_kit, serve
+from lotor.runtime.daemon.serving import serve_kit
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -24,13 +21,4 @@ LevelOption = Annotated[
 @app.command()
 def serve_command(kit: KitOption, log: LogOption = "text", log_level: LevelOption = "info") -> None:
     """Run one party: its role and name are in its certificate. Stop it with ctrl-C or SIGTERM."""
-    with open_kit(kit) as at:
-        logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
-        asyncio.run(_until_stopped(at))
-
-
-async def _until_stopped(at: OpenKit) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await serve(at, stop)
+    serve_kit(kit, log, log_level)

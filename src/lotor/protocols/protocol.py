@@ -7,6 +7,7 @@ which arms it takes and in which forms it exists. CONTRIBUTING.md shows how to a
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache
 from typing import ClassVar, TypeVar
@@ -285,14 +286,16 @@ def shown_first(protocols: Mapping[str, type[SecureProtocol]]) -> str:
 
 def all_forms(protocols: Mapping[str, type[SecureProtocol]]) -> list[AnyForm]:
     """Every form of every protocol; one that cannot be loaded warns, and is left out."""
-    forms = []
-    for name in protocols:
-        try:
-            kind = protocols[name]
-            forms += [kind.form_called(form) for form in kind.forms]
-        except InputError as error:
-            warnings.warn(f"the protocol {name} is left out: {error}", UserWarning, stacklevel=2)
-    return forms
+    return [form for name in protocols for form in _forms_of(name, protocols)]
+
+
+def _forms_of(name: str, protocols: Mapping[str, type[SecureProtocol]]) -> list[AnyForm]:
+    try:
+        kind = protocols[name]
+        return [kind.form_called(form) for form in kind.forms]
+    except InputError as error:
+        warnings.warn(f"the protocol {name} is left out: {error}", UserWarning, stacklevel=3)
+        return []
 
 
 def roles_that_bring(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
@@ -306,6 +309,28 @@ def roles_that_order(protocols: Mapping[str, type[SecureProtocol]]) -> set[str]:
     forms = all_forms(protocols)
     others = {role.name for form in forms for role in form.roles if role.name != form.opener}
     return {form.opener for form in forms} - others
+
+
+def must_bring(role: str, protocols: Mapping[str, type[SecureProtocol]]) -> bool:
+    """Whether parties of a role must bring something, whatever protocol and form they run.
+
+    A daemon asks when it starts, so protocols are loaded only until one says no, the one that is
+    shown first before all others.
+    """
+
+    def later(name: str) -> bool:
+        with suppress(InputError):  # which a warning tells below
+            return not protocols[name].shown_first
+        return True
+
+    known = False
+    for name in sorted(protocols, key=later):
+        roles = [one for form in _forms_of(name, protocols) for one in form.roles]
+        brought = [bool(one.brings) for one in roles if one.name == role]
+        if not all(brought):
+            return False
+        known = known or bool(brought)
+    return known
 
 
 @cache

@@ -173,6 +173,9 @@ class Federation:
         return OwnerTable(**{**table, **changes})  # type: ignore[arg-type]
 
     def command(self, *arguments: str) -> list[str]:
+        """A command of `lotor`; a party is served without loading the command line."""
+        if arguments[:1] == ("serve",):
+            return [sys.executable, "-P", "-m", "lotor.runtime.daemon", *arguments[1:]]
         return [sys.executable, "-P", "-c", "from lotor.cli import main; main()", *arguments]
 
     def launch(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:

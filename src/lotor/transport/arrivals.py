@@ -59,6 +59,7 @@ class Arrivals:
         # One file to watch instead of hundreds: asyncio takes three times as long for each.
         self._selector = selectors.DefaultSelector()
         self._sweeper: asyncio.TimerHandle | None = None
+        self._patience = 0.0
 
     def __len__(self) -> int:
         return len(self._silent) + len(self._ready)
@@ -82,8 +83,9 @@ class Arrivals:
         if victim is not arrival:
             self._silent.add(arrival, arrival.source)
             self._selector.register(connected, selectors.EVENT_READ, arrival)
+        self._patience = limits.handshake
         if self._sweeper is None:
-            self._sweeper = loop.call_later(SWEEP, self._sweep, limits.handshake)
+            self._sweeper = loop.call_later(SWEEP, self._sweep)
 
     def look(self, limits: Limits) -> None:
         """Find those who have sent something, or left."""
@@ -127,18 +129,18 @@ class Arrivals:
             arrival.drop()
         self._selector.close()
 
-    def _sweep(self, patience: float) -> None:
+    def _sweep(self) -> None:
         """Drop those who stay silent too long, and look again as long as somebody is silent."""
         loop = asyncio.get_running_loop()
-        before = loop.time() - patience
+        before = loop.time() - self._patience
         for arrival in [one for one in self._silent if one.time < before]:
             why = (
-                f"it connected and sent nothing for {patience:g} s: it is no party of a "
+                f"it connected and sent nothing for {self._patience:g} s: it is no party of a "
                 "federation, or its network lost what it sent"
             )
             self._drop(arrival, why)
         again = bool(self._silent)
-        self._sweeper = loop.call_later(SWEEP, self._sweep, patience) if again else None
+        self._sweeper = loop.call_later(SWEEP, self._sweep) if again else None
 
     def _drop(self, arrival: Arrival, why: str) -> None:
         self._forget(arrival)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crypto.garbling.parties import DELTA, garble
 from lotor.core.errors import InputError
-from lotor.crypto.garbling import ArgmaxCircuit, BooleanCircuit, Garbler, Gates, Wires
+from lotor.crypto.garbling import ArgmaxCircuit, BooleanCircuit, Gates, Wires
 from lotor.crypto.garbling.garbler import GarblingGates
 from lotor.crypto.garbling.tracing import Calls, traced, untraced
 from lotor.crypto.ot import Delta
@@ -84,9 +84,8 @@ def test_a_formula_runs_in_python_once_for_each_backend() -> None:
 
 def test_a_circuit_s_buffers_are_freed() -> None:
     """Traced wires must not keep what was written down alive: it is hundreds of MB."""
-    garbler = Garbler(ArgmaxCircuit(3, 8), Delta.derive(bytes(32), "run"), batch=2)
-    gates = weakref.ref(garbler._gates)
-    assert gates() is not None
-    del garbler
+    made = GarblingGates(ArgmaxCircuit(3, 8), Delta.derive(bytes(32), "run"), 2)
+    gates = weakref.ref(made)
+    del made
     gc.collect()
     assert gates() is None

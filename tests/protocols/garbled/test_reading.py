@@ -20,8 +20,6 @@ from mallory import Change, Mallory, altered, previous
 from protocols.garbled.toy import MovedShares, ToyCase, ToyGarbler, ToyReader
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 
 def case(turns: int, places: int, width: int, seed: int = 0) -> ToyCase:
     generator = np.random.default_rng(seed)

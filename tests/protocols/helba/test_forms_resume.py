@@ -31,8 +31,6 @@ from power import PowerCuts
 from rebuilding import RestartingRun, rebuildable
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET, SEED = 4, 6
 TOY = lotor.LinearContexts.toy(12, seed=5)
 ROOT = BatchedOFUL(index="sqrt", eta=0.5)
@@ -101,7 +99,7 @@ TWO_SERVERS = Case(
 cases = pytest.mark.parametrize("case", [SHARED, TWO_SERVERS], ids=repr)
 
 
-@pytest.fixture(autouse=True, params=[1, 2], ids=str)
+@pytest.fixture(autouse=True, params=[2, pytest.param(1, marks=pytest.mark.long)], ids=str)
 def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Small batches, so that their ends fall anywhere."""
     monkeypatch.setattr("lotor.protocols.garbled.schedule.MOST_TOGETHER", request.param)

@@ -17,10 +17,7 @@ FORMS = ["shared", "dealt"]
 MOVIELENS = Path(__file__).parents[4] / "shared" / "data" / "movielens-100k" / "u.data"
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
 
-pytestmark = [
-    pytest.mark.parametrize("form", FORMS),
-    pytest.mark.usefixtures("light_transfers"),
-]
+pytestmark = pytest.mark.parametrize("form", FORMS)
 
 
 def check(policy: LinearPolicy, form: str, arms: lotor.LinearArms, budget: int, seed: int) -> None:
@@ -32,7 +29,7 @@ def check(policy: LinearPolicy, form: str, arms: lotor.LinearArms, budget: int, 
     assert secure.reward == plain.reward
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(instance=instances())
 def test_linucb_ds(form: str, instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int]) -> None:
     """Any K, d and N; ties, twins, collinear arms; theta from 0 up to its bound."""

@@ -25,8 +25,6 @@ from power import Fickle, PowerCuts
 from rebuilding import RestartingRun, rebuildable
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET, SEED = 6, 6
 VECTORS = [[1.0, 0.0], [0.0, 1.0], [0.7, 0.7], [0.5, -0.5]]
 ARMS = lotor.LinearArms(VECTORS, theta=[0.6, 0.3])

@@ -46,7 +46,7 @@ def check(protocol: lotor.LinUCBDS, arms: lotor.LinearArms, budget: int, seed: i
     return secure
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(instances(), st.sampled_from([64, 96]))
 def test_linucb_ds_equals_plain(
     instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int], slot_bits: PaperSlotBits

@@ -29,7 +29,7 @@ means = st.lists(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(
     policy=st.sampled_from(POLICIES),
     means=means,

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 import lotor
 from lotor.policies import Policy, to_text
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 FORMS = ["shared", "dealt"]
 POLICIES = [
     lotor.UCB(),
@@ -37,7 +35,7 @@ def assert_equals_plain(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     policy=st.sampled_from(POLICIES),
     means=means,

@@ -21,8 +21,6 @@ from power import Fickle, PowerCuts
 from rebuilding import RestartingRun
 from restarting import Restarting
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 MEANS = [0.2, 0.5, 0.8]
 POLICIES = [lotor.UCB(), lotor.Pursuit()]
 ONE_USE: dict[str, tuple[type[Message], ...]] = {
@@ -46,7 +44,10 @@ ONE_USE: dict[str, tuple[type[Message], ...]] = {
 FORMS = list(ONE_USE)
 
 
-@pytest.fixture(params=[("shared", 1), ("shared", 3), ("dealt", None)], ids=str)
+SIZES = [("shared", 3), ("dealt", None), pytest.param(("shared", 1), marks=pytest.mark.long)]
+
+
+@pytest.fixture(params=SIZES, ids=str)
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each form; the shared one with small batches, so that their ends fall anywhere."""
     name, batch = request.param

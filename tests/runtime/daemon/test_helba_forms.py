@@ -9,6 +9,8 @@ from lotor.protocols.helba.demo import one_user
 from lotor.sandbox import Federation
 from runtime.daemon.forms import played
 
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
 SEED = 7
 
 

@@ -12,6 +12,8 @@ from lotor.protocols.protocol import SecureProtocol
 from runtime.daemon.forms import played
 from surveys import survey_federation
 
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
 SEED = 7
 FORMS = ["shared", "dealt"]
 

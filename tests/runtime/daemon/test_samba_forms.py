@@ -11,6 +11,8 @@ from lotor.protocols.samba.cast import hospitals
 from lotor.sandbox import Federation
 from runtime.daemon.forms import played
 
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
 MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 SEED = 7
 # All arms pay by their number and the round.

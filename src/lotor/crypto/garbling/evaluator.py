@@ -33,7 +33,7 @@ class Evaluator:
 
     def __init__(self, circuit: BooleanCircuit) -> None:
         self.circuit = circuit
-        self._gates = EvaluatingGates(circuit, 1)
+        self._gates: EvaluatingGates | None = None
 
     def __repr__(self) -> str:
         return f"<Evaluator of {self.circuit!r}>"
@@ -56,7 +56,7 @@ class Evaluator:
                 f"the tables of {batch} circuits have {flat.size} bytes, not "
                 f"{batch * self.circuit.table_bytes}: they were cut, or are of another circuit"
             )
-        if batch != self._gates.batch:
+        if self._gates is None or self._gates.batch != batch:
             self._gates = EvaluatingGates(self.circuit, batch)
         rows = flat.view(np.uint64).reshape(batch, -1, 2)
         ordered = rows if batch == 1 else transposed_labels(rows)

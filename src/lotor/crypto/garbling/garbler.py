@@ -50,7 +50,8 @@ class Garbler:
             raise InputError(f"a batch has at least one circuit, not {batch}")
         self.circuit, self.batch = circuit, batch
         self._delta = delta
-        self._gates = GarblingGates(circuit, delta, batch)
+        # Made when first used: a party that is built again may garble nothing more.
+        self._gates: GarblingGates | None = None
         self._rest: GarblingGates | None = None
 
     def __repr__(self) -> str:
@@ -70,6 +71,7 @@ class Garbler:
 
     def _of(self, batch: int) -> "GarblingGates":
         if batch == self.batch:
+            self._gates = self._gates or GarblingGates(self.circuit, self._delta, batch)
             return self._gates
         if batch > self.batch:
             raise InputError(

@@ -9,7 +9,7 @@ Against curious parties. A cheating receiver could test a guess of some bits of 
 """
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError, FormatError, InputError
@@ -102,17 +102,21 @@ def _parts(seeds: bytes) -> list[bytes]:
 class _Streams:
     """AES-128 in counter mode under each seed; a batch number is the upper half of the counter."""
 
-    __slots__ = ("_encryptors",)
+    __slots__ = ("_encryptors", "_seeds")
 
     def __init__(self, seeds: list[bytes]) -> None:
-        self._encryptors = [
-            Cipher(algorithms.AES128(seed), modes.CTR(bytes(16))).encryptor() for seed in seeds
-        ]
+        self._seeds = seeds
+        # Made when first read: a party that is built again may extend nothing more.
+        self._encryptors: list[CipherContext] = []
 
     def read(self, batch: int, size: int) -> NDArray[np.uint8]:
         """(seeds, size) bytes."""
         if not 0 <= batch < 1 << 64:
             raise InputError(f"a transfer batch is numbered from 0 to 2^64 - 1, not {batch}")
+        self._encryptors = self._encryptors or [
+            Cipher(algorithms.AES128(seed), modes.CTR(bytes(16))).encryptor()
+            for seed in self._seeds
+        ]
         counter = batch.to_bytes(8) + bytes(8)
         zeros = bytes(size)
         parts = []

@@ -10,7 +10,7 @@ from lotor.core.effects import Act, Decision, Observe, Pull
 from lotor.core.errors import ConfigError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.form import Contribution
-from lotor.protocols.protocol import SecureProtocol, roles_that_bring
+from lotor.protocols.protocol import SecureProtocol, must_bring
 from lotor.runtime.daemon.answerer import FunctionCallers
 from lotor.runtime.daemon.config import OwnerTable, PartyConfig
 from lotor.runtime.daemon.function_caller import AnswerCheck, FunctionCaller
@@ -36,7 +36,7 @@ class PartyResources:
         self._kit = kit
         self._owner = config.owner
         role = kit.subject.role
-        if config.owner is None and role in roles_that_bring(protocols):
+        if config.owner is None and must_bring(role, protocols):
             raise ConfigError(
                 f"{kit.party_toml}: {kit.subject.name} has the role {role}, so party.toml needs an "
                 "[owner] table with what it brings; docs/party.md has an example"

@@ -1,6 +1,7 @@
 """Running a party from its kit."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from lotor.core.errors import JournalError
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.runtime.daemon import logs
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.config import PartyConfig, read_config
 from lotor.runtime.daemon.kit import Kit
@@ -60,6 +62,20 @@ async def served(
         yield node
     finally:
         await node.close()
+
+
+def serve_kit(path: Path, log: logs.Style, level: str) -> None:
+    """Open a kit and drive its party until ctrl-C or SIGTERM; its log goes to standard error."""
+    with open_kit(path) as at:
+        logs.configure(at.kit.subject.name, at.kit.subject.role, log, level)
+        asyncio.run(_until_stopped(at))
+
+
+async def _until_stopped(at: OpenKit) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await serve(at, stop)
 
 
 async def serve(

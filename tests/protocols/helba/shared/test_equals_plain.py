@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lotor
@@ -12,8 +12,6 @@ from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import BatchedOFUL
 from protocols.helba.shared.stage import POLICIES, QUADRATIC, ROOT, contexts
-
-pytestmark = pytest.mark.usefixtures("light_transfers")
 
 KINDS = ["any", "equal", "axes", "longest", "zero"]
 
@@ -28,7 +26,7 @@ def assert_equals_plain(
     return secure
 
 
-@settings(max_examples=45, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=36)
 @given(
     policy=st.sampled_from(POLICIES),
     kind=st.sampled_from(KINDS),

@@ -23,7 +23,6 @@ FORM = HelbaShared()
 PAGE = Path(__file__).parents[4].joinpath("docs", "security", "private-contexts.md").read_text()
 
 
-@pytest.mark.usefixtures("light_transfers")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
     arms = lotor.LinearContexts.random(32, arms=3, d=2, length=policy.L, seed=1)
@@ -48,7 +47,6 @@ def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
     assert costs.run_bytes() * 0.98 < sent <= costs.run_bytes() * 1.001
 
 
-@pytest.mark.usefixtures("light_transfers")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_run_takes_the_round_trips_that_were_forecast(policy: BatchedOFUL) -> None:
     arms = lotor.LinearContexts.random(32, arms=3, d=2, length=policy.L, seed=1)

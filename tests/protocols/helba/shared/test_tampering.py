@@ -31,8 +31,6 @@ from protocols.helba.shared.stage import QUADRATIC, noted
 from rebuilding import rebuildable
 from relayed import Relayed
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET = 8
 TOY = LinearContexts.toy(BUDGET, seed=5)
 HELBA = lotor.Helba(QUADRATIC)

@@ -30,8 +30,6 @@ from lotor.protocols.helba.shared.setting import HelbaSharedSetting
 from lotor.protocols.helba.shared.user import HelbaSharedUser
 from protocols.helba.shared.stage import QUADRATIC, ROOT, contexts
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET, SEED = 30, 3
 HELBA = lotor.Helba(QUADRATIC)
 # A mean of so many uniform bits is further away once in 10^9 times.

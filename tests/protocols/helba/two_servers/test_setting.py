@@ -33,7 +33,6 @@ def costs_of(
     return FORM.costs(lotor.Helba(policy, servers=2), world, budget)
 
 
-@pytest.mark.usefixtures("light_transfers")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
     arms = lotor.LinearContexts.random(32, arms=3, d=2, length=policy.L, seed=1)
@@ -50,7 +49,6 @@ def test_a_run_takes_what_was_forecast(policy: BatchedOFUL) -> None:
     assert costs.run_bytes() * 0.98 < sent <= costs.run_bytes() * 1.001
 
 
-@pytest.mark.usefixtures("light_transfers")
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_run_takes_the_round_trips_that_were_forecast(policy: BatchedOFUL) -> None:
     """The first round's are among those of the set-up."""

@@ -21,8 +21,6 @@ from lotor.protocols.party import Run
 from mallory import Change, Mallory, altered, cut, flipped, previous
 from protocols.helba.shared.stage import noted
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET = 8
 TOY = LinearContexts.toy(BUDGET, seed=5)
 HELBA = lotor.Helba(servers=2)

@@ -29,8 +29,6 @@ from lotor.protocols.helba.two_servers.user import PaddedUser
 from protocols.helba.shared.stage import QUADRATIC, ROOT
 from protocols.helba.shared.test_views import SIGMAS, bits_sent, world
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 BUDGET, SEED, USERS = 30, 3, 3
 HELBA = lotor.Helba(servers=2, users=USERS)
 FIRST = "user-1"

@@ -28,8 +28,6 @@ from protocols.linucb_ds.shared.stage import (
     some_arms,
 )
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 
 @pytest.fixture(scope="module")
 def outcome() -> Outcome:

@@ -27,8 +27,6 @@ from mallory import Change, Mallory, altered, cut, flipped, previous
 from protocols.linucb_ds.shared.stage import shared_run, some_arms
 from relayed import Relayed
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 PLACED: list[tuple[type[Message], str, str]] = [
     (messages.ProductBatch, "products", "comp"),
     (messages.CoveredRows, "rows", "comp"),
@@ -164,8 +162,8 @@ def test_options_of_the_paper_are_refused() -> None:
             lotor.LinUCBDS(form="shared", **option)  # type: ignore[arg-type]
 
 
-def test_real_base_transfers_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
+@pytest.mark.usefixtures("real_transfers")
+def test_real_base_transfers_that_are_none_are_refused() -> None:
     for change in (lambda data: data[:-1], lambda _: b""):
         with pytest.raises(LotorError):
             attack(garbled.BaseOffer, altered("offer", change))

@@ -20,8 +20,6 @@ from lotor.protocols.samba.shared.customer import SambaSharedCustomer
 from lotor.protocols.samba.shared.leakage import KEYS, MEASURED, MESSAGES
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 K, OWNERS, BUDGET = 6, 3, 60
 
 

@@ -31,8 +31,6 @@ from mallory import Change, Mallory, altered, cut, flipped, previous
 from rebuilding import rebuildable
 from relayed import Relayed
 
-pytestmark = pytest.mark.usefixtures("light_transfers")
-
 ARMS, BUDGET = lotor.BernoulliArms([0.2, 0.4, 0.6, 0.8]), 30
 
 

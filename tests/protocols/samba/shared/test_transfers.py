@@ -9,6 +9,8 @@ from lotor.core.errors import LotorError
 from lotor.protocols.garbled import messages as garbled
 from mallory import Mallory, altered
 
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
 
 def test_runs_with_real_transfers_differ_in_nothing_but_their_keys() -> None:
     samba, arms = lotor.Samba(lotor.UCB(), owners=2), lotor.BernoulliArms([0.9, 0.5, 0.1])
