@@ -42,6 +42,8 @@ def test_answers_that_do_not_come_one_by_one() -> None:
     assert moments.delays("graz", 1) == [pytest.approx(0.1)]
 
 
+# The hub is in this process, and the others are not.
+@pytest.mark.usefixtures("real_transfers")
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["shared", "dealt"])
 def test_processes_without_a_tick_tell_who_was_pulled(form: str) -> None:
