@@ -33,7 +33,7 @@ class Trial:
 
 
 TRIALS = [
-    pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=4), marks=pytest.mark.slow),
+    pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=4), marks=pytest.mark.long),
     pytest.param(Trial("linucb-ds", "linear:10,4", form="paper"), marks=pytest.mark.long),
     pytest.param(Trial("spectral-ucb-ds", "graph:8"), marks=pytest.mark.long),
     pytest.param(Trial("linucb-ds", "linear:10,4", form="dealt"), marks=pytest.mark.long),

@@ -125,7 +125,7 @@ def test_layout_does_not_matter_where_vectors_are_full(policy: Policy) -> None:
     assert one == many == plain
 
 
-@pytest.mark.parametrize("key_bits", [2048, 3072, pytest.param(4096, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("key_bits", [2048, 3072, pytest.param(4096, marks=pytest.mark.long)])
 def test_with_real_keys_and_twice_with_one_seed(key_bits: int) -> None:
     samba = lotor.Samba(lotor.UCB(), form="paper", key_bits=key_bits)
     arms = lotor.BernoulliArms([0.9, 0.5, 0.1])

@@ -26,7 +26,7 @@ def assert_equals_plain(
     return secure
 
 
-@settings(max_examples=36)
+@settings(max_examples=30)
 @given(
     policy=st.sampled_from(POLICIES),
     kind=st.sampled_from(KINDS),
