@@ -18,8 +18,8 @@ from lotor.policies.optimistic import BatchedOFUL, WholeIndex
 from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.helba.shared import messages as one
 from lotor.protocols.helba.two_servers import messages as two
-from lotor.protocols.helba.two_servers.pad_server import PadServer
-from lotor.protocols.helba.two_servers.server import PaddedServer
+from lotor.protocols.helba.two_servers.pad_server import HelbaTwoServersPadServer
+from lotor.protocols.helba.two_servers.server import HelbaTwoServersServer
 from lotor.protocols.party import Run
 from lotor.runtime.drive import drive
 from lotor.runtime.durable.questions import Question, QuestionLog
@@ -266,7 +266,7 @@ def test_no_server_of_two_computes_what_differs_between_machines() -> None:
     parties = TWO_SERVERS.helba.parties(TWO_SERVERS.run())
     for name in ("server", "pad-server"):
         party = parties[name]
-        assert isinstance(party, PaddedServer | PadServer)
+        assert isinstance(party, HelbaTwoServersServer | HelbaTwoServersPadServer)
         setting = party._setting
         assert setting.widths  # a function of d
         index = Factorless(setting.policy, setting.terms.grid, setting.terms.d)

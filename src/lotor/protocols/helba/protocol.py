@@ -168,7 +168,7 @@ class Helba(SecureProtocol):
     def _choose_servers(self) -> None:
         """`servers` and `form` say the same; either is enough."""
         if self.servers not in (1, 2) or type(self.servers) is not int:
-            raise InputError(f"servers is {self.servers!r}: HELBA has 1 or 2")
+            raise InputError(f"servers is {self.servers!r}: give 1 or 2")
         if self.servers == 2 and self.form == "shared":
             object.__setattr__(self, "form", TWO_SERVERS)
         if self.form == TWO_SERVERS:

@@ -143,7 +143,7 @@ def test_servers_and_form_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"servers": 3}, "servers is 3: HELBA has 1 or 2"),
+        ({"servers": 3}, "servers is 3: give 1 or 2"),
         ({"servers": True}, "servers is True"),
         ({"servers": 2, "form": "paper"}, "'paper' has one server: leave one of the two out"),
         ({"users": 3}, "only the form two-servers tells users apart"),

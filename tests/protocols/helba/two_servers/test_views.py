@@ -23,10 +23,10 @@ from lotor.protocols.helba.two_servers.attacks import (
     hidden_estimates,
 )
 from lotor.protocols.helba.two_servers.leakage import KEYS, MEASURED, MESSAGES
-from lotor.protocols.helba.two_servers.pad_server import PadServer
-from lotor.protocols.helba.two_servers.server import PaddedServer
+from lotor.protocols.helba.two_servers.pad_server import HelbaTwoServersPadServer
+from lotor.protocols.helba.two_servers.server import HelbaTwoServersServer
 from lotor.protocols.helba.two_servers.setting import HelbaTwoServersSetting
-from lotor.protocols.helba.two_servers.user import PaddedUser
+from lotor.protocols.helba.two_servers.user import HelbaTwoServersUser
 from protocols.helba.shared.stage import QUADRATIC, ROOT
 from protocols.helba.shared.test_views import SIGMAS, bits_sent, world
 
@@ -41,9 +41,9 @@ def outcome(request: pytest.FixtureRequest) -> Outcome:
     return run_openly(HELBA, world(request.param), budget=BUDGET, seed=SEED)
 
 
-def pad_server_of(outcome: Outcome) -> PadServer:
+def pad_server_of(outcome: Outcome) -> HelbaTwoServersPadServer:
     party = outcome.parties[PADS]
-    assert isinstance(party, PadServer)
+    assert isinstance(party, HelbaTwoServersPadServer)
     return party
 
 
@@ -83,7 +83,7 @@ def test_estimates_and_both_shares_of_the_model_look_uniform(outcome: Outcome) -
     found = hidden_estimates(setting, viewed(outcome, PADS), party)
     assert len(found) == BUDGET
     server = outcome.parties[SERVER]
-    assert isinstance(server, PaddedServer)
+    assert isinstance(server, HelbaTwoServersServer)
     numbers = [int(n) for one in found.values() for n in one.ravel()]
     for memory in (party._memory, server._memory):
         share = HelbaModelShare.from_bytes(setting, memory.start, memory.model)
@@ -125,7 +125,7 @@ def test_every_message_and_field_is_accounted_for(outcome: Outcome) -> None:
 def test_users_talk_to_servers_only_and_share_no_key(outcome: Outcome) -> None:
     links = {(one.sender, one.to) for one in outcome.recorder.exchanges}
     assert not any(sender.startswith("user") and to.startswith("user") for sender, to in links)
-    users = [one for one in outcome.parties.values() if isinstance(one, PaddedUser)]
+    users = [one for one in outcome.parties.values() if isinstance(one, HelbaTwoServersUser)]
     assert len({user._memory.pad_key for user in users}) == USERS
 
 
@@ -136,7 +136,7 @@ def test_keys_are_on_no_wire_but_pad_keys_to_the_pad_server(outcome: Outcome) ->
     assert {one.to for one in told} == {PADS}
     others = [one.payload for one in outcome.recorder.exchanges if one not in told]
     seen, server = b"".join(others), outcome.parties[SERVER]
-    assert isinstance(server, PaddedServer)
+    assert isinstance(server, HelbaTwoServersServer)
     memory, pads = server._memory, pad_server_of(outcome)._memory
     for key in (
         *(memory.hiding_key, memory.product_key, memory.evaluator.transfer_key),

@@ -45,13 +45,3 @@ def received_shares(
         with received_from(sender):
             shares.append(chooser.receive(kept, here, call.length))
     return shares
-
-
-def column_total(calls: Sequence[ProductCall]) -> int:
-    """How long the chooser's message is."""
-    return sum(call.column_bytes for call in calls)
-
-
-def word_total(calls: Sequence[ProductCall]) -> int:
-    """How long the sender's message is."""
-    return sum(call.word_bytes for call in calls)

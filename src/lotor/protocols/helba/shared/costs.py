@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 from lotor.crypto.ot import TRANSFERS
 from lotor.protocols.garbled.reading import decoding_bytes
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
+from lotor.protocols.helba.shared.setting import (
+    WORD_BYTES,
+    HelbaSharedSetting,
+    column_total,
+    word_total,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class HelbaSharedCosts:
         batch = schedule.batch(0)
         garbled = schedule.column_bytes(batch) + sum(decoding_bytes(schedule, batch).values())
         ahead = setting.circuit.table_bytes + garbled // batch.length
-        ahead += sum(one.column_bytes for one in scores)
+        ahead += column_total(scores)
         update = self._numbers(setting.sums)
         if starts:
             estimate = setting.estimate_products(1)
@@ -41,7 +46,7 @@ class HelbaSharedCosts:
         return {
             "ahead": ahead,
             "update": update,
-            "up": sum(one.word_bytes for one in scores) + setting.share_bytes,
+            "up": word_total(scores) + setting.share_bytes,
             "down": schedule.label_bytes,
         }
 

@@ -16,7 +16,7 @@ from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.reading import TellingSide
 from lotor.protocols.garbled.wire import expect, received_from
 from lotor.protocols.helba.shared.algebra import HidingMatrix
-from lotor.protocols.helba.shared.calls import chosen_rows, received_shares, word_total
+from lotor.protocols.helba.shared.calls import chosen_rows, received_shares
 from lotor.protocols.helba.shared.messages import (
     WIRE,
     ContextWords,
@@ -28,7 +28,12 @@ from lotor.protocols.helba.shared.messages import (
     SealedUsersKeys,
     UsersKeyOffer,
 )
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
+from lotor.protocols.helba.shared.setting import (
+    WORD_BYTES,
+    HelbaSharedSetting,
+    ProductCall,
+    word_total,
+)
 from lotor.protocols.helba.shared.shares import garbler_bits
 from lotor.protocols.helba.shared.wire import (
     check_digest,

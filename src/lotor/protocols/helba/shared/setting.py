@@ -1,5 +1,6 @@
 """What follows from the terms of a run: numbers, circuits, sizes, and how safe they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -55,6 +56,16 @@ class ProductCall(NamedTuple):
     @property
     def word_bytes(self) -> int:
         return WORD_BYTES * self.words
+
+
+def column_total(calls: Sequence[ProductCall]) -> int:
+    """How long the chooser's message of several calls is."""
+    return sum(call.column_bytes for call in calls)
+
+
+def word_total(calls: Sequence[ProductCall]) -> int:
+    """How long the sender's message of several calls is."""
+    return sum(call.word_bytes for call in calls)
 
 
 class RootIndexCircuit(BooleanCircuit):
@@ -179,7 +190,7 @@ class HelbaSharedSetting:
     def round_bytes(self) -> int:
         """What the products of a round take, the way that takes more, with a new estimate."""
         calls = [*self.renewal_products(1), *self.score_products(1)]
-        return max(sum(one.column_bytes for one in calls), sum(one.word_bytes for one in calls))
+        return max(column_total(calls), word_total(calls))
 
     @property
     def ahead_bytes(self) -> int:
@@ -189,8 +200,8 @@ class HelbaSharedSetting:
         """
         schedule, tables = self.schedule, self.circuit.table_bytes
         calls = [*self.renewal_products(1), *self.score_products(1)]
-        columns = sum(call.column_bytes for call in calls)
-        return schedule.size * (tables + schedule.label_bytes + self.round_bytes) + columns
+        each = tables + schedule.label_bytes + self.round_bytes
+        return schedule.size * each + column_total(calls)
 
     def starts(self, t: int, start: int) -> bool:
         """Whether a batch starts with round t, if the one before began with `start`."""

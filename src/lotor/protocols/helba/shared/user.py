@@ -27,7 +27,7 @@ from lotor.protocols.garbled.reading import ReadingSide
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.helba.shared.algebra import HiddenEstimate
 from lotor.protocols.helba.shared.asking import observed_contexts
-from lotor.protocols.helba.shared.calls import column_total, offered_rows
+from lotor.protocols.helba.shared.calls import offered_rows
 from lotor.protocols.helba.shared.messages import (
     WIRE,
     ContextWords,
@@ -40,7 +40,7 @@ from lotor.protocols.helba.shared.messages import (
     UsersKeyOffer,
 )
 from lotor.protocols.helba.shared.pads import UserPads
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting
+from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, column_total
 from lotor.protocols.helba.shared.shares import ChosenShares
 from lotor.protocols.helba.shared.wire import (
     SEALING_KEY,

@@ -31,12 +31,12 @@ from lotor.protocols.helba.two_servers.messages import (
     RenewalColumns,
     ScoreDifferences,
 )
-from lotor.protocols.helba.two_servers.pad_server import PadServer
+from lotor.protocols.helba.two_servers.pad_server import HelbaTwoServersPadServer
 from lotor.protocols.helba.two_servers.pads import OwnPads
-from lotor.protocols.helba.two_servers.server import PaddedServer
+from lotor.protocols.helba.two_servers.server import HelbaTwoServersServer
 from lotor.protocols.helba.two_servers.setting import RENEWAL_EPOCH, HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.terms import two_servers_terms_from
-from lotor.protocols.helba.two_servers.user import PaddedUser
+from lotor.protocols.helba.two_servers.user import HelbaTwoServersUser
 
 P = TypeVar("P")
 
@@ -79,7 +79,7 @@ class GapsFromServerShares(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         setting = _setting(view)
-        server = _party(view, PaddedServer)
+        server = _party(view, HelbaTwoServersServer)
         if server is None:
             return NOT_TRIED
         modulus = setting.score_moduli[0]
@@ -105,7 +105,7 @@ class GapsFromPaddedEstimates(Attack):
 
     def score(self, view: View, truth: Truth) -> Score:
         setting = _setting(view)
-        party = _party(view, PadServer)
+        party = _party(view, HelbaTwoServersPadServer)
         if party is None:
             return NOT_TRIED
         found = hidden_estimates(setting, view, party)
@@ -116,7 +116,7 @@ class GapsFromPaddedEstimates(Attack):
 
 
 def hidden_estimates(
-    setting: HelbaTwoServersSetting, view: View, party: PadServer
+    setting: HelbaTwoServersSetting, view: View, party: HelbaTwoServersPadServer
 ) -> dict[int, Numbers]:
     """A and e of each batch, computed again from the pad server's keys and messages."""
     memory, modulus, d = party._memory, setting.modulus, setting.terms.d
@@ -153,8 +153,8 @@ def _party(view: View, kind: type[P]) -> P | None:
 
 def _key(view: View, user: str) -> bytes:
     """The pad key of a user, if the view has it; else that of a user in it, or a fresh one."""
-    server = _party(view, PadServer)
+    server = _party(view, HelbaTwoServersPadServer)
     if server is not None:
         return server._memory.user_keys[user]
-    helper = _party(view, PaddedUser)
+    helper = _party(view, HelbaTwoServersUser)
     return new_key() if helper is None else helper._memory.pad_key

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lotor.protocols.garbled.showing import table_bytes
-from lotor.protocols.helba.shared.calls import column_total, word_total
 from lotor.protocols.helba.shared.costs import HelbaSharedCosts
+from lotor.protocols.helba.shared.setting import column_total, word_total
 from lotor.protocols.helba.two_servers.setting import HelbaTwoServersSetting
 
 

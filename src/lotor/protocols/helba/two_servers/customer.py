@@ -11,19 +11,19 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class PaddedCustomerMemory(Memory, tag=WIRE + "customer"):
+class HelbaTwoServersCustomerMemory(Memory, tag=WIRE + "customer"):
     """It has no secrets."""
 
 
-class PaddedCustomer(Party):
+class HelbaTwoServersCustomer(Party):
     """Step 14."""
 
     def __init__(self, terms: HelbaTwoServersTerms, *, snapshot: bytes | None = None) -> None:
         self._terms = terms
         self._memory = (
-            PaddedCustomerMemory(party="customer", run=terms.run)
+            HelbaTwoServersCustomerMemory(party="customer", run=terms.run)
             if snapshot is None
-            else restored(PaddedCustomerMemory, snapshot, "customer", terms.run)
+            else restored(HelbaTwoServersCustomerMemory, snapshot, "customer", terms.run)
         )
 
     def operations(self) -> Mapping[str, int]:

@@ -18,14 +18,14 @@ from lotor.protocols.helba.form import contexts_of
 from lotor.protocols.helba.protocol import Helba
 from lotor.protocols.helba.shared.form import HelbaShared, ordered_terms
 from lotor.protocols.helba.two_servers.costs import HelbaTwoServersCosts
-from lotor.protocols.helba.two_servers.customer import PaddedCustomer
+from lotor.protocols.helba.two_servers.customer import HelbaTwoServersCustomer
 from lotor.protocols.helba.two_servers.leakage import ATTACKS, MEASURED
 from lotor.protocols.helba.two_servers.messages import WIRE
-from lotor.protocols.helba.two_servers.pad_server import PadServer
-from lotor.protocols.helba.two_servers.server import PaddedServer
+from lotor.protocols.helba.two_servers.pad_server import HelbaTwoServersPadServer
+from lotor.protocols.helba.two_servers.server import HelbaTwoServersServer
 from lotor.protocols.helba.two_servers.setting import PAD_SERVER, SERVER, HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.terms import HelbaTwoServersTerms, two_servers_terms_from
-from lotor.protocols.helba.two_servers.user import PaddedUser
+from lotor.protocols.helba.two_servers.user import HelbaTwoServersUser
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.optimistic import TIES, linear_contexts
@@ -93,7 +93,7 @@ class HelbaTwoServers(HelbaShared):
         arms, d, scale = self.brought(members)
         users = [member.name for member in members["user"]]
         setting = _ordered(protocol, run, users, budget=budget, arms=arms, d=d, scale=scale)
-        return setting.terms.to_bytes(), PaddedCustomer(setting.terms)
+        return setting.terms.to_bytes(), HelbaTwoServersCustomer(setting.terms)
 
     def plan(self, order: bytes) -> RunPlan:
         terms = _setting(order).terms
@@ -103,14 +103,14 @@ class HelbaTwoServers(HelbaShared):
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         setting, seat = _setting(assignment.order), assignment.seat
         if seat == "customer":
-            return PaddedCustomer(setting.terms, snapshot=snapshot)
+            return HelbaTwoServersCustomer(setting.terms, snapshot=snapshot)
         if seat == SERVER:
-            return PaddedServer(setting, snapshot=snapshot)
+            return HelbaTwoServersServer(setting, snapshot=snapshot)
         if seat == PAD_SERVER:
-            return PadServer(setting, snapshot=snapshot)
+            return HelbaTwoServersPadServer(setting, snapshot=snapshot)
         # Ties are drawn as plain draws them.
         tie_key = None if assignment.seed is None else draw_key(assignment.seed, TIES)
-        return PaddedUser(seat, setting, tie_key=tie_key, snapshot=snapshot)
+        return HelbaTwoServersUser(seat, setting, tie_key=tie_key, snapshot=snapshot)
 
     def cast(self, protocol: Helba, budget: int, seed: int, size: int | None) -> Cast:
         policy = to_text(protocol.policy)

@@ -16,15 +16,9 @@ from lotor.protocols.garbled.garbler import GarblerState
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.showing import CodingSide
 from lotor.protocols.garbled.wire import expect, key_from
-from lotor.protocols.helba.shared.calls import (
-    chosen_rows,
-    column_total,
-    offered_rows,
-    received_shares,
-    word_total,
-)
+from lotor.protocols.helba.shared.calls import chosen_rows, offered_rows, received_shares
 from lotor.protocols.helba.shared.pads import unpacked
-from lotor.protocols.helba.shared.setting import WORD_BYTES
+from lotor.protocols.helba.shared.setting import WORD_BYTES, column_total, word_total
 from lotor.protocols.helba.shared.shares import garbler_bits
 from lotor.protocols.helba.shared.wire import (
     check_digest,
@@ -62,7 +56,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class PadServerMemory(Memory, tag=WIRE + "pad-server"):
+class HelbaTwoServersPadServerMemory(Memory, tag=WIRE + "pad-server"):
     """The users' keys; `product_key` is for the base transfers of products, whose result is
     `product_pairs`. `pads` are those of all updates before round t; `model` is this server's share
     of the model of the batch that began with round `start`."""
@@ -76,18 +70,18 @@ class PadServerMemory(Memory, tag=WIRE + "pad-server"):
     model: bytes = b""
 
 
-class PadServer(Party):
+class HelbaTwoServersPadServer(Party):
     """Steps 1 to 7, 10 and 14."""
 
     def __init__(self, setting: HelbaTwoServersSetting, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            PadServerMemory(
+            HelbaTwoServersPadServerMemory(
                 party=PAD_SERVER, run=run, garbler=GarblerState.fresh(), product_key=new_key()
             )
             if snapshot is None
-            else restored(PadServerMemory, snapshot, PAD_SERVER, run)
+            else restored(HelbaTwoServersPadServerMemory, snapshot, PAD_SERVER, run)
         )
         self._side: CodingSide | None = None
         self._model: HelbaModelShare | None = None

@@ -32,8 +32,7 @@ def sent_scores(
         repeated = np.broadcast_to(m[:, np.newaxis], (len(c), len(m), 1, modulus.count))
         second, with_contexts = sender.send(of_contexts, repeated)
         words += [first, second]
-        both = modulus.add(with_model[0], with_contexts[:, 0])
-        shares.append(modulus.add(both, _own(modulus, c, m)))
+        shares.append(_score(modulus, c, m, with_model, with_contexts))
     return b"".join(words), shares
 
 
@@ -48,11 +47,13 @@ def received_scores(
     for modulus, c, m, with_model, with_contexts in zip(
         moduli, contexts, model, products[::2], products[1::2], strict=True
     ):
-        both = modulus.add(with_model[0], with_contexts[:, 0])
-        shares.append(modulus.add(both, _own(modulus, c, m)))
+        shares.append(_score(modulus, c, m, with_model, with_contexts))
     return shares
 
 
-def _own(modulus: Modulus, contexts: Residues, model: Residues) -> Residues:
-    """What a server's two shares give without the other one."""
-    return modulus.residues(multiplied(modulus.whole(contexts), modulus.whole(model), modulus))
+def _score(
+    modulus: Modulus, c: Residues, m: Residues, with_model: Residues, with_contexts: Residues
+) -> Residues:
+    """A server's own product, and its shares of the two mixed ones: (arms, primes)."""
+    own = modulus.residues(multiplied(modulus.whole(c), modulus.whole(m), modulus))
+    return modulus.add(own, modulus.add(with_model[0], with_contexts[:, 0]))

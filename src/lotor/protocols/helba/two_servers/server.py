@@ -13,14 +13,9 @@ from lotor.protocols.garbled.garbler import answer_transfers
 from lotor.protocols.garbled.messages import InputLabels
 from lotor.protocols.garbled.showing import SigningSide
 from lotor.protocols.garbled.wire import expect, received_from
-from lotor.protocols.helba.shared.calls import (
-    chosen_rows,
-    column_total,
-    offered_rows,
-    received_shares,
-    word_total,
-)
+from lotor.protocols.helba.shared.calls import chosen_rows, offered_rows, received_shares
 from lotor.protocols.helba.shared.pads import first_numbers
+from lotor.protocols.helba.shared.setting import column_total, word_total
 from lotor.protocols.helba.shared.shares import ChosenShares
 from lotor.protocols.helba.shared.wire import (
     check_digest,
@@ -59,7 +54,7 @@ from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
 
 
-class PaddedServerMemory(Memory, tag=WIRE + "server"):
+class HelbaTwoServersServerMemory(Memory, tag=WIRE + "server"):
     """R and s are derived from `hiding_key`; `product_key` is for the base transfers of products,
     whose result is `product_seeds`. `sums` and `total` are those of all updates and users that are
     done, under pads; `model` is this server's share of the model of the batch from `start`."""
@@ -74,14 +69,14 @@ class PaddedServerMemory(Memory, tag=WIRE + "server"):
     model: bytes = b""
 
 
-class PaddedServer(Party):
+class HelbaTwoServersServer(Party):
     """Steps 2 to 6, 9, 11 and 14."""
 
     def __init__(self, setting: HelbaTwoServersSetting, *, snapshot: bytes | None = None) -> None:
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            PaddedServerMemory(
+            HelbaTwoServersServerMemory(
                 party=SERVER,
                 run=run,
                 evaluator=EvaluatorState.fresh(),
@@ -89,7 +84,7 @@ class PaddedServer(Party):
                 product_key=new_key(),
             )
             if snapshot is None
-            else restored(PaddedServerMemory, snapshot, SERVER, run)
+            else restored(HelbaTwoServersServerMemory, snapshot, SERVER, run)
         )
         self._side: SigningSide | None = None
         self._model: HelbaModelShare | None = None

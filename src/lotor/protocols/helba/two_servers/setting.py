@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from lotor.protocols.helba.shared.setting import WORD_BYTES, HelbaSharedSetting, ProductCall
+from lotor.protocols.helba.shared.setting import (
+    WORD_BYTES,
+    HelbaSharedSetting,
+    ProductCall,
+    column_total,
+    word_total,
+)
 from lotor.protocols.helba.two_servers.terms import HelbaTwoServersTerms
 
 SERVER: Final = "server"
@@ -94,6 +100,6 @@ class HelbaTwoServersSetting(HelbaSharedSetting):
         """What the products of a round take, the way that takes more, with a new estimate."""
         renewal, scores = self.renewal_products(1), self.score_products(1)
         return max(
-            sum(call.column_bytes for call in chosen) + sum(call.word_bytes for call in sent)
+            column_total(chosen) + word_total(sent)
             for chosen, sent in ((renewal, scores), (scores, renewal))
         )

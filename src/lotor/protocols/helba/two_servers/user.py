@@ -26,7 +26,7 @@ from lotor.protocols.party import Party
 from lotor.protocols.plain.optimistic import TieDraws
 
 
-class PaddedUserMemory(Memory, tag=WIRE + "user"):
+class HelbaTwoServersUserMemory(Memory, tag=WIRE + "user"):
     """This user's keys, the sum of its rewards before round t, and where the batch of its last
     round began."""
 
@@ -36,7 +36,7 @@ class PaddedUserMemory(Memory, tag=WIRE + "user"):
     start: int = 1
 
 
-class PaddedUser(Party):
+class HelbaTwoServersUser(Party):
     """Steps 1, 8, 11, 12 and 13."""
 
     def __init__(
@@ -52,9 +52,11 @@ class PaddedUser(Party):
         self._setting = setting
         run = setting.terms.run
         self._memory = (
-            PaddedUserMemory(party=name, run=run, pad_key=new_key(), tie_key=tie_key or new_key())
+            HelbaTwoServersUserMemory(
+                party=name, run=run, pad_key=new_key(), tie_key=tie_key or new_key()
+            )
             if snapshot is None
-            else restored(PaddedUserMemory, snapshot, name, run)
+            else restored(HelbaTwoServersUserMemory, snapshot, name, run)
         )
 
     def operations(self) -> Mapping[str, int]:
