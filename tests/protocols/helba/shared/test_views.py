@@ -1,6 +1,5 @@
 """Recorded views of the shared form: nothing in clear, one length a kind, uniform to both."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import lotor
 from helpers import Outcome, run_openly, truth_of, view_of
 from lotor.auditing.report import Verdict
-from lotor.core.fixed_point import Floats
 from lotor.core.views import View
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import BatchedOFUL
@@ -28,24 +26,19 @@ from lotor.protocols.helba.shared.leakage import KEYS, MEASURED, MESSAGES
 from lotor.protocols.helba.shared.server import HelbaSharedServer
 from lotor.protocols.helba.shared.setting import HelbaSharedSetting
 from lotor.protocols.helba.shared.user import HelbaSharedUser
-from protocols.helba.shared.stage import QUADRATIC, ROOT, contexts
+from protocols.helba.shared.stage import QUADRATIC, ROOT
+from protocols.helba.shared.views import (
+    BUDGET,
+    SEED,
+    SIGMAS,
+    bits_sent,
+    check_accounts,
+    check_lengths,
+    check_two_worlds,
+    world,
+)
 
-BUDGET, SEED = 30, 3
 HELBA = lotor.Helba(QUADRATIC)
-# A mean of so many uniform bits is further away once in 10^9 times.
-SIGMAS = 6.2
-
-
-def world(kind: str) -> LinearContexts:
-    """Contexts that are all 0, or as long as allowed: nothing could differ more."""
-    if kind == "zero":
-        return LinearContexts(np.zeros((BUDGET, 2, 2)), [0.1, 0.1], noise_sd=0.0)
-    if kind == "short":
-        return LinearContexts(np.full((BUDGET, 2, 2), 0.125), [0.0, 0.0])
-    if kind == "long":
-        return LinearContexts(np.full((BUDGET, 2, 2), -3.5), [0.0, 0.0])
-    table = contexts(SEED, rounds=BUDGET, arms=2, d=2, longest=5.5, kind="longest")
-    return LinearContexts(table, [0.1, 0.1])
 
 
 @pytest.fixture(scope="module", params=["zero", "longest"])
@@ -61,19 +54,6 @@ def user_of(outcome: Outcome) -> HelbaSharedUser:
 
 def viewed(outcome: Outcome, *seats: str) -> View:
     return view_of(outcome, user_of(outcome)._setting.terms.to_bytes(), *seats)
-
-
-def bits_sent(outcome: Outcome, sender: str, kind: type) -> Floats:
-    """All bits of what carries secrets; of words of 61 bits the upper three are always 0."""
-    found = []
-    for one in outcome.recorder.exchanges:
-        if one.sender == sender and type(one.message) is kind:
-            data = getattr(one.message, one.message.__struct_fields__[1])
-            words = "words" in one.message.__struct_fields__
-            rows = np.frombuffer(data, np.uint8).reshape(-1, 8 if words else 1)
-            bits = np.unpackbits(rows, axis=1, bitorder="little")
-            found.append(bits[:, :61].ravel() if words else bits.ravel())
-    return np.concatenate(found).astype(np.float64)
 
 
 @pytest.mark.parametrize(
@@ -111,31 +91,15 @@ def test_a_and_e_look_uniform_to_the_user(outcome: Outcome) -> None:
 
 
 def test_messages_have_one_length_each(outcome: Outcome) -> None:
-    """Those of a batch that is not full are shorter, which the terms say."""
-    sizes: defaultdict[type, set[int]] = defaultdict(set)
-    for one in outcome.recorder.exchanges:
-        sizes[type(one.message)].add(len(one.payload))
-    batches = (garbled.Columns, garbled.GarbledTables, garbled.DecodingTable)
-    for kind, lengths in sizes.items():
-        assert len(lengths) <= (2 if kind in batches else 1), kind
+    check_lengths(outcome, garbled.Columns, garbled.GarbledTables, garbled.DecodingTable)
 
 
 def test_two_worlds_send_messages_of_the_same_lengths() -> None:
-    first, second = (
-        [
-            (one.sender, one.to, type(one.message), len(one.payload))
-            for one in run_openly(HELBA, world(kind), budget=6, seed=SEED).recorder.exchanges
-        ]
-        for kind in ("short", "long")
-    )
-    # Both have the same range of rewards, which is public.
-    assert first == second
+    check_two_worlds(HELBA)
 
 
 def test_every_message_and_field_is_accounted_for(outcome: Outcome) -> None:
-    for one in outcome.recorder.exchanges:
-        assert set(MESSAGES[type(one.message)]) == set(one.message.__struct_fields__)
-    assert set(MESSAGES) == {type(one.message) for one in outcome.recorder.exchanges}
+    check_accounts(outcome, MESSAGES)
 
 
 def test_keys_are_on_no_wire(outcome: Outcome) -> None:

@@ -1,6 +1,5 @@
 """Recorded views of the form with two servers: nothing in clear, and nothing of other users."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,9 +27,18 @@ from lotor.protocols.helba.two_servers.server import HelbaTwoServersServer
 from lotor.protocols.helba.two_servers.setting import HelbaTwoServersSetting
 from lotor.protocols.helba.two_servers.user import HelbaTwoServersUser
 from protocols.helba.shared.stage import QUADRATIC, ROOT
-from protocols.helba.shared.test_views import SIGMAS, bits_sent, world
+from protocols.helba.shared.views import (
+    BUDGET,
+    SEED,
+    SIGMAS,
+    bits_sent,
+    check_accounts,
+    check_lengths,
+    check_two_worlds,
+    world,
+)
 
-BUDGET, SEED, USERS = 30, 3, 3
+USERS = 3
 HELBA = lotor.Helba(servers=2, users=USERS)
 FIRST = "user-1"
 SERVER, PADS = "server", "pad-server"
@@ -95,31 +103,15 @@ def test_estimates_and_both_shares_of_the_model_look_uniform(outcome: Outcome) -
 
 
 def test_messages_have_one_length_each(outcome: Outcome) -> None:
-    """Those of a batch that is not full are shorter, which the terms say."""
-    sizes: defaultdict[type, set[int]] = defaultdict(set)
-    for one in outcome.recorder.exchanges:
-        sizes[type(one.message)].add(len(one.payload))
-    batches = (garbled.Columns, garbled.GarbledTables)
-    for kind, lengths in sizes.items():
-        assert len(lengths) <= (2 if kind in batches else 1), kind
+    check_lengths(outcome, garbled.Columns, garbled.GarbledTables)
 
 
 def test_two_worlds_send_messages_of_the_same_lengths() -> None:
-    first, second = (
-        [
-            (one.sender, one.to, type(one.message), len(one.payload))
-            for one in run_openly(HELBA, world(kind), budget=6, seed=SEED).recorder.exchanges
-        ]
-        for kind in ("short", "long")
-    )
-    # Both have the same range of rewards, which is public.
-    assert first == second
+    check_two_worlds(HELBA)
 
 
 def test_every_message_and_field_is_accounted_for(outcome: Outcome) -> None:
-    for one in outcome.recorder.exchanges:
-        assert set(MESSAGES[type(one.message)]) == set(one.message.__struct_fields__)
-    assert set(MESSAGES) == {type(one.message) for one in outcome.recorder.exchanges}
+    check_accounts(outcome, MESSAGES)
 
 
 def test_users_talk_to_servers_only_and_share_no_key(outcome: Outcome) -> None:
