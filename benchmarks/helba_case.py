@@ -76,13 +76,14 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repetitions: int = 25
     security: int = 128
     stages: int = 4
-    paper: bool = False  # the paper's index, with C = 1 and eta = 0.1
+    paper: bool = False  # the paper's index and width, with C = 1 and eta = 0.1
     messages: bool = False
     points: int = 0  # at how many levels prices are measured; 0: at all
     insecure_degree: int | None = None
 
     def helba(self) -> lotor.Helba:
-        policy = BatchedOFUL(index="sqrt", C=1, eta=0.1) if self.paper else BatchedOFUL()
+        paper = BatchedOFUL(index="sqrt", width="union", C=1, eta=0.1)
+        policy = paper if self.paper else BatchedOFUL()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InsecureParametersWarning)
             return lotor.Helba(

@@ -44,7 +44,7 @@ class Problem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{'root, ' if self.root else ''}d={self.d} K={self.arms}"
 
     def helba(self) -> lotor.Helba:
-        policy = BatchedOFUL(index="sqrt") if self.root else BatchedOFUL()
+        policy = BatchedOFUL(index="sqrt", width="union") if self.root else BatchedOFUL()
         return lotor.Helba(policy, form=self.form)
 
     def contexts(self, seed: int) -> lotor.LinearContexts:

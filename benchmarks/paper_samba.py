@@ -1,8 +1,9 @@
 """SAMBA written straight from the paper's pseudo-code: a yardstick of speed, insecure, never use.
 
-A direct transcription of Figures 6 and 9 (Ciucanu, Lafourcade, Marcadet and Soare, 2022) on the
-libraries that the paper names, `cryptography` (AES-GCM, 256 bits) and `phe` (Paillier, 2048 bits):
-one process, one object for each owner, no messages, for policies of one iteration (nb_A = 1).
+A direct transcription of Figure 6 (Ciucanu, Lafourcade, Marcadet and Soare, 2022) on the libraries
+that the paper names, `cryptography` (AES-GCM, 256 bits) and `phe` (Paillier, 2048 bits): one
+process, one object for each owner, no messages. It has UCB and epsilon-greedy. What Figure 9 adds,
+policies of several iterations (nb_A > 1, which is Pursuit), is not transcribed.
 
 Why it is insecure:
 - masks, permutations and coins come from `random`, whose outputs foretell each other, under seeds

@@ -8,7 +8,7 @@ from rich.table import Table
 from tables import table, verdict
 
 import lotor
-from lotor.runtime.run import Progress
+from lotor.runtime.pull_log import Progress
 
 ARMS = (10, 20, 50, 100)
 OWNERS = (2, 4, 6, 8)

@@ -1,5 +1,6 @@
 """Python examples of README and docs run as they stand, and their commands are understood."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,13 @@ pytestmark = pytest.mark.usefixtures("real_transfers")
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.py"))
+DATA = ROOT.parent / "shared" / "data"
+# What a reader may set; without the files, notebooks use look-alikes.
+FILES = {
+    "LOTOR_IST": DATA / "ist" / "ist_compact.csv",
+    "LOTOR_MOVIELENS": DATA / "movielens-100k" / "u.data",
+}
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
@@ -44,7 +52,8 @@ def test_commands_have_the_options_that_they_need() -> None:
     """Each is parsed as it would be, and not carried out."""
     known, found = dict(walk("lotor", tree())), 0
     for page in PAGES:
-        for line in "".join(SHELL.findall(page.read_text())).splitlines():
+        commands = "".join(SHELL.findall(page.read_text())).replace("\\\n", " ")
+        for line in commands.splitlines():
             words = shlex.split(line, comments=True)
             if words[:1] == ["lotor"]:
                 named = [end for end in range(1, 4) if " ".join(words[:end]) in known][-1]
@@ -71,3 +80,23 @@ def test_examples_run(example: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout
     assert len(example.read_text().splitlines()) < 80
+
+
+@pytest.mark.parametrize("notebook", runnable(NOTEBOOKS))
+def test_notebooks_run_and_are_in_the_gallery(notebook: Path, tmp_path: Path) -> None:
+    """Each has cells that begin with text, and needs no more than what it says."""
+    text = notebook.read_text()
+    assert text.startswith("# %% [markdown]\n# # ")
+    assert f"notebooks/{notebook.name}" in (ROOT / "docs" / "gallery.md").read_text()
+    found = {name: str(path) for name, path in FILES.items() if path.exists()}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, str(notebook)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **found},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert not list(tmp_path.iterdir())

@@ -8,15 +8,21 @@ import pytest
 
 from lotor.core.errors import PolicyError
 from lotor.policies import (
+    LUCB,
+    OFUL,
     POLICIES,
     UCB,
+    AnyPolicy,
     ArmStates,
     Draws,
     Floats,
+    LinTS,
     Policy,
     ReinforcementComparison,
     to_text,
 )
+from lotor.policies.linear import LinearModel, NormalDraws, no_draws
+from lotor.protocols.protocol import PROTOCOLS
 from lotor.testing import PolicyReport, check_policy
 
 
@@ -36,26 +42,109 @@ class Greedy(Policy):
         return arms.mean
 
 
-@pytest.mark.parametrize("kind", [kind for kind in POLICIES.values() if issubclass(kind, Policy)])
-def test_the_policies_of_the_package_conform(kind: type[Policy]) -> None:
+RUNS_UNDER = {
+    "batched-oful": "helba",
+    "linear-epsilon-greedy": "ppcb",
+    "lints": "linucb-ds",
+    "linucb": "linucb-ds",
+    "lucb": None,
+    "oful": None,
+    "reinforcement-comparison": None,
+    "rsoful": None,
+    "rsoful-tr": None,
+    "spectral-ucb": "spectral-ucb-ds",
+}
+"""All others run under SAMBA."""
+
+
+@pytest.mark.parametrize(("name", "kind"), POLICIES.items())
+def test_the_policies_of_the_package_conform(name: str, kind: type[AnyPolicy]) -> None:
     report = check_policy(kind())
     assert report.policy == to_text(kind())
-    assert report.fits_samba == (kind is not ReinforcementComparison)
+    under = RUNS_UNDER.get(name, "samba")
+    assert report.fits_samba == (under == "samba")
     assert report.oblivious_selection is None
+    assert set(report.forms) == ({under} if under else set())
+    assert set(report.protocols) == set(PROTOCOLS)
+    for protocol, reason in report.protocols.items():
+        assert (reason is None) == (protocol == under)
+        assert (PROTOCOLS[protocol].why_not(kind()) is None) == (protocol == under)
+    for protocol, forms in report.forms.items():
+        assert forms == dict.fromkeys(PROTOCOLS[protocol].forms)
 
 
 def test_reports_read_well() -> None:
-    assert str(check_policy(UCB())) == "ucb runs in plain and under SAMBA"
-    both = PolicyReport("mine", "needs more", "looks at places")
-    assert not both.fits_samba
-    assert str(both) == (
-        "mine runs in plain only:\n"
-        "- arm score locality fails: needs more\n"
-        "- oblivious selection fails: looks at places"
+    lines = str(check_policy(UCB())).splitlines()
+    assert lines[0] == "ucb runs in plain and under samba (shared, dealt, paper)"
+    assert (
+        "- not under ppcb: its policies choose by one context in each round, and this one by what "
+        "each arm has paid"
+    ) in lines
+    forms = {"this": {"quick": None, "slow": "too slow"}}
+    some = PolicyReport("mine", None, None, {"this": None, "that": "too wide"}, forms)
+    assert str(some) == (
+        "mine runs in plain and under this (quick)\n"
+        "- not under this in its form slow: too slow\n"
+        "- not under that: too wide"
     )
     text = str(check_policy(ReinforcementComparison()))
-    assert "arm score locality fails: the score of arm" in text
+    assert text.startswith("reinforcement-comparison:alpha=0.1,beta=0.1 runs in plain only")
+    assert "arm score locality (Theorem 1) fails, the score of arm" in text
     assert "oblivious selection" not in text
+    assert "sure of the best arm" in str(check_policy(LUCB()))
+    oful = check_policy(OFUL())
+    assert oful.arm_score_locality == ("it scores arms by a context of each arm in each round, too")
+    assert "a server can follow on hidden contexts" in (oful.protocols["helba"] or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetful(LinTS):
+    """Its model leaves out of a snapshot how often it was updated."""
+
+    def start(
+        self, vectors: Floats, *, budget: int, eigenvalues: Floats | None = None
+    ) -> LinearModel:
+        class Counting(LinearModel):
+            pulls = 0
+
+            def update(self, arm: int, noise: float) -> None:
+                super().update(arm, noise)
+                self.pulls += 1
+
+            def coefficients(
+                self, t: int, normals: NormalDraws = no_draws
+            ) -> tuple[Floats, Floats]:
+                u, c = super().coefficients(t, normals)
+                return u, c + self.pulls
+
+        return Counting(vectors, np.ones(vectors.shape[1]), lambda t: 0.0)
+
+
+calls = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Restless(LinTS):
+    """Its choices depend on how often it was used before."""
+
+    def start(
+        self, vectors: Floats, *, budget: int, eigenvalues: Floats | None = None
+    ) -> LinearModel:
+        wide = 1.0 + 9.0 * (next(calls) % 2)
+        return LinearModel(vectors, np.ones(vectors.shape[1]), lambda t: wide)
+
+
+@dataclass(frozen=True, slots=True)
+class Other(LinTS):
+    """A linear policy of somebody's own."""
+
+
+def test_linear_policies_that_break_the_contract() -> None:
+    with pytest.raises(PolicyError, match="written down and restored"):
+        check_policy(Forgetful())
+    with pytest.raises(PolicyError, match="two runs with one seed differ"):
+        check_policy(Restless())
+    assert check_policy(Other()).protocols["linucb-ds"] is None
 
 
 def written_to(arms: ArmStates, draw: Draws) -> Floats:
@@ -223,5 +312,5 @@ def test_selection_that_is_not_oblivious_is_reported(policy: Policy, reason: str
     report = check_policy(policy)
     assert report.arm_score_locality is None
     assert not report.fits_samba
-    assert f"oblivious selection fails: {report.oblivious_selection}" in str(report)
+    assert f"oblivious selection (Theorem 1) fails, {report.oblivious_selection}" in str(report)
     assert reason in (report.oblivious_selection or "")

@@ -1,6 +1,8 @@
-"""For those who write a policy: does it keep its contract, and may it run under SAMBA?"""
+"""For those who write a policy: does it keep its contract, and which protocols may run it?"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -9,67 +11,167 @@ from lotor.core.draws import Draws
 from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, REWARD_ONE, Scores, to_scores
 from lotor.crypto.prf import KEY_BYTES, Prf
+from lotor.environments import ContextualArms, Environment, GraphArms, LinearContexts
 from lotor.policies import (
+    AnyPolicy,
     ArmSnapshot,
     ArmStates,
+    ContextualPolicy,
+    Genericity,
+    LinearPolicy,
+    OptimisticPolicy,
     Policy,
     check_genericity,
     check_iterations,
     to_text,
 )
+from lotor.protocols.plain import Agent, agent_of
+from lotor.protocols.protocol import PROTOCOLS
+from lotor.runtime.run import run
 
 _ARMS = 4
 _ROUNDS = 40
+_RING = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyReport:
-    """Whether a policy may run under SAMBA: for each condition, None or why it fails."""
+    """Which protocols may run a policy.
+
+    `protocols` has None for each protocol that runs it, or why it does not. `forms` has the same of
+    each form of those that run it. `arm_score_locality` and `oblivious_selection` are the
+    conditions of SAMBA's theorem: None, or why the condition fails.
+    """
 
     policy: str
     arm_score_locality: str | None
     oblivious_selection: str | None
+    protocols: Mapping[str, str | None]
+    forms: Mapping[str, Mapping[str, str | None]]
 
     @property
     def fits_samba(self) -> bool:
         return self.arm_score_locality is None and self.oblivious_selection is None
 
     def __str__(self) -> str:
-        if self.fits_samba:
-            return f"{self.policy} runs in plain and under SAMBA"
-        lines = [f"{self.policy} runs in plain only:"]
-        if self.arm_score_locality is not None:
-            lines.append(f"- arm score locality fails: {self.arm_score_locality}")
-        if self.oblivious_selection is not None:
-            lines.append(f"- oblivious selection fails: {self.oblivious_selection}")
+        fits = [
+            f"{name} ({', '.join(form for form, reason in forms.items() if reason is None)})"
+            for name, forms in self.forms.items()
+        ]
+        under = f"and under {' and '.join(fits)}" if fits else "only"
+        lines = [f"{self.policy} runs in plain {under}"]
+        refused = {
+            f"{name} in its form {form}": reason
+            for name, forms in self.forms.items()
+            for form, reason in forms.items()
+        } | dict(self.protocols)
+        lines += [f"- not under {name}: {reason}" for name, reason in refused.items() if reason]
         return "\n".join(lines)
 
 
-def check_policy(policy: Policy) -> PolicyReport:
-    """Try a policy on a small run; raise `PolicyError` if it breaks the contract of `Policy`.
+def check_policy(policy: AnyPolicy) -> PolicyReport:
+    """Try a policy on a small run; raise `PolicyError` if it breaks the contract of its base class.
 
-    >>> from lotor.policies import UCB, ReinforcementComparison
+    >>> from lotor.policies import UCB, LinTS
     >>> check_policy(UCB()).fits_samba
     True
-    >>> print(check_policy(ReinforcementComparison()))  # doctest: +ELLIPSIS
-    reinforcement-comparison:alpha=0.1,beta=0.1 runs in plain only:
-    - arm score locality fails: ...
+    >>> print(check_policy(LinTS()))  # doctest: +ELLIPSIS
+    lints:... runs in plain and under linucb-ds (shared, dealt, paper)
+    - not under helba: ...
     """
     _check_kind(policy)
-    _Trial(policy).run()
-    _check_select(policy)
-    found = check_genericity(policy)
-    return PolicyReport(to_text(policy), found.arm_score_locality, found.oblivious_selection)
+    if isinstance(policy, Policy):
+        check_iterations(policy)
+        _Trial(policy).run()
+        _check_select(policy)
+        found = check_genericity(policy)
+    else:
+        _check_run(policy)
+        # Its scores come from a model that learns from the rewards of all arms or of all contexts.
+        found = Genericity(f"it scores arms by {_agent(policy).sees}, too", None)
+    forms = {name: kind.reasons(policy) for name, kind in PROTOCOLS.loadable()}
+    return PolicyReport(
+        to_text(policy),
+        found.arm_score_locality,
+        found.oblivious_selection,
+        runs_under(policy),
+        {
+            name: {form: None if reason is None else str(reason) for form, reason in one.items()}
+            for name, one in forms.items()
+            if None in one.values()
+        },
+    )
 
 
-def _check_kind(policy: Policy) -> None:
-    parameters = getattr(type(policy), "__dataclass_params__", None)
-    if not isinstance(policy, Policy) or parameters is None or not parameters.frozen:
+def runs_under(policy: AnyPolicy) -> dict[str, str | None]:
+    """For each protocol None if one of its forms runs the policy, or else why it does not."""
+    own = _agent(policy)
+    found: dict[str, str | None] = {}
+    for name, kind in PROTOCOLS.loadable():
+        reason = kind.why_not(policy)
+        other = agent_of(kind.policy_kind()())
+        if reason is not None and other is not None and other is not own:
+            found[name] = f"its policies choose by {other.sees}, and this one by {own.sees}"
+        else:
+            found[name] = None if reason is None else str(reason)
+    return found
+
+
+def _agent(policy: AnyPolicy) -> type[Agent[Any]]:
+    agent = agent_of(policy)
+    if agent is None:
         raise PolicyError(
-            f"{type(policy).__name__} is not a frozen dataclass derived from Policy: its fields "
-            "are its parameters, and all that changes belongs in ArmStates"
+            f"{type(policy).__name__} is not a policy: derive it from Policy, LinearPolicy, "
+            "ContextualPolicy or OptimisticPolicy"
         )
-    check_iterations(policy)
+    return agent
+
+
+def _check_kind(policy: AnyPolicy) -> None:
+    parameters = getattr(type(policy), "__dataclass_params__", None)
+    if agent_of(policy) is None or parameters is None or not parameters.frozen:
+        raise PolicyError(
+            f"{type(policy).__name__} is not a frozen dataclass derived from Policy, LinearPolicy, "
+            "ContextualPolicy or OptimisticPolicy: its fields are its parameters, and all that "
+            "changes belongs in its arms or its model"
+        )
+
+
+def _check_run(policy: LinearPolicy | ContextualPolicy | OptimisticPolicy) -> None:
+    """Run it twice with one seed: a policy whose choices differ keeps state outside its model."""
+    environment: Environment = (
+        GraphArms(_RING, values=[0.2, 0.5, 0.8, 0.5])
+        if isinstance(policy, LinearPolicy)
+        else ContextualArms.lookalike(_ROUNDS, _ARMS, 3, seed=1)
+        if isinstance(policy, ContextualPolicy)
+        else LinearContexts.toy(_ROUNDS, seed=1)
+    )
+    suited = _agent(policy).suited(policy, environment, ())
+    first, again = (run(suited, environment, budget=_ROUNDS, seed=7) for _ in range(2))
+    if not first.agrees_with(again):
+        raise PolicyError(
+            "two runs with one seed differ: keep all that changes in the model that `start` "
+            "returns, and take randomness from nowhere else"
+        )
+    if isinstance(policy, LinearPolicy):
+        _check_model(policy)
+
+
+def _check_model(policy: LinearPolicy) -> None:
+    """A model that is written down must go on as it was."""
+    arms = GraphArms(_RING, values=[0.2, 0.5, 0.8, 0.5])
+    one, other = (
+        policy.start(arms.vectors, budget=_ROUNDS, eigenvalues=arms.eigenvalues) for _ in range(2)
+    )
+    for t in range(1, _ARMS + 1):
+        one.update(t - 1, 0.25)
+        other.restore(one.snapshot())
+        pairs = zip(one.coefficients(t), other.coefficients(t), strict=True)
+        if not all(np.array_equal(mine, theirs) for mine, theirs in pairs):
+            raise PolicyError(
+                f"the scores after {t} pulls change when the model is written down and restored: "
+                "let `snapshot` write down all that they depend on"
+            )
 
 
 def _check_select(policy: Policy) -> None:

@@ -93,8 +93,8 @@ def test_a_run_without_comparison_shows_its_account_too() -> None:
 
 
 def test_differences_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    another = lotor.LinearEpsilonGreedy(epsilon=1.0)
-    monkeypatch.setattr(lotor.PPCB, "plain", lambda self: lotor.PPCB(another, owners=1))
+    another = lotor.PPCB(lotor.LinearEpsilonGreedy(epsilon=1.0), owners=1).plain()
+    monkeypatch.setattr(lotor.PPCB, "plain", lambda self: another)
     shown = output("run", "ppcb", *SMALL, "--compare", code=1)
     assert " of 30 decisions differ from plain's, the first in round" in shown
     assert "NO: " in shown

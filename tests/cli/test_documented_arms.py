@@ -61,12 +61,16 @@ def test_arms_run_with_the_defaults(
     source, _, place = text.partition(":")
     if place == "PATH":
         files = {path.name: path for path in golden.files(tmp_path)}
-        names = {"movielens": "u.data", "jester": "jester.csv"}
+        names = {"movielens": "u.data", "jester": "jester.csv", "log": "log.csv"}
         path = files[names.get(source, f"contexts.{source}")]
         text = f"{source}:{path}"
         options |= {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
         options |= {"user": 1, "dimensions": 2, "k": 4} if "user" in _names(kind) else {}
-        options |= {"minimum_ratings": 1, "k": 4} if "threshold" in _names(kind) else {}
+        options |= (
+            {"minimum_ratings": 1, "k": 4}
+            if "threshold" in _names(kind) and source != "log"
+            else {}
+        )
     if place == "FOLDER":
         text, options = f"{source}:{tmp_path}", {"sha256": mnist(tmp_path)}
     budget = 6 if source in ("npz", "csv") else BUDGET

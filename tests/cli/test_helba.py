@@ -214,3 +214,27 @@ def test_the_time_left_is_foretold_before_the_first_round() -> None:
     (task,) = bar.tasks
     assert TimeLeft(3700.9).render(task).plain == "about 1:01:40 left"
     assert "about" not in TimeLeft().render(task).plain
+
+
+def test_the_papers_policy_can_be_asked_for_and_stands_beside_its_theorems() -> None:
+    index = ["--index", "sqrt", "--width", "union", "--C", "1", "--eta", "0.1"]
+    report = json.loads(output("run", "helba", *SMALL, *index, "--compare", "--json"))
+    assert "width=union" in report["secure"]["options"]["policy"]
+    assert report["guaranteed"]["updates"] == 3
+    assert report["guaranteed"]["most_updates"] == 3
+    assert report["guaranteed"]["regret_bound"] > report["regret"]["secure"]
+    assert report["decisions"]["beyond_corollary_5"] == 0
+
+
+def test_a_comparison_says_what_the_theorems_allow() -> None:
+    shown = output("run", "helba", "--eta", "0.1", "--budget", "30", "--seed", "1", "--compare")
+    assert "allowed by Theorem 8 and Proposition 7" in shown
+
+
+def test_a_run_that_does_not_fit_names_what_does() -> None:
+    arguments = ["--form", "paper", "--arms", "contexts:10,10", "--budget", "1000"]
+    done = CliRunner().invoke(app, ["run", "helba", *arguments])
+    assert "take d = 5, or the form shared, which has no levels" in str(done.exception)
+    root = ["--index", "sqrt", "--width", "union"]
+    done = CliRunner().invoke(app, ["run", "helba", *arguments, *root])
+    assert "take 3 stages or 5 arms, or the form shared" in str(done.exception)

@@ -13,6 +13,7 @@ import lotor
 from cli.killing import LOTOR, killed_demo
 from lotor.cli.main import app
 from lotor.core.errors import InputError
+from lotor.crypto.paillier import InsecureKeyWarning
 from lotor.environments.sources import made_up
 
 LINEAR = ["linucb-ds", "spectral-ucb-ds"]
@@ -237,3 +238,17 @@ def test_the_demo_has_no_hospitals_to_count() -> None:
     done = CliRunner().invoke(app, ["demo", "--protocol", "linucb-ds", "--hospitals", "3"])
     assert isinstance(done.exception, InputError)
     assert "one owner: give no number of hospitals" in str(done.exception)
+
+
+def test_a_simulation_may_have_the_papers_short_keys_with_a_warning() -> None:
+    short = ["--form", "paper", "--insecure-key-bits", "1024", "--budget", "5", "--json"]
+    with pytest.warns(InsecureKeyWarning, match="a 1024-bit Paillier key can be broken"):
+        document = json.loads(output("run", "linucb-ds", *short))
+    assert document["options"]["key_bits"] == 1024
+
+
+def test_a_federation_has_no_option_for_short_keys(tmp_path: Path) -> None:
+    order = ["start", "linucb-ds", "--budget", "5", "--kit", str(tmp_path)]
+    done = CliRunner().invoke(app, [*order, "--insecure-key-bits", "1024"])
+    assert done.exit_code == 2
+    assert "No such option: --insecure-key-bits" in done.stderr

@@ -129,7 +129,8 @@ def complaints(protocol: str) -> Iterator[tuple[str, str]]:
     for one in options_of(kind.arms):
         for value in wrong(one)[:2]:
             words = ["plan", protocol, "--budget", "9", flag(one), value]
-            arms = ["--arms", "npz:/nowhere.npz"] if one.name == "noise_sd" else []
+            file = one.name == "noise_sd" and "npz" in kind.arms.text
+            arms = ["--arms", "npz:/nowhere.npz"] if file else []
             yield f"{flag(one)} {value}", lotor(*words, *arms).stderr
 
 

@@ -35,7 +35,7 @@ JESTER = "2,5.0,99,4.49\n3,-3.0,9.5,4.5\n1,99,99,-10\n"
 class Options(TypedDict, total=False):
     k: int
     minimum_ratings: int
-    choose: Literal["top", "first"]
+    choose: Literal["top", "first", "published"]
     per: Literal["ratings", "users"]
     threshold: float
 
@@ -66,6 +66,7 @@ def jester(folder: Path, options: Options) -> RatingArms:
             (0.5, 0.5, 0.25, 0.25, 0),
         ),
         (Options(k=1, minimum_ratings=3, threshold=5), (9,), (1 / 3,)),
+        (Options(k=3, choose="published"), (7, 9, 5), (0.5, 0.5, 0.25)),
     ],
 )
 def test_movielens_arms(
@@ -85,6 +86,7 @@ def test_movielens_arms(
         (Options(k=2, minimum_ratings=1, choose="first"), (1, 2), (1 / 2, 1)),
         (Options(k=3, minimum_ratings=1, per="users"), (1, 2, 3), (1 / 3, 1 / 3, 1 / 3)),
         (Options(k=1, minimum_ratings=1, threshold=-3), (1,), (1,)),
+        (Options(k=2, choose="published", threshold=-3), (1, 3), (2 / 3, 2 / 3)),
     ],
 )
 def test_jester_arms(
@@ -151,9 +153,15 @@ def test_a_pinned_jester_file_must_be_that_file(tmp_path: Path) -> None:
         (Options(k=0), "k is 0"),
         (Options(k="3"), "k is '3'"),  # type: ignore[typeddict-item]
         (Options(k=1, minimum_ratings=0), "minimum_ratings is 0"),
-        (Options(k=1, choose="best"), "choose is 'best': give 'top' or 'first'"),  # type: ignore[typeddict-item]
+        (Options(k=1, choose="best"), "choose is 'best': give 'top', 'first' or 'pub"),  # type: ignore[typeddict-item]
         (Options(k=1, per="items"), "per is 'items': give 'ratings' or 'users'"),  # type: ignore[typeddict-item]
         (Options(k=1, threshold=12), "threshold 12"),
+        (Options(k=101, choose="published"), "k is 101, and the published arms .* 100 items"),
+        (
+            Options(k=1, choose="published", minimum_ratings=20),
+            "minimum_ratings does not go with choose='published'",
+        ),
+        (Options(k=1, choose="published", per="users"), "per does not go with choose='published'"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -168,6 +176,16 @@ def test_too_few_items_are_refused(tmp_path: Path) -> None:
         movielens(tmp_path, Options(k=4, minimum_ratings=2))
     with pytest.raises(DataError, match="0 items with at least 20 ratings"):
         jester(tmp_path, Options(k=1))
+    with pytest.raises(DataError, match=r"has 3 items, fewer than the 4 arms asked for: lower k$"):
+        jester(tmp_path, Options(k=4, choose="published"))
+
+
+def test_published_arms_come_from_the_hundred_lowest_ids(tmp_path: Path) -> None:
+    path = tmp_path / "jester.csv"
+    path.write_text(",".join(["103", *["1"] * 99, "9.5", *["10"] * 3]) + "\n")
+    arms = RatingArms.jester(path, k=100, choose="published")
+    assert arms.items == (100, *range(1, 100))
+    assert arms.means == (1.0, *[0.0] * 99)
 
 
 def test_every_arm_has_an_item() -> None:
@@ -192,9 +210,10 @@ def test_movielens_best_hundred(capsys: pytest.CaptureFixture[str]) -> None:
 
 @needs_movielens
 @pytest.mark.skipif(not PUBLISHED.exists(), reason=f"{PUBLISHED} is absent")
-def test_movielens_per_user_is_what_samba_published() -> None:
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_the_published_arms_are_those_of_the_authors(k: int) -> None:
     count, *means = map(float, PUBLISHED.read_text().split())
-    arms = RatingArms.movielens(MOVIELENS, k=100, minimum_ratings=1, choose="first", per="users")
     assert len(means) == count == 100
-    assert arms.items == tuple(range(1, 101))
-    assert arms.means == pytest.approx(means, rel=0, abs=1e-12)
+    arms = RatingArms.movielens(MOVIELENS, k=k, choose="published")
+    assert list(arms.means) == sorted(means, reverse=True)[:k]
+    assert [means[item - 1] for item in arms.items] == list(arms.means)

@@ -75,6 +75,17 @@ def test_means(means: list[float]) -> None:
     assert list(arms.means) == means
 
 
+def test_means_that_change() -> None:
+    arms = BanditSource().environment("0.9,0.1/20:0.1,0.9/300:0,1", 9)
+    assert arms == lotor.ChangingArms([(1, [0.9, 0.1]), (20, [0.1, 0.9]), (300, [0, 1])])
+
+
+@pytest.mark.parametrize("text", ["0.9/0.1", "0.9/x:0.1", "0.9/3:", "0.9/3:a", "0.9/:0.1", "/3:1"])
+def test_changes_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(InputError, match=r"0\.9,0\.5/300:0\.1,0\.5"):
+        BanditSource().environment(text, 9)
+
+
 @pytest.mark.parametrize("name", ["movielens-like", "jester-like"])
 @pytest.mark.parametrize("k", [None, 4])
 def test_lookalikes(name: str, k: int | None) -> None:
@@ -93,6 +104,8 @@ def test_rating_files_with_all_their_options(movielens: Path, jester: Path) -> N
     )
     arms = BanditSource(k=2, minimum_ratings=1).environment(f"jester:{jester}", 9)
     assert arms == RatingArms.jester(jester, k=2, minimum_ratings=1)
+    arms = BanditSource(k=2, choose="published").environment(f"jester:{jester}", 9)
+    assert arms == RatingArms.jester(jester, k=2, choose="published")
     with pytest.raises(DataError, match=digest):
         BanditSource(k=2).environment(f"movielens:{movielens}", 9)
 
@@ -287,6 +300,10 @@ def test_an_option_without_effect_is_refused_by_its_flag(
 def test_all_options_without_effect_are_named_at_once() -> None:
     with pytest.raises(InputError, match=r"^--threshold, --minimum-ratings belong to rating files"):
         BanditSource(threshold=3, minimum_ratings=2).environment("jester-like", 9)
+    with pytest.raises(
+        InputError, match=r"^--minimum-ratings belongs to --choose top and --choose"
+    ):
+        BanditSource(choose="published", minimum_ratings=2).environment("jester:any.csv", 9)
 
 
 WRONG: list[tuple[type[ArmsSource], str]] = [

@@ -9,6 +9,7 @@ from lotor.core.errors import InputError
 from lotor.environments import (
     BernoulliArms,
     CallbackArms,
+    ChangingArms,
     ContextualArms,
     GraphArms,
     LinearArms,
@@ -26,7 +27,7 @@ WRONG = [
     "half",
     b"ab",
     {0.5, 0.1},
-    {"a": 0.5},
+    {"a": "half"},
     {},
     object(),
     len,
@@ -41,6 +42,8 @@ WRONG = [
 CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "means": BernoulliArms,
     "functions": CallbackArms,
+    "phases": ChangingArms,
+    "means of a phase": lambda x: ChangingArms([(1, x)]),
     "reward range": lambda x: CallbackArms([lambda _: 1.0], reward_range=x),
     "contexts": lambda x: ContextualArms(x, [[1, 0]]),
     "rewards": lambda x: ContextualArms([[1, 0]], x),

@@ -23,6 +23,7 @@ RUNS = (
     "plain",
     "plain --policy ucb --arms movielens-like --k 30 --budget 200",
     "plain --policy ucb --arms jester-like --k 5 --budget 200",
+    "plain --policy kl-ucb:c=3 --arms 0.9,0.1/50:0.1,0.9 --budget 100",
     "plain --policy thompson-sampling --arms 0.9,0.5,0.1 --budget 100",
     "plain --policy softmax:tau=0.1 --arms 0.9,0.5,0.1 --budget 100",
     "plain --policy pursuit:beta=0.2 --arms 0.9,0.5,0.1 --budget 100",
@@ -36,6 +37,7 @@ RUNS = (
         "--threshold 3 --choose first"
     ),
     "plain --arms jester:{folder}/jester.csv --k 3 --minimum-ratings 2 --threshold 2",
+    "plain --policy ucb --arms log:{folder}/log.csv --sha256 {log.csv} --budget 30",
     # Arms that are vectors.
     "linucb-ds --form paper --key-bits 2048 --budget 5",
     (
@@ -118,10 +120,11 @@ def run(folder: Path, line: str) -> Any:
 
 def files(folder: Path) -> list[Path]:
     """Small ones of each kind that the command line reads, written if they are not there."""
-    paths = [folder / name for name in ("u.data", "jester.csv", "contexts.csv", "contexts.npz")]
+    names = ("u.data", "jester.csv", "contexts.csv", "log.csv", "contexts.npz")
+    paths = [folder / name for name in names]
     if paths[-1].exists():
         return paths
-    ratings, jester, table, arrays = paths
+    ratings, jester, table, log, arrays = paths
     pairs = [(user, item) for user in range(1, 9) for item in range(1, 7) if (user * item) % 5]
     ratings.write_text("".join(f"{u}\t{i}\t{(u * 3 + i * i) % 5 + 1}\t0\n" for u, i in pairs))
     rows = [
@@ -139,5 +142,8 @@ def files(folder: Path) -> list[Path]:
         for t, offered in enumerate(contexts.tolist(), 1):
             for arm, x in enumerate(offered):
                 write([t, arm, *x])
+    with log.open("w", newline="") as file:
+        events = ((i % 4, (i * 7 + i // 5) % 10 / 10, 0.5 - i % 4 / 10) for i in range(120))
+        csv.writer(file).writerows([("arm", "reward", "propensity"), *events])
     np.savez(arrays, contexts=contexts, theta=theta)
     return paths

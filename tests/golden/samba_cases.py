@@ -18,6 +18,10 @@ def one_over_root(t: int) -> float:
 
 POLICIES: dict[str, Any] = {
     "UCB": built(lotor.UCB),
+    "KLUCB": built(lotor.KLUCB),
+    "KLUCB c=3": built(lotor.KLUCB, c=3),
+    "DiscountedUCB gamma=0.9": built(lotor.DiscountedUCB, gamma=0.9),
+    "SlidingWindowUCB tau=20, xi=1": built(lotor.SlidingWindowUCB, tau=20, xi=1),
     "ThompsonSampling": built(lotor.ThompsonSampling),
     "Softmax": built(lotor.Softmax),
     "Softmax tau=0.3": built(lotor.Softmax, tau=0.3),

@@ -21,6 +21,9 @@ DOCUMENTS = (
     f"run helba --compare --trajectory {ENCRYPTED}",
     f"plan helba {ENCRYPTED}",
     "audit samba --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6 --repeat 1",
+    "compare ucb --arms 0.9,0.5 --budget 6 --repeat 2 --workers 1",
+    "tune softmax --grid tau=0.1,0.2 --arms 0.9,0.5 --budget 6 --repeat 2 --workers 1",
+    "reproduce",
 )
 # What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
 FORMERLY = {

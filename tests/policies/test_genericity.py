@@ -11,15 +11,18 @@ from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import SCORE_LIMIT, to_scores
 from lotor.crypto.prf import Prf, derive_key
 from lotor.policies import (
+    KLUCB,
     REWARD_ONE,
     UCB,
     ArmStates,
+    DiscountedUCB,
     Draws,
     EpsilonGreedy,
     Floats,
     Genericity,
     Policy,
     Pursuit,
+    SlidingWindowUCB,
     Softmax,
     ThompsonSampling,
     check_genericity,
@@ -29,6 +32,9 @@ ONE = 1 << 40 + 64  # a score of 1 as `select` gets it in plain
 
 local_policies = st.one_of(
     st.just(UCB()),
+    st.builds(KLUCB, st.floats(0.0, 5.0)),
+    st.builds(DiscountedUCB, st.floats(0.001, 0.9999), st.floats(0.01, 100.0)),
+    st.builds(SlidingWindowUCB, st.integers(1, 60), st.floats(0.01, 100.0)),
     st.just(ThompsonSampling()),
     st.builds(EpsilonGreedy, st.floats(0.0, 1.0) | st.sampled_from(["1/ln", "1/log2"])),
     st.builds(Softmax, st.floats(2.0 / SCORE_LIMIT, 1e3)),

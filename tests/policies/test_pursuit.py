@@ -77,7 +77,14 @@ def test_beta_one_jumps_to_the_best_arm() -> None:
         assert set(winners(policy, arms, 500)) == {arm}
 
 
-@pytest.mark.parametrize("beta", [0.0, -0.1, 1.1, float("nan"), float("inf")])
+def test_beta_0_stays_where_it_began() -> None:
+    policy, arms = Pursuit(beta=0), ArmStates(3, 3)
+    policy.start(arms)
+    policy.observe(arms, 4, 1, best(3, 0))
+    assert arms.own["p"].tolist() == [1 / 3] * 3
+
+
+@pytest.mark.parametrize("beta", [-0.1, 1.1, float("nan"), float("inf")])
 def test_beta_is_a_learning_rate(beta: float) -> None:
     with pytest.raises(InputError, match="beta is a learning rate"):
         Pursuit(beta)

@@ -63,7 +63,7 @@ def test_texts(text: str, policy: Policy) -> None:
     ("text", "complaint"),
     [
         ("", "no policy is called ''"),
-        ("UCB", "choose one of batched-oful, epsilon-greedy"),
+        ("UCB", "choose one of batched-oful, discounted-ucb"),
         ("ucb:c=2", "ucb has no parameter 'c': it takes no parameters"),
         ("softmax:beta=2", "no parameter 'beta': it takes tau"),
         ("softmax:0.1", "no parameter '0.1'"),

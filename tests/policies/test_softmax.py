@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import lotor
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import SCORE_LIMIT, to_scores
 from lotor.crypto.prf import Prf, derive_key
@@ -39,7 +40,17 @@ def test_the_coldest_and_the_hottest_temperature_have_usable_scores() -> None:
         to_scores(Softmax(1e300).score(ARMS, t, 1, draw.at(t, 1)))
 
 
-@pytest.mark.parametrize("tau", [0.0, -1.0, 1e-9, float("nan"), float("inf")])
+def test_tau_0_is_the_limit() -> None:
+    draw = draws()
+    for t in range(100):
+        cold = to_scores(Softmax(2.0 / SCORE_LIMIT).score(ARMS, t, 1, draw.at(t, 1)))
+        assert to_scores(Softmax(0).score(ARMS, t, 1, draw.at(t, 1))).argmax() == cold.argmax()
+    tied = lotor.run(Softmax(0), lotor.BernoulliArms([1, 1, 0]), budget=603, seed=1).pulls
+    assert tied[2] == 1
+    assert stats.binomtest(tied[0], 602).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("tau", [-1e-9, -1.0, 1e-9, float("nan"), float("inf")])
 def test_tau_is_a_temperature(tau: float) -> None:
     with pytest.raises(InputError, match="tau is a temperature"):
         Softmax(tau)

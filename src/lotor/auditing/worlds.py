@@ -48,7 +48,7 @@ def second_world(environment: Environment) -> Environment | None:
     """An environment of the same kind with other means; None if none can be derived.
 
     >>> second_world(BernoulliArms([0.8, 0.4, 0.2]))
-    BernoulliArms(means=(0.8, 0.85, 0.95))
+    BernoulliArms(means=(0.8, 0.85, 0.95), names=None)
     """
     if isinstance(environment, BernoulliArms):
         return BernoulliArms(_other_means(environment.means))

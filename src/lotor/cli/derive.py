@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature, signature
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
@@ -100,8 +101,11 @@ def command(
     """
     own = list(own)
     common = [one for one in signature(body).parameters.values() if one.name != "options"]
-    # Two owners may share an option; the help shows the first one's text.
-    derived = {flag(option): parameter(option, panel) for option, panel in reversed(own)}
+    # Two owners may share an option; the help shows the first one's text, and all defaults.
+    derived = {
+        flag(option): parameter(replace(option, shown=_defaults(option, own)), panel)
+        for option, panel in reversed(own)
+    }
     others = [option for name, (option, _) in foreign.items() if name not in derived]
     parameters = [*common, *reversed(derived.values()), *map(_hidden, others)]
 
@@ -126,6 +130,12 @@ def command(
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(run)
     return app
+
+
+def _defaults(option: Option, own: Iterable[tuple[Option, str]]) -> str:
+    """What the help shows as the default of an option that several owners may have."""
+    shown = dict.fromkeys(one.shown for one, _ in own if one.flag == option.flag and one.shown)
+    return " or ".join(shown)
 
 
 def protocol_app(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.padding import Padding
 
 from lotor.cli.derive import PLAIN, JsonOption
 from lotor.policies import POLICIES, AnyPolicy, to_text
-from lotor.protocols.protocol import PROTOCOLS
+from lotor.testing import runs_under
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -26,7 +27,12 @@ class PolicyRow:
 
 
 @app.command()
-def policies_command(as_json: JsonOption = False) -> None:
+def policies_command(
+    as_json: JsonOption = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Say also why other protocols do not run a policy.")
+    ] = False,
+) -> None:
     """List the policies, their parameters and which protocols they fit."""
     rows = [_row(name, kind) for name, kind in POLICIES.loadable()]
     if as_json:
@@ -36,6 +42,8 @@ def policies_command(as_json: JsonOption = False) -> None:
     for row in rows:
         out.print(f"[bold]{escape(row.policy)}[/bold]  {', '.join(row.protocols)}")
         out.print(Padding(escape(row.summary), (0, 0, 0, 4)))
+        for name, reason in row.why_not.items() if why else ():
+            out.print(Padding(escape(f"Not under {name}: {reason}"), (0, 0, 0, 4)))
 
 
 def _row(name: str, kind: type[AnyPolicy]) -> PolicyRow:
@@ -45,7 +53,7 @@ def _row(name: str, kind: type[AnyPolicy]) -> PolicyRow:
     except TypeError:
         # It has parameters without defaults, so there is none to try with each protocol.
         return PolicyRow(name, [PLAIN], {}, summary)
-    reasons = {title: one.why_not(policy) for title, one in PROTOCOLS.loadable()}
+    reasons = runs_under(policy)
     fits = [title for title, reason in reasons.items() if reason is None]
-    why_not = {title: str(reason) for title, reason in reasons.items() if reason is not None}
+    why_not = {title: reason for title, reason in reasons.items() if reason is not None}
     return PolicyRow(to_text(policy), [*fits, PLAIN], why_not, summary)

@@ -33,7 +33,7 @@ from lotor.runtime.daemon.pending import (
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
-from lotor.runtime.run import Progress as Report
+from lotor.runtime.pull_log import Progress as Report
 
 # Rounds may take a minute each, and an estimate needs several.
 _ESTIMATE_SECONDS = 600

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +23,14 @@ from lotor.cli.derive import (
     whole_number,
 )
 from lotor.cli.show import show_comparison, show_forecast, show_result
-from lotor.cli.simulate import different_rounds, document, forecast_of, simulate
+from lotor.cli.simulate import (
+    Outputs,
+    different_rounds,
+    document,
+    forecast_of,
+    leave_if_interrupted,
+    simulate,
+)
 from lotor.core.errors import InputError
 from lotor.core.options import Option, flag, options_of
 from lotor.environments.base import Environment
@@ -40,7 +48,19 @@ BudgetOption = Annotated[
     int | None, typer.Option(parser=whole_number, help="How many pulls; the papers' N or T.")
 ]
 TrajectoryOption = Annotated[
-    bool, typer.Option("--trajectory", help="With --json: include the arm of each round.")
+    bool, typer.Option("--trajectory", help="With --json: include each round's arm and reward.")
+]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write each round to a CSV file.")
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Draw reward, regret and pulls: a .svg, .png or .pdf file."
+    ),
+]
+PartialOption = Annotated[
+    bool, typer.Option("--partial", help="On ctrl-C, show what was done so far.")
 ]
 CompareOption = Annotated[
     bool, typer.Option("--compare", help="Also run plain, and show what leaks.")
@@ -79,13 +99,13 @@ def configured(
     environment = source.environment(kind.arms.default_text() if arms is None else arms, budget)
     own = {name: value for name, value in options.items() if name not in of_arms}
     protocol = kind.configured(policy, own)
-    suited = _suited(protocol.policy, environment, policy)
+    suited = suited_policy(protocol.policy, environment, policy)
     if suited != protocol.policy:
         protocol = replace(protocol, policy=suited)  # type: ignore[type-var]
     return protocol, environment, budget
 
 
-def _suited(policy: AnyPolicy, environment: Environment, text: str | None) -> AnyPolicy:
+def suited_policy(policy: AnyPolicy, environment: Environment, text: str | None) -> AnyPolicy:
     """The policy with the bounds that simulated arms need, unless its text states others."""
     agent = agent_of(policy)
     given = set() if text is None else given_parameters(text)
@@ -106,16 +126,16 @@ def _secure_app(kind: type[SecureProtocol]) -> typer.Typer:
         seed: SeedOption = None,
         compare: CompareOption = False,
         trajectory: TrajectoryOption = False,
+        csv: CsvOption = None,
+        plot: PlotOption = None,
+        partial: PartialOption = False,
         as_json: JsonOption = False,
         *,
         options: Mapping[str, Any],
     ) -> None:
-        if trajectory and not as_json:
-            raise InputError("--trajectory needs --json: give both, or leave it out")
+        wanted = Outputs(as_json, trajectory, csv, plot, partial)
         protocol, environment, n = configured(kind, policy, arms, budget, options)
-        _run_secure(
-            protocol, environment, n, seed, compare=compare, trajectory=trajectory, as_json=as_json
-        )
+        _run_secure(protocol, environment, n, seed, wanted, compare=compare)
 
     own = [(one, "Options") for one in kind.all_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
@@ -128,24 +148,33 @@ def _run_secure(
     environment: Environment,
     budget: int,
     seed: int | None,
+    wanted: Outputs,
     *,
     compare: bool,
-    trajectory: bool,
-    as_json: bool,
 ) -> None:
     """Run it, beside plain if wanted, and show what came of it."""
     out, form = Console(), protocol.in_form()
     forecast = forecast_of(protocol, environment, budget) if form.takes_long else None
-    if forecast is not None and not as_json:
+    if forecast is not None and not wanted.as_json:
         show_forecast(out, protocol, forecast)
     expected = None if forecast is None else forecast.seconds
-    kept = compare or trajectory
-    secure = simulate(protocol, environment, budget, seed, trajectory=kept, expected=expected)
-    if not compare:
-        if as_json:
-            typer.echo(json.dumps(_planned(document(secure, trajectory=trajectory), forecast)))
+    secure = simulate(
+        protocol,
+        environment,
+        budget,
+        seed,
+        trajectory=compare or wanted.rounds,
+        expected=expected,
+        partial=wanted.partial,
+    )
+    wanted.write(secure)
+    if not compare or secure.ended == "interrupted":
+        if wanted.as_json:
+            found = document(secure, trajectory=wanted.trajectory)
+            typer.echo(json.dumps(_planned(found, forecast)))
         else:
             show_result(out, secure)
+        leave_if_interrupted(secure)
         return
     others = {
         name: simulate(other, environment, budget, secure.seed)
@@ -153,8 +182,8 @@ def _run_secure(
     }
     plain = simulate(protocol.plain(), environment, budget, secure.seed)
     comparison = Comparison(environment, secure, plain, others)
-    if as_json:
-        report = _report(protocol, comparison, trajectory=trajectory)
+    if wanted.as_json:
+        report = _report(protocol, comparison, trajectory=wanted.trajectory)
         typer.echo(json.dumps(_planned(report, forecast)))
     else:
         show_comparison(out, protocol, comparison)
@@ -194,20 +223,26 @@ def _plain_app() -> typer.Typer:
         budget: BudgetOption = DEFAULT_BUDGET,
         seed: SeedOption = None,
         trajectory: TrajectoryOption = False,
+        csv: CsvOption = None,
+        plot: PlotOption = None,
+        partial: PartialOption = False,
         as_json: JsonOption = False,
         *,
         options: Mapping[str, Any],
     ) -> None:
-        if trajectory and not as_json:
-            raise InputError("--trajectory needs --json: give both, or leave it out")
+        wanted = Outputs(as_json, trajectory, csv, plot, partial)
         count = DEFAULT_BUDGET if budget is None else budget
         chosen = DEFAULT_POLICY if policy is None else policy
         plain, environment = _plain(chosen, arms, count, options)
-        result = simulate(plain, environment, count, seed, trajectory=trajectory)
+        result = simulate(
+            plain, environment, count, seed, trajectory=wanted.rounds, partial=partial
+        )
+        wanted.write(result)
         if as_json:
             typer.echo(json.dumps(document(result, trajectory=trajectory)))
         else:
             show_result(Console(), result)
+        leave_if_interrupted(result)
 
     own = [(one, "Options") for one in _plain_options()]
     own += [(one, ARMS_PANEL) for agent in AGENTS for one in options_of(agent.arms)]
@@ -232,7 +267,7 @@ def _plain(
     agent = agent_of(policy)
     if agent is None:
         raise InputError(f"plain cannot run {text}: `lotor policies` lists the policies")
-    source = _source(policy, agent.arms)
+    source = source_for(policy, agent.arms)
     of_arms = {one.name for one in options_of(source)}
     parameters = {field.name for field in fields(policy)} if is_dataclass(policy) else set()
     flags = {one.name: flag(one) for one in (*_plain_options(), *_all_source_options())}
@@ -258,14 +293,14 @@ def _plain(
     environment = source(**chosen).environment(
         source.default_text() if arms is None else arms, budget
     )
-    return Plain(_suited(policy, environment, text), settings), environment
+    return Plain(suited_policy(policy, environment, text), settings), environment
 
 
 def _all_source_options() -> list[Option]:
     return [one for agent in AGENTS for one in options_of(agent.arms)]
 
 
-def _source(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
+def source_for(policy: object, default: type[ArmsSource]) -> type[ArmsSource]:
     """The arms of the protocol that runs exactly this policy, if there is one."""
     for _, kind in PROTOCOLS.loadable():
         if isinstance(policy, kind.policy_kind()):

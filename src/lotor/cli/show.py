@@ -46,6 +46,8 @@ def show_result(out: Console, result: Result) -> None:
         f"total reward [bold]{result.reward:g}[/bold] of {counted(result.rounds, 'pull')} over "
         f"{counted(result.k, 'arm')}, seed {result.seed}, took {result.seconds:.2f} s\n"
     )
+    show_finding(out, result)
+    show_pulls(out, result)
     show_costs(out, result)
     show_privacy(out, result)
 
@@ -94,6 +96,33 @@ def _show_pair(out: Console, protocol: SecureProtocol, comparison: Comparison) -
             "arm the two learn from different rewards.\n",
             highlight=False,
         )
+
+
+def show_finding(out: Console, result: Result) -> None:
+    """The best arm, where the policy looked for it, and why a run ended before its budget."""
+    budget = f"the budget of {counted(result.budget, 'pull')}"
+    if result.best is not None and result.best.sure:
+        out.print(f"{result.finding}: the run ended before {budget}\n", highlight=False)
+    elif result.best is not None:
+        out.print(
+            f"{result.finding}: {counted(result.rounds, 'pull')} did not suffice, so give a larger "
+            "budget, or a larger delta or epsilon\n",
+            highlight=False,
+        )
+    elif result.ended == "out of data":
+        out.print(f"the log had no more data: the run ended before {budget}\n", highlight=False)
+
+
+def show_pulls(out: Console, result: Result) -> None:
+    """How often each arm was pulled, where it is known and arms have names."""
+    if result.names is None or result.arms is None:
+        return
+    table = small_table("Pulls")
+    table.add_column("arm")
+    table.add_column("pulls", justify="right")
+    for name, count in result.pulls.items():
+        table.add_row(str(name), f"{count:,}")
+    out.print(table)
 
 
 def show_costs(out: Console, result: Result) -> None:

@@ -50,6 +50,11 @@ class Draws:
         self._l = l
         return self
 
+    @property
+    def t(self) -> int:
+        """The round that the draws belong to."""
+        return self._t
+
     def ties(self) -> tuple[int, ...]:
         """What decides between arms of equal score: the larger one wins."""
         return self._own.integers(TIES, self._t, self._l)

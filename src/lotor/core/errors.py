@@ -22,7 +22,9 @@
     │   ├── StoppedError      somebody stopped it
     │   └── MissingPartyError members of a run could not be found in time
     ├── PullError             the environment could not answer a pull
-    └── StalledError          every party waits and nobody can go on
+    │   └── OutOfDataError    a log has no more outcomes for it
+    ├── StalledError          every party waits and nobody can go on
+    └── StudyError            a study lost the processes or the nodes that ran it
 
 A message says what happened, the likely cause and the next step, and never a secret.
 """
@@ -116,5 +118,13 @@ class PullError(LotorError):
     """The environment could not answer a pull."""
 
 
+class OutOfDataError(PullError):
+    """A log has no more outcomes for a pull; `lotor.run` ends the run there."""
+
+
 class StalledError(LotorError):
     """Every party waits and nobody can go on."""
+
+
+class StudyError(LotorError):
+    """A study lost the processes or the nodes that ran it."""

@@ -1,6 +1,6 @@
 """Arms that pay 1 with a fixed probability and 0 otherwise."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -8,14 +8,15 @@ import numpy as np
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
-from lotor.core.vectors import to_items
+from lotor.core.fixed_point import Floats
+from lotor.environments.base import expected_regrets, split_names
 
 _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class BernoulliArms:
-    """Arm i pays 1 with probability `means[i]`, else 0.
+    """Arm i pays 1 with probability `means[i]`, else 0; a mapping gives the arms names.
 
     Every arm has a reward stream of its own: what its j-th pull pays depends on the seed, the arm
     and j, never on when the other arms are pulled.
@@ -24,16 +25,20 @@ class BernoulliArms:
     >>> pull = arms.start(seed=7)
     >>> pull(Decision(run="demo", round=1, arm=2, id="demo-1"))
     0.0
+    >>> BernoulliArms({"drug A": 0.4, "drug B": 0.6}).names
+    ('drug A', 'drug B')
     """
 
     means: tuple[float, ...]
+    names: tuple[str, ...] | None
 
-    def __init__(self, means: Sequence[float]) -> None:
-        given = to_items("the means", means, "a list with the mean reward of each arm")
+    def __init__(self, means: Mapping[str, float] | Sequence[float]) -> None:
+        given, names = split_names("the means", means, "a list with the mean reward of each arm")
         checked = tuple(_checked_mean(arm, mean) for arm, mean in enumerate(given))
         if not checked:
             raise InputError("no arms: give the mean reward of at least one arm")
         object.__setattr__(self, "means", checked)
+        object.__setattr__(self, "names", names)
 
     @property
     def k(self) -> int:
@@ -42,6 +47,10 @@ class BernoulliArms:
     @property
     def reward_range(self) -> tuple[float, float]:
         return (0.0, 1.0)
+
+    def regrets(self, arms: Sequence[int]) -> Floats:
+        """What a trajectory missed in each round, in expectation."""
+        return expected_regrets(np.array(self.means), arms)
 
     def start(self, seed: int) -> Callable[[Decision], float]:
         """Begin one run; two runs with one seed pay the same."""

@@ -1,21 +1,20 @@
 """Arms whose rewards come from the user's own functions."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
-from lotor.core.vectors import to_items
-from lotor.environments.base import PullFunction
+from lotor.environments.base import PullFunction, split_names
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class CallbackArms:
     """One function for each arm, sync or async; it is handed the decision and returns the reward.
 
-    A function may be slow or reach out to the world; `decision.id` tells it when the same pull is
-    asked for again.
+    A mapping gives the arms names. A function may be slow or reach out to the world; `decision.id`
+    tells it when the same pull is asked for again.
 
     >>> arms = CallbackArms([lambda decision: 12.5, lambda decision: -3.0], reward_range=(-5, 20))
     >>> pull = arms.start(seed=7)
@@ -25,13 +24,17 @@ class CallbackArms:
 
     pulls: tuple[PullFunction, ...]
     reward_range: tuple[float, float]
+    names: tuple[str, ...] | None
 
     def __init__(
-        self, pulls: Sequence[PullFunction], *, reward_range: tuple[float, float] = (0.0, 1.0)
+        self,
+        pulls: Mapping[str, PullFunction] | Sequence[PullFunction],
+        *,
+        reward_range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         if callable(pulls):
             raise InputError("pulls is a single function: give a list with one function per arm")
-        functions = to_items("pulls", pulls, "a list with one function for each arm")
+        functions, names = split_names("pulls", pulls, "a list with one function for each arm")
         if not functions:
             raise InputError("no arms: give one pull function for each arm")
         for arm, function in enumerate(functions):
@@ -41,6 +44,7 @@ class CallbackArms:
                     "give a function that takes a Decision and returns a reward"
                 )
         object.__setattr__(self, "pulls", functions)
+        object.__setattr__(self, "names", names)
         scale = RewardScale.of(reward_range)
         object.__setattr__(self, "reward_range", (scale.low, scale.high))
 

@@ -1,6 +1,6 @@
 """Arms whose rewards depend on a context that is known before each choice."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, RewardScale
 from lotor.core.vectors import UNIT_LENGTH, VectorsLike, largest_norm, to_table
 from lotor.core.wording import counted
+from lotor.environments.base import expected_regrets
 from lotor.environments.contextual_classes import classes, one_hot
 from lotor.environments.digits import read_digits
 from lotor.environments.kmeans import kernel, kmeans
@@ -163,6 +164,10 @@ class ContextualArms:
             raise self._beyond(t)
         row: Floats = self.contexts[t - 1]
         return row
+
+    def regrets(self, arms: Sequence[int]) -> Floats:
+        """What a trajectory missed in each round, in expectation."""
+        return expected_regrets(self.rewards, arms)
 
     def start(self, seed: int) -> Callable[[Decision], float]:
         """Begin one run; two runs with one seed pay the same."""

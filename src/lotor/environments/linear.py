@@ -1,8 +1,8 @@
 """Arms that are vectors, with rewards that are linear in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, to_float
 from lotor.core.vectors import VectorLike, VectorsLike, largest_norm, to_vector, to_vectors
 from lotor.core.wording import counted
+from lotor.environments.base import expected_regrets, split_names
 from lotor.environments.movielens_factors import movielens_factors
 from lotor.environments.rating_files import FilePath
 
@@ -23,7 +24,7 @@ _LARGEST_QUANTILE = 9.0
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class LinearArms:
-    """Arm i pays <vectors[i], theta> plus noise.
+    """Arm i pays <vectors[i], theta> plus noise; a mapping of vectors gives the arms names.
 
     - `noise_sd`: the noise is normal with this standard deviation;
     - `noise`: the noise of each round instead, so that a published run can be replayed;
@@ -44,16 +45,21 @@ class LinearArms:
     noise_sd: float
     noise: Floats | None
     first: int | None
+    names: tuple[str, ...] | None
 
     def __init__(
         self,
-        vectors: VectorsLike,
+        vectors: Mapping[str, VectorLike] | VectorsLike,
         theta: VectorLike,
         *,
         noise_sd: float = 0.1,
         noise: VectorLike | None = None,
         first: int | None = None,
     ) -> None:
+        names = None
+        if isinstance(vectors, Mapping):
+            rows, names = split_names("vectors", vectors, "a vector for each arm")
+            vectors = cast("VectorsLike", rows)
         table = to_vectors("vectors", vectors)
         sd = to_float("noise_sd", noise_sd)
         if not 0 <= sd < 2.0**64:
@@ -63,6 +69,7 @@ class LinearArms:
         ):
             raise InputError(f"first is {first!r}: give an arm from 0 to {len(table) - 1}")
         object.__setattr__(self, "vectors", table)
+        object.__setattr__(self, "names", names)
         object.__setattr__(self, "theta", to_vector("theta", theta, table.shape[1]))
         object.__setattr__(self, "noise_sd", sd)
         object.__setattr__(self, "noise", None if noise is None else to_vector("noise", noise))
@@ -123,6 +130,10 @@ class LinearArms:
         bound = float(np.sqrt(np.square(self.theta).sum())) * largest_norm(self.vectors) + noise
         bound = bound * (1 + 1e-9) or 1.0
         return (-bound, bound)
+
+    def regrets(self, arms: Sequence[int]) -> Floats:
+        """What a trajectory missed in each round, in expectation."""
+        return expected_regrets(self.means, arms)
 
     def start(self, seed: int) -> Callable[[Decision], float]:
         """Begin one run; the noise of a round depends on the seed and the round alone."""

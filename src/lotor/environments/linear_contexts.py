@@ -13,6 +13,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats, to_float
 from lotor.core.vectors import VectorLike, to_table, to_vector
 from lotor.core.wording import counted
+from lotor.environments.base import expected_regrets
 from lotor.environments.linear import normal_draws
 
 ContextsLike: TypeAlias = Sequence[Sequence[Sequence[float]]] | Floats
@@ -150,18 +151,7 @@ class LinearContexts:
 
     def regrets(self, arms: Sequence[int]) -> Floats:
         """The expected regret of each round."""
-        chosen = np.asarray(arms)
-        if chosen.ndim != 1 or len(chosen) > self.rounds:
-            raise InputError(
-                f"a trajectory must be a list of at most {self.rounds} arms, one for each round: "
-                "give the arms of a run on these contexts"
-            )
-        if not np.all((chosen >= 0) & (chosen < self.k)):
-            raise InputError(f"a trajectory names an arm that is not one of 0 to {self.k - 1}")
-        means = self.means[: len(chosen)]
-        taken = means[np.arange(len(chosen)), chosen.astype(np.intp)]
-        missed: Floats = means.max(axis=1) - taken
-        return missed
+        return expected_regrets(self.means, arms)
 
     def start(self, seed: int) -> Callable[[Decision], float]:
         """Begin one run; two runs with one seed have the same noise."""

@@ -1,13 +1,14 @@
 """What a policy is: how a party scores its own arms. State and randomness are passed in."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
 from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import REWARD_ONE, Floats
@@ -33,7 +34,7 @@ class ArmStates:
     """The local variables of some arms, as vectors: n (pulls), s (sum of rewards) and the mean.
 
     `k` is the public number of arms of the whole run, `len(arms)` how many are held here, and
-    `own` whatever vectors a policy keeps besides (Pursuit's p).
+    `own` whatever vectors a policy keeps besides (Pursuit's p), of one or more numbers an arm.
     """
 
     __slots__ = ("k", "mean", "n", "own", "s")
@@ -84,6 +85,9 @@ class Policy:
 
     iterations: ClassVar[int] = 1
 
+    grid: ClassVar[Mapping[str, Sequence[float]]] = {}
+    """The values of its parameters that a paper tried; `lotor tune` tries them, too."""
+
     @property
     def selects_maximum(self) -> bool:
         """Whether `select` takes the largest score; that case has a fast path."""
@@ -96,6 +100,11 @@ class Policy:
 
     def start(self, arms: ArmStates) -> None:
         """Add the policy's own variables to arms that have not been pulled yet."""
+
+    @property
+    def looks_for_best(self) -> bool:
+        """Whether it is after the best arm, and ends a run once it is sure of it."""
+        return type(self).found is not Policy.found
 
     @abstractmethod
     def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
@@ -118,8 +127,12 @@ class Policy:
         """Take note of which of the arms held here iteration l selected."""
 
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
-        """Take note of a reward (in units of 2^-32) of arm i."""
+        """Take note of a reward (in units of 2^-32) of arm i; `draw.t` is its round."""
         arms.add(i, reward)
+
+    def found(self, arms: ArmStates) -> BestArm | None:
+        """The best arm so far, from all arms; None in a policy that is after rewards instead."""
+        return None
 
 
 def check_iterations(policy: Policy) -> None:

@@ -1,8 +1,9 @@
 """Epsilon-greedy, fixed and decreasing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log2
+from typing import ClassVar
 
 from lotor.core.draws import Draws
 from lotor.core.errors import InputError, PolicyError
@@ -22,13 +23,15 @@ class EpsilonGreedy(Policy):
     `epsilon` is a number, `"1/ln"` or `"1/log2"` (decreasing with t), or a function of t.
     The coin is common to all owners. When it says explore, each score is a private uniform draw,
     so that an exploring round has the same messages as any other. Parties compare a function by
-    its name alone, so give it a name of its own.
+    its name alone, so give it a name of its own. `grid` is what appendix C of SAMBA tries.
 
     >>> EpsilonGreedy("1/log2").probability(1024)
     0.1
     >>> EpsilonGreedy(lambda t: 10 / t).probability(100)
     0.1
     """
+
+    grid: ClassVar[Mapping[str, Sequence[float]]] = {"epsilon": tuple(i / 10 for i in range(11))}
 
     epsilon: float | str | Callable[[int], float] = 0.1
 

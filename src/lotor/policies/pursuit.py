@@ -1,5 +1,6 @@
 """Pursuit."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,7 +23,7 @@ class Pursuit(Policy):
     """Move the pull probabilities towards the arm with the best mean (Thathachar and Sastry, 1985).
 
     The first iteration finds the arm with the best mean, the second pulls an arm with
-    probability p_i.
+    probability p_i. With beta = 0 all p_i stay 1/K. `grid` is what appendix C of SAMBA tries.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.1])
@@ -30,13 +31,15 @@ class Pursuit(Policy):
     True
     """
 
+    grid: ClassVar[Mapping[str, Sequence[float]]] = {"beta": tuple(i / 10 for i in range(11))}
+
     beta: float = 0.1
     iterations: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", to_float("beta", self.beta))
-        if not 0.0 < self.beta <= 1.0:
-            raise InputError(f"beta is a learning rate: give a number in (0, 1], not {self.beta}")
+        if not 0.0 <= self.beta <= 1.0:
+            raise InputError(f"beta is a learning rate: give a number in [0, 1], not {self.beta}")
 
     def start(self, arms: ArmStates) -> None:
         arms.own["p"] = np.full(len(arms), 1.0 / arms.k)

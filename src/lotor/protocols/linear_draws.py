@@ -1,17 +1,20 @@
-"""The draws that decide a linear run besides the scores: first arm, noise, which of equals wins."""
+"""The draws that decide a linear run besides theta: first arm, noise, samples, ties."""
 
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lotor.core.draws import to_uniform
+from lotor.core.draws import Words, to_uniform
+from lotor.core.errors import JournalError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf
 from lotor.environments import LinearArms
 from lotor.protocols.party import Run
 
 FIRST, TIES, NOISE = "linear first arm", "linear ties", "linear noise"
+SAMPLE = "linear sample"
+PURPOSES = (FIRST, TIES, NOISE, SAMPLE)
 """The purposes of the keys that decide arms."""
 
 _LABEL = 0
@@ -19,11 +22,11 @@ _LABEL = 0
 
 def simulated_keys(run: Run) -> dict[str, bytes]:
     """The keys of a simulation, from its seed."""
-    return {purpose: run.draw_key(purpose) for purpose in (FIRST, TIES, NOISE)}
+    return {purpose: run.draw_key(purpose) for purpose in PURPOSES}
 
 
 class LinearDraws:
-    """The draws of the party that pulls: the first arm, the noise and the order of equal arms.
+    """The draws of the party that pulls: first arm, noise, samples and the order of equal arms.
 
     They are functions of keys and the round (1 to N), never of an order of calls.
     """
@@ -44,6 +47,9 @@ class LinearDraws:
         self._first_prf = Prf(keys[FIRST])
         self._noise_prf = Prf(keys[NOISE], ahead=ROUNDS_AHEAD)
         self._ties = Prf(keys[TIES], range(k))
+        # A run that an older version began has no such key, and no policy that asks for it.
+        self._sample = keys.get(SAMPLE)
+        self._samples: dict[int, Prf] = {}
 
     @classmethod
     def simulated(cls, run: Run, arms: LinearArms) -> "LinearDraws":
@@ -66,12 +72,29 @@ class LinearDraws:
         """
         return np.argsort(self._ties.words(_LABEL, t, 0), kind="stable")
 
+    def normals(self, t: int, d: int) -> Floats:
+        """d standard normal draws for round t, with which a policy samples theta."""
+        if self._sample is None:
+            raise JournalError(
+                "this run has no key for samples, because another version of this library began "
+                "it: start a new run"
+            )
+        if d not in self._samples:
+            self._samples[d] = Prf(self._sample, range(d))
+        return _normal(self._samples[d].words(_LABEL, t, 0))
+
     def noise(self, t: int) -> float:
         """What is added to the reward of round t."""
         if self._noise is not None:
             return float(self._noise[t - 1])
         if self._noise_sd == 0:
             return 0.0
-        from scipy.special import ndtri  # noqa: PLC0415
+        return self._noise_sd * float(_normal(self._noise_prf.words(_LABEL, t, 0))[0])
 
-        return self._noise_sd * float(ndtri(to_uniform(self._noise_prf.words(_LABEL, t, 0))[0]))
+
+def _normal(words: Words) -> Floats:
+    """Standard normal draws."""
+    from scipy.special import ndtri  # noqa: PLC0415
+
+    drawn: Floats = ndtri(to_uniform(words))
+    return drawn

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lotor.core.best_arm import BestArm
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
@@ -26,6 +27,9 @@ class Party(ABC):
 
     cpu_elsewhere: float = 0.0
     """CPU seconds of its own threads and processes, if it has any."""
+
+    best: BestArm | None = None
+    """The best arm, once it has ended, where its policy looks for it."""
 
     @abstractmethod
     def steps(self) -> Steps[object]:

@@ -6,12 +6,13 @@ which arms it takes and in which forms it exists. CONTRIBUTING.md shows how to a
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache
 from typing import ClassVar, TypeVar
 
+from lotor.core.effects import Decision
 from lotor.core.errors import InputError, PolicyError
 from lotor.core.options import Option, options_of
 from lotor.core.registry import Registry, load
@@ -52,6 +53,13 @@ class Protocol(ABC):
     def parties(self, run: Run) -> Mapping[str, Party]:
         """Fresh parties for one run within one process."""
 
+    def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG002
+        """What a decision pays in a simulation whose parties draw rewards themselves (`Decided`).
+
+        None where the environment is asked.
+        """
+        return None
+
     def privacy(self, run: Run) -> Mapping[str, float | int | str | None] | None:  # noqa: ARG002
         """What the arms of a run tell, where the protocol accounts for it."""
         return None
@@ -87,6 +95,9 @@ class SecureProtocol(Protocol):
 
     paper_options: ClassVar[tuple[str, ...]] = ()
     """The options that only the paper's form has."""
+
+    figures: ClassVar[Mapping[str, str]] = {}
+    """The figures and tables of its paper, each as module:Class so that it is loaded when used."""
 
     policy: AnyPolicy
     form: str
@@ -151,6 +162,9 @@ class SecureProtocol(Protocol):
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         return self.opened(run)[1]
+
+    def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
+        return self.plain().decided_reward(run)
 
     def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
         """The order, and every party of a simulation, built as a daemon would build it."""
@@ -231,15 +245,21 @@ class SecureProtocol(Protocol):
     @classmethod
     def why_not(cls, policy: AnyPolicy) -> InputError | None:
         """Why it does not take a policy, in its own words; None if one of its forms does."""
-        reasons = []
+        reasons = list(cls.reasons(policy).values())
+        return None if None in reasons else reasons[0]
+
+    @classmethod
+    def reasons(cls, policy: AnyPolicy) -> dict[str, InputError | None]:
+        """For each form None, or why it does not take a policy."""
+        found: dict[str, InputError | None] = {}
         for form in cls.forms:
             try:
                 cls(policy, form=form)  # type: ignore[call-arg]
             except InputError as error:
-                reasons.append(error)
+                found[form] = error
             else:
-                return None
-        return reasons[0]
+                found[form] = None
+        return found
 
     @classmethod
     def _misfit(cls, policy: AnyPolicy, reason: InputError) -> InputError:

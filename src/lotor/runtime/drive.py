@@ -60,7 +60,23 @@ def drive(
     observe: Callable[[Observe], tuple[float, ...]] = no_features,
 ) -> dict[str, Seat]:
     """Run every party to its end and say what each returned and cost."""
-    return _Loop(parties, transport, pull, recorder, watch, observe).run()
+    return drive_until((), parties, transport, pull, recorder, watch, observe)[0]
+
+
+def drive_until(
+    ends: tuple[type[BaseException], ...],
+    parties: Mapping[str, Party],
+    transport: Transport,
+    pull: Callable[[Decision], float],
+    recorder: Recorder | None = None,
+    watch: Callable[[Decision], None] = lambda _: None,
+    observe: Callable[[Observe], tuple[float, ...]] = no_features,
+) -> tuple[dict[str, Seat], BaseException | None]:
+    """The same, but an exception of `ends` ends the run where it is; which one it was comes back.
+
+    Parties then have no output.
+    """
+    return _Loop(parties, transport, pull, recorder, watch, observe).run(ends)
 
 
 class _Loop:
@@ -83,20 +99,26 @@ class _Loop:
         self._pull = pull
         self._recorder = recorder
 
-    def run(self) -> dict[str, Seat]:
+    def run(
+        self, ends: tuple[type[BaseException], ...]
+    ) -> tuple[dict[str, Seat], BaseException | None]:
+        ended_by = None
+        cpu, now = thread_time(), perf_counter()
         try:
-            cpu, now = thread_time(), perf_counter()
             while self._ready:
                 seat = self._ready.popleft()
                 self._advance(seat)
                 before, now = now, perf_counter()
                 seat.seconds += now - before
+        except ends as end:
+            ended_by = end
         finally:
             for steps in self._steps.values():
                 steps.close()
-        self._refuse_stall()
+        if ended_by is None:
+            self._refuse_stall()
         self._share_out(thread_time() - cpu)
-        return self._seats
+        return self._seats, ended_by
 
     def _share_out(self, cpu: float) -> None:
         """Turn the parties' seconds into CPU seconds.

@@ -3,29 +3,27 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
+from functools import partial as bind
 from operator import index
 from time import perf_counter
 from typing import SupportsIndex, cast
 
-from lotor.core.effects import Decision
-from lotor.core.errors import InputError
-from lotor.core.fixed_point import RewardScale
-from lotor.core.result import PartyCost, Result
+from lotor.core.best_arm import BestArm
+from lotor.core.errors import InputError, OutOfDataError
+from lotor.core.fixed_point import Floats, RewardScale
+from lotor.core.result import Ended, PartyCost, Result
 from lotor.core.version import VERSION
-from lotor.environments.base import Environment
+from lotor.environments.base import Environment, names_of
 from lotor.policies import AnyPolicy
 from lotor.protocols.party import RUN_ID_BYTES, Run
 from lotor.protocols.plain import Plain, agent_of
 from lotor.protocols.protocol import Protocol
-from lotor.runtime.drive import drive
+from lotor.runtime.drive import drive_until
+from lotor.runtime.pull_log import OnRound, Progress, PullLog, RunStopped
 from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
 from lotor.transport.base import Transport
 from lotor.transport.memory import MemoryTransport
-
-Progress = Callable[[int, int], None]
-_REPORTS = 200
 
 
 def run(
@@ -36,6 +34,8 @@ def run(
     seed: SupportsIndex | None = None,
     trajectory: bool = True,
     progress: Progress | None = None,
+    on_round: OnRound | None = None,
+    partial: bool = False,
     recorder: Recorder | None = None,
     transport: Transport | None = None,
 ) -> Result:
@@ -43,14 +43,21 @@ def run(
 
     `seed` fixes what decides arms and the simulated rewards (a fresh one is drawn and recorded
     when it is None); keys, masks, permutations and nonces always come from the operating system.
-    `progress` is called with (round, budget) now and then. `transport` moves the messages; without
-    one they stay in memory.
+    `trajectory=False` keeps no arms and rewards of each round. `progress` is called with (round,
+    budget) now and then, `on_round` with a `Round` after each one, and the run stops there if it
+    returns True. With `partial`, ctrl-C ends the run and returns what was done so far, instead of
+    raising KeyboardInterrupt. The result says that a run was stopped or interrupted, or that a log
+    had no more data; its reward is then that of the rounds done, as the simulation saw them.
+    `transport` moves the messages; without one they stay in memory.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
     >>> result = lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7)
     >>> result.reward == lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7).reward
     True
+    >>> enough = lambda one: one.total >= 50
+    >>> lotor.run(lotor.ThompsonSampling(), arms, budget=200, seed=7, on_round=enough).reward
+    50.0
     """
     budget = _whole("budget", budget)
     seed = secrets.randbits(48) if seed is None else _whole("seed", seed)
@@ -63,26 +70,41 @@ def run(
     run_id, least = secrets.token_hex(RUN_ID_BYTES), chosen.least_budget
     plan = Run(run_id, k, budget, scale, seed, environment, least)
     parties = chosen.parties(plan)
+    names = names_of(environment)
     puller = Puller(environment.start(seed), scale)
-    log = _PullLog(puller, budget, trajectory=trajectory, progress=progress)
+    log = PullLog(
+        puller,
+        plan,
+        decided=chosen.decided_reward(plan),
+        trajectory=trajectory,
+        progress=progress,
+        on_round=on_round,
+        names=names,
+    )
+    ends = (RunStopped, OutOfDataError, *((KeyboardInterrupt,) if partial else ()))
     started = perf_counter()
     try:
-        seats = drive(
+        seats, ended_by = drive_until(
+            ends,
             parties,
             transport or MemoryTransport(),
             log,
             recorder,
             log.watch,
-            partial(features, environment),
+            bind(features, environment),
         )
     finally:
         puller.close()
+    best = parties[chosen.learner].best
     operations: Counter[str] = Counter()
     for party in parties.values():
         operations.update(party.operations())
     return Result(
-        reward=cast("float", seats[chosen.learner].output),
-        arms=None if log.arms is None else log.arms[: log.done],
+        reward=log.total if ended_by else cast("float", seats[chosen.learner].output),
+        arms=log.arms,
+        rewards=log.rewards,
+        regrets=_regrets(environment, log.arms),
+        names=None if names is None else list(names),
         parties={
             name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)
             for name, seat in seats.items()
@@ -98,6 +120,8 @@ def run(
         k=plan.k,
         rounds=log.done,
         privacy=_privacy(chosen, plan),
+        ended=_ended(ended_by, best),
+        best=best,
     )
 
 
@@ -114,6 +138,20 @@ def _privacy(protocol: Protocol, plan: Run) -> dict[str, float | int | str | Non
     """What the run spent of privacy, where the protocol accounts for it."""
     spent = protocol.privacy(plan)
     return None if spent is None else dict(spent)
+
+
+def _ended(cause: BaseException | None, best: BestArm | None) -> Ended:
+    if cause is None:
+        return "sure" if best is not None and best.sure else "by itself"
+    if isinstance(cause, OutOfDataError):
+        return "out of data"
+    return "stopped" if isinstance(cause, RunStopped) else "interrupted"
+
+
+def _regrets(environment: Environment, arms: list[int] | None) -> list[float] | None:
+    """What each round missed, where the environment knows it."""
+    known: Callable[[list[int]], Floats] | None = getattr(environment, "regrets", None)
+    return None if known is None or arms is None else known(arms).tolist()
 
 
 def _described(environment: Environment) -> tuple[int, RewardScale]:
@@ -138,30 +176,3 @@ def _whole(name: str, value: SupportsIndex) -> int:
     if number < 0:
         raise InputError(f"{name} is a whole number that is not negative, {value!r} is not")
     return number
-
-
-class _PullLog:
-    """Passes pulls on, keeps the trajectory and reports progress."""
-
-    def __init__(
-        self, pull: Puller, budget: int, *, trajectory: bool, progress: Progress | None
-    ) -> None:
-        self._pull = pull
-        self._budget = budget
-        self._progress = progress
-        self._every = max(1, budget // _REPORTS)
-        self.done = 0
-        self.arms: list[int] | None = [0] * budget if trajectory else None
-
-    def __call__(self, decision: Decision) -> float:
-        reward = self._pull(decision)
-        self.watch(decision)
-        return reward
-
-    def watch(self, decision: Decision) -> None:
-        """Take note of a decision."""
-        if self.arms is not None:
-            self.arms[decision.round - 1] = decision.arm
-        self.done += 1
-        if self._progress is not None and self.done % self._every == 0:
-            self._progress(self.done, self._budget)

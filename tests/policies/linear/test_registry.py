@@ -11,6 +11,7 @@ from lotor.policies import from_text, to_text
 from lotor.policies.linear import (
     LinearModel,
     LinearPolicy,
+    LinTS,
     LinUCB,
     SpectralUCB,
 )
@@ -20,6 +21,7 @@ rates = st.floats(0, 1, exclude_min=True)
 bounds = numbers | st.just("log t")
 policies = st.one_of(
     st.builds(LinUCB, numbers, rates, numbers, bounds, st.none() | numbers, st.none() | numbers),
+    st.builds(LinTS, numbers, numbers, rates, numbers, numbers),
     st.builds(SpectralUCB, numbers, rates, numbers, bounds, numbers),
 )
 

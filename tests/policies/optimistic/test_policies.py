@@ -140,7 +140,7 @@ def test_bounds_are_positive(kind: type[OptimisticPolicy], name: str, value: obj
     [
         (lambda: OFUL(sigma=-0.1), "sigma is -0.1: give a finite number from 0 up"),
         (lambda: OFUL(width="narrow"), "width is 'narrow': choose one of determinant, public"),  # type: ignore[arg-type]
-        (lambda: BatchedOFUL(width="determinant"), "choose one of public, union"),
+        (lambda: BatchedOFUL(width="determinant"), "choose one of public, union"),  # type: ignore[arg-type]
         (lambda: BatchedOFUL(index="root"), "choose one of optimistic-quadratic, sqrt"),  # type: ignore[arg-type]
         (lambda: BatchedOFUL(touch="late"), "touch is 'late'"),  # type: ignore[arg-type]
         (lambda: BatchedOFUL(eta=-0.1), "eta is -0.1"),

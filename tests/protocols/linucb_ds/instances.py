@@ -49,3 +49,9 @@ def instances(draw: st.DrawFn) -> tuple[lotor.LinearArms, lotor.LinUCB, int, int
     # gamma and R in the units of the arms and rewards, as a user would state them.
     gamma = float(np.square(x).sum(axis=1).max()) * 10.0 ** draw(st.integers(-2, 1))
     return arms, lotor.LinUCB(gamma=gamma, R=0.1 * unit, S=bound), budget, seed
+
+
+def sampling(policy: lotor.LinUCB, scale: float) -> lotor.LinTS:
+    """Thompson sampling with the units of another policy."""
+    assert isinstance(policy.S, float)
+    return lotor.LinTS(scale, policy.gamma, policy.delta, policy.R, policy.S)

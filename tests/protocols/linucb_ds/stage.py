@@ -66,7 +66,7 @@ def some_graph(seed: int, *, k: int) -> lotor.GraphArms:
     places = generator.normal(size=(k, 2))
     distances = np.square(places[:, np.newaxis] - places).sum(axis=2)
     weights = np.exp(-distances) * (1 - np.eye(k))
-    return lotor.GraphArms(weights, places @ generator.normal(size=2), noise_sd=0.3)
+    return lotor.GraphArms(weights, places @ generator.normal(size=2), noise_sd=0.1)
 
 
 def customer_of(outcome: Outcome) -> LinUCBCustomer:

@@ -33,7 +33,11 @@ from protocols.linucb_ds.stage import (
     view,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning"),
+    # The paper's R covers less noise than these arms have; nothing here depends on it.
+    pytest.mark.filterwarnings("ignore::lotor.policies.noise.NoiseWarning"),
+]
 
 BUDGET = 40
 

@@ -65,6 +65,8 @@ Case = tuple[lotor.LinUCBDS, lotor.LinearArms]
 def case(form: str, kind: str = "linucb") -> Case:
     if kind == "linucb":
         return lotor.LinUCBDS(form=form), ARMS
+    if kind == "lints":
+        return lotor.LinUCBDS(lotor.LinTS(), form=form), ARMS
     return lotor.SpectralUCBDS(form=form), NODES
 
 
@@ -83,7 +85,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(name)
 
 
-@pytest.mark.parametrize("kind", ["linucb", "spectral-ucb"])
+@pytest.mark.parametrize("kind", ["linucb", "lints", "spectral-ucb"])
 @pytest.mark.parametrize("every", [1, 2])
 def test_restarted_equals_uninterrupted(form: str, kind: str, every: int) -> None:
     """From the very first effect on, the set-up included."""

@@ -13,7 +13,7 @@ from helpers import Outcome, run_openly
 from lotor.policies.linear import LinearPolicy
 from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from lotor.protocols.plain import Plain
-from protocols.linucb_ds.instances import instances
+from protocols.linucb_ds.instances import instances, sampling
 from protocols.linucb_ds.stage import (
     decrypted_sum,
     exact_sum,
@@ -25,7 +25,11 @@ from protocols.linucb_ds.stage import (
     some_graph,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning"),
+    # The paper's R covers less noise than these arms have; nothing here depends on it.
+    pytest.mark.filterwarnings("ignore::lotor.policies.noise.NoiseWarning"),
+]
 
 PAPER = {"gamma": 0.01, "delta": 0.001, "R": 0.01}
 
@@ -55,6 +59,17 @@ def test_linucb_ds_equals_plain(
     secure = check(small(policy, slot_bits), arms, budget, seed)
     if arms.first is not None:
         assert secure.arms[0] == arms.first
+
+
+@settings(max_examples=20)
+@given(instances(), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([64, 96]))
+def test_linear_thompson_sampling_equals_plain(
+    instance: tuple[lotor.LinearArms, lotor.LinUCB, int, int],
+    scale: float,
+    slot_bits: PaperSlotBits,
+) -> None:
+    arms, policy, budget, seed = instance
+    check(small(sampling(policy, scale), slot_bits), arms, budget, seed)
 
 
 @settings(max_examples=40)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 
 POLICIES = [
     lotor.UCB(),
+    lotor.KLUCB(c=3),
     lotor.EpsilonGreedy(0.3),
     lotor.EpsilonGreedy("1/ln"),
     lotor.EpsilonGreedy("1/log2"),

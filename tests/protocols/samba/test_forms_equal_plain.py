@@ -12,6 +12,7 @@ from lotor.policies import Policy, to_text
 FORMS = ["shared", "dealt"]
 POLICIES = [
     lotor.UCB(),
+    lotor.KLUCB(c=3),
     lotor.EpsilonGreedy(0.3),
     lotor.EpsilonGreedy("1/log2"),
     lotor.EpsilonGreedy(lambda t: 2 / t),

@@ -25,7 +25,9 @@ class ArmContextSource(ArmsSource):
 
     noise_sd: float | None = field(
         default=None,
-        metadata=option("The noise of rewards from npz:PATH or csv:PATH.", shown="0.5"),
+        metadata=option(
+            "The standard deviation of the noise in rewards, for npz:PATH or csv:PATH.", shown="0.5"
+        ),
     )
     sha256: str | None = field(default=None, metadata=option("The digest that the file must have."))
 

@@ -1,6 +1,6 @@
 """Arms that are vectors, with one theta that says what all of them pay."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, tau
 from typing import ClassVar
 
@@ -15,6 +15,7 @@ from lotor.environments.linear_lookalike import LINEAR_LOOKALIKES, linear_lookal
 from lotor.environments.sources.bandit import DEFAULT_K
 from lotor.environments.sources.base import ArmsSource, whole_numbers
 
+NOISE_SD = 0.1
 DEFAULT_USER, DEFAULT_DIMENSIONS, NEIGHBOURS = 1, 5, 10
 # The length of made-up thetas: within 1, the policies' default bound.
 THETA_LENGTH, SWING = 0.9, 0.3
@@ -27,7 +28,7 @@ class MadeUpArms:
     kind: type[LinearArms]
     table: list[list[float]]
     pays: list[float] = field(repr=False)
-    noise_sd: float = 0.1
+    noise_sd: float = NOISE_SD
 
     def arms(self) -> LinearArms:
         return self.kind(self.table, self.pays, noise_sd=self.noise_sd)
@@ -61,25 +62,32 @@ class VectorSource(ArmsSource):
     dimensions: int | None = field(
         default=None, metadata=option("MovieLens: the dimensions d of an arm.", shown="5")
     )
+    noise_sd: float | None = field(
+        default=None,
+        metadata=option("The standard deviation of the noise in rewards.", shown=str(NOISE_SD)),
+    )
     sha256: str | None = field(default=None, metadata=option("The digest that the file must have."))
 
     def environment(self, text: str, budget: int) -> LinearArms:  # noqa: ARG002
         kind, _, rest = text.partition(":")
+        sd = NOISE_SD if self.noise_sd is None else self.noise_sd
         if kind in ("linear", "graph") and rest:
             self.refuse(
                 ("k", "user", "dimensions", "sha256"),
-                f"to named arms and files; --arms {text} needs no options",
+                f"to named arms and files; --arms {text} says how many arms and dimensions it has",
             )
-            return made_up(text, graph=self.graph).arms()
+            return replace(made_up(text, graph=self.graph), noise_sd=sd).arms()
         k = DEFAULT_K if self.k is None else self.k
         d = DEFAULT_DIMENSIONS if self.dimensions is None else self.dimensions
         user = DEFAULT_USER if self.user is None else self.user
         if kind == "movielens" and rest:
             if not self.graph:
-                return LinearArms.movielens(rest, k=k, user=user, d=d, sha256=self.sha256)
+                return LinearArms.movielens(
+                    rest, k=k, user=user, d=d, noise_sd=sd, sha256=self.sha256
+                )
             near = _neighbours(k)
             return GraphArms.movielens(
-                rest, k=k, user=user, d=d, sha256=self.sha256, neighbours=near
+                rest, k=k, user=user, d=d, noise_sd=sd, sha256=self.sha256, neighbours=near
             )
         self.refuse(("sha256",), f"to rating files, and --arms {text} does not name one")
         if text not in LINEAR_LOOKALIKES:
@@ -87,9 +95,11 @@ class VectorSource(ArmsSource):
                 f"--arms {text!r} does not name arms that are vectors: write linear:K,D (made "
                 f"up), graph:K (a ring), {' or '.join(LINEAR_LOOKALIKES)}, or movielens:PATH"
             )
-        found = linear_lookalike(text, k=k, d=d, user=user)
+        found = linear_lookalike(text, k=k, d=d, user=user, noise_sd=sd)
         if self.graph:
-            return GraphArms.nearest(found.vectors, found.means, neighbours=_neighbours(k))
+            return GraphArms.nearest(
+                found.vectors, found.means, neighbours=_neighbours(k), noise_sd=sd
+            )
         return found
 
 

@@ -2,12 +2,21 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection
+from typing import ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 
 from lotor.core.errors import JournalError, PolicyError
 from lotor.core.fixed_point import Floats
+
+NormalDraws: TypeAlias = Callable[[int, int], Floats]
+"""From a round t and d: d independent standard normal draws that belong to the round."""
+
+
+def no_draws(t: int, d: int) -> Floats:  # noqa: ARG001
+    """For those who do not know the draws: zeros, their mean."""
+    return np.zeros(d)
 
 
 class ModelSnapshot(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -47,17 +56,24 @@ class LinearModel:
         self._a += np.outer(x, x)
         self._z += noise * x
 
-    def coefficients(self, t: int) -> tuple[Floats, Floats]:
-        """After t pulls: u (a row for each arm) and c, so that arm i scores <u_i, theta> + c_i."""
+    def coefficients(self, t: int, normals: NormalDraws = no_draws) -> tuple[Floats, Floats]:
+        """After t pulls: u (a row for each arm) and c, so that arm i scores <u_i, theta> + c_i.
+
+        `normals` are the draws of the party that pulls; without them nothing is explored by chance.
+        """
         x = self._vectors
         # The inverse is fresh each time, so that a snapshot holds all that a later score needs.
         # Sums of products are by einsum, for the reason that `inverse` gives.
         xi = np.einsum("ij,jk->ik", x, inverse(self._a))
-        # Rounding may leave a zero arm's squared norm just below 0.
-        norms = np.sqrt(np.maximum((xi * x).sum(axis=1), 0.0))
         u = x - xi * self._penalty
-        c = (xi * self._z).sum(axis=1) + self._omega(t) * norms
+        c = (xi * self._z).sum(axis=1) + self._omega(t) * self._exploration(xi, t, normals)
         return u, c
+
+    def _exploration(self, xi: Floats, t: int, normals: NormalDraws) -> Floats:
+        """What omega is multiplied with, for each arm; `xi` are the rows x A^-1."""
+        # Rounding may leave a zero arm's squared norm just below 0.
+        norms: Floats = np.sqrt(np.maximum((xi * self._vectors).sum(axis=1), 0.0))
+        return norms
 
     def snapshot(self) -> ModelSnapshot:
         return ModelSnapshot(_to_bytes(self._a), _to_bytes(self._z))
@@ -78,6 +94,9 @@ class LinearPolicy:
     """Base of the linear policies: a frozen dataclass of parameters."""
 
     __slots__ = ()
+
+    noise_parameter: ClassVar[str | None] = None
+    """The parameter that bounds the noise of rewards, if it has one."""
 
     @property
     @abstractmethod
@@ -112,17 +131,22 @@ def inverse(matrix: Floats) -> Floats:
     """
     a = matrix.copy()
     for i in range(len(a)):
-        if not a[i, i] > 0:
-            raise PolicyError(
-                "the design matrix cannot be inverted, because gamma is too small beside the "
-                "arms: give a larger gamma or rescale the arms"
-            )
+        check_pivot(a[i, i])
         scale = 1 / a[i, i]
         row, column = a[i] * scale, a[:, i].copy()
         a -= np.outer(column, row)
         a[i], a[:, i] = row, -scale * column
         a[i, i] = scale
     return a
+
+
+def check_pivot(pivot: float) -> None:
+    """Refuse to divide by what rounding has left of a positive number."""
+    if not pivot > 0:
+        raise PolicyError(
+            "the design matrix cannot be inverted, because gamma is too small beside the "
+            "arms: give a larger gamma or rescale the arms"
+        )
 
 
 def _to_bytes(array: Floats) -> bytes:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import log, sqrt
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,17 +32,22 @@ class LinUCB(LinearPolicy):
     sqrt(gamma) S.
 
     - `gamma`: the regulariser; `delta`: how probably a confidence bound may fail;
-    - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `LinearArms` has;
+    - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `LinearArms` has, and a run
+      on simulated arms with more noise warns;
     - `S`: a bound on |theta|, which theta's owner must keep; the default is the literature's 1.
       The paper's experiments have "log t", which bounds nothing and is 0 in the first round;
     - `L`: a bound on the arms' lengths; None means the length of the longest;
     - `theta_bound`: what the fixed point has room for, if that is not S (64 with S="log t").
+
+    The paper's experiments have gamma=0.01, delta=0.001, R=0.01 and S="log t".
 
     >>> import lotor
     >>> arms = lotor.LinearArms([[1, 0], [0, 1], [0.7, 0.7]], theta=[0.8, 0.3])
     >>> lotor.run(lotor.LinUCB(), arms, budget=300, seed=1).arms.count(1) < 60
     True
     """
+
+    noise_parameter: ClassVar[str | None] = "R"
 
     gamma: float = 1.0
     delta: float = 0.01

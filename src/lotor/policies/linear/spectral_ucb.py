@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import log, sqrt
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,11 +33,14 @@ class SpectralUCB(LinearPolicy):
     with the effective dimension d' (Section 6 of Ciucanu et al., 2020).
 
     - `gamma`: the regulariser; `delta`: how probably a confidence bound may fail;
-    - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `GraphArms` has;
+    - `R`: the noise is R-sub-Gaussian; the default is the noise_sd that `GraphArms` has, and a run
+      on simulated arms with more noise warns;
     - `C`: a bound on how rough the arms' values are, the square root of the sum over all edges of
       weight·(difference)^2, which theta's owner must keep; "log t", as in the papers'
       experiments, bounds nothing;
     - `theta_bound`: a bound on |theta|, which is that of the vector of all arms' values.
+
+    The paper's experiments have gamma=0.01, delta=0.001, R=0.01 and C="log t".
 
     >>> import lotor
     >>> ring = [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]]
@@ -44,6 +48,8 @@ class SpectralUCB(LinearPolicy):
     >>> lotor.run(lotor.SpectralUCB(), arms, budget=200, seed=1).arms.count(2) > 100
     True
     """
+
+    noise_parameter: ClassVar[str | None] = "R"
 
     gamma: float = 0.01
     delta: float = 0.01

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log, pi, sqrt
-from typing import Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class OptimisticPolicy:
     """Base of the policies that take the arm which may pay most: a frozen dataclass of parameters.
 
     - `ridge`: the regulariser lambda; `delta`: how probably a confidence bound may fail;
-    - `sigma`: the noise is sigma-sub-Gaussian;
+    - `sigma`: the noise is sigma-sub-Gaussian; a run on simulated contexts with more noise warns;
     - `S`: a bound on |theta|; `L`: a bound on the length of every context. The defaults of sigma
       and L are those of the paper's toy problem;
     - `width`: how the radius beta of the confidence ellipsoid is computed, for a batch that starts
@@ -39,6 +39,8 @@ class OptimisticPolicy:
       and t_j^-1/2 is for an inexact inverse (Corollary 3). (Proposition 9 has L^2 t/(ridge d)
       instead; equation (3) has the root over d alone, by mistake.)
     """
+
+    noise_parameter: ClassVar[str | None] = "sigma"
 
     ridge: float = 1.0
     delta: float = 0.01

@@ -11,11 +11,12 @@ import numpy as np
 from lotor.core.fixed_point import Floats
 from lotor.core.options import option
 from lotor.policies.linear.bounds import positive
-from lotor.policies.optimistic.base import OptimisticPolicy, Width, one_of
+from lotor.policies.optimistic.base import OptimisticPolicy, one_of
 from lotor.policies.optimistic.model import Batch
 
 Index: TypeAlias = Literal["optimistic-quadratic", "sqrt"]
 Touch: TypeAlias = Literal["log", "flat"]
+PublicWidth: TypeAlias = Literal["public", "union"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,8 @@ class BatchedOFUL(OptimisticPolicy):
     (Algorithm 4 asks after round t, and then leaves round t itself out of the estimate.) eta = 0
     makes each round a batch. The paper's experiment has C = 1 and eta = 0.1.
 
-    `width` is "public" or "union", since the server knows no determinant. The other parameters are
+    `width` is "public" or "union", since the server knows no determinant; "union" is that of
+    Algorithm 4, so that index="sqrt" alone is not yet the paper's policy. The other parameters are
     those of `OptimisticPolicy`.
 
     >>> import lotor
@@ -50,7 +52,9 @@ class BatchedOFUL(OptimisticPolicy):
 
     index: Index = field(
         default="optimistic-quadratic",
-        metadata=option("How an arm's index is computed; 'sqrt' is the paper's."),
+        metadata=option(
+            "How an arm's index is computed; 'sqrt' is the paper's, if the width is 'union'."
+        ),
     )
     C: float | None = field(
         default=None,
@@ -66,13 +70,16 @@ class BatchedOFUL(OptimisticPolicy):
         ),
     )
     touch: Touch = "log"
-    width: Width = "public"
+    width: PublicWidth = field(
+        default="public",
+        metadata=option("How wide confidence bounds are; 'union' is the paper's Algorithm 4."),
+    )
 
     def __post_init__(self) -> None:
         OptimisticPolicy.__post_init__(self)
         one_of("index", self.index, get_args(Index))
         one_of("touch", self.touch, get_args(Touch))
-        one_of("width", self.width, ("public", "union"))
+        one_of("width", self.width, get_args(PublicWidth))
         if self.C is not None:
             object.__setattr__(self, "C", positive("C", self.C))
         object.__setattr__(self, "eta", positive("eta", self.eta, or_zero=True))

@@ -11,7 +11,7 @@ from lotor.protocols.cast import Cast
 from lotor.protocols.form import FEATURES, PULL, Contribution, Form, Member, Role
 from lotor.protocols.helba.demo import toy
 from lotor.protocols.helba.protocol import Helba
-from lotor.protocols.helba.regrets import followed, regrets
+from lotor.protocols.helba.regrets import followed, guaranteed, regrets
 from lotor.protocols.helba.terms import KEY_AUTHORITY
 from lotor.protocols.party import Run
 from lotor.protocols.plain.optimistic import linear_contexts
@@ -60,8 +60,12 @@ class HelbaForm(Form[Helba]):
     def beside(self, protocol: Helba) -> Mapping[str, Protocol]:
         return followed(protocol.policy)
 
-    def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:  # noqa: ARG002
-        return {"regret": regrets(contexts_of(comparison.environment), comparison)}
+    def details(self, protocol: Helba, comparison: Comparison) -> Mapping[str, object]:
+        contexts = contexts_of(comparison.environment)
+        return {
+            "regret": regrets(contexts, comparison),
+            "guaranteed": guaranteed(protocol.policy, contexts, comparison),
+        }
 
     def cast(self, protocol: Helba, budget: int, seed: int, size: int | None) -> Cast:
         if size is not None:

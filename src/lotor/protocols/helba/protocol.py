@@ -14,6 +14,7 @@ from lotor.core.options import option
 from lotor.environments.sources import ArmContextSource, ArmsSource
 from lotor.policies import to_text
 from lotor.policies.optimistic import BatchedOFUL, Grid, WholeIndex
+from lotor.protocols.helba.figures import FIGURES
 from lotor.protocols.helba.terms import HelbaTerms, helba_policy
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
@@ -97,9 +98,10 @@ class Helba(SecureProtocol):
         "insecure_degree",
     )
     shared_options: ClassVar[tuple[str, ...]] = ("context_bits", "reward_bits")
+    figures: ClassVar[Mapping[str, str]] = FIGURES
     default_budget: ClassVar[int] = 130
     demo_budget: ClassVar[int] = 130
-    policy_options: ClassVar[tuple[str, ...]] = ("index", "C", "eta")
+    policy_options: ClassVar[tuple[str, ...]] = ("index", "width", "C", "eta")
 
     policy: BatchedOFUL = field(default_factory=BatchedOFUL)
     security: int = field(default=128, kw_only=True, metadata=option("128, 192 or 256 bits."))
@@ -149,9 +151,7 @@ class Helba(SecureProtocol):
     users: int = field(
         default=DEFAULT_USERS,
         kw_only=True,
-        metadata=option(
-            "How many users take turns in a simulation, in the form two-servers.", ordered=False
-        ),
+        metadata=option("How many users take turns, in the form two-servers.", ordered=False),
     )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 

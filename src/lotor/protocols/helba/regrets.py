@@ -5,6 +5,7 @@ from dataclasses import asdict
 from lotor.core.wording import counted
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL
+from lotor.protocols.helba.guarantees import most_updates, regret_bound
 from lotor.protocols.plain import Plain
 from lotor.protocols.report import Comparison, ReportTable
 
@@ -28,11 +29,30 @@ def regrets(contexts: LinearContexts, comparison: Comparison) -> dict[str, float
     return {name: contexts.regret(result.arms or []) for name, result in results.items()}
 
 
+def guaranteed(
+    policy: BatchedOFUL, contexts: LinearContexts, comparison: Comparison
+) -> dict[str, float | int | None]:
+    """The estimates of the run in plain, and the most that the paper's theorems allow."""
+    rounds = comparison.secure.rounds
+    return {
+        "updates": comparison.plain.operations["updates"],
+        "most_updates": most_updates(policy, contexts.d, rounds),
+        "regret_bound": regret_bound(policy, contexts.d, rounds),
+    }
+
+
 def regret_table(
-    contexts: LinearContexts, comparison: Comparison, secure: str, note: str
+    policy: BatchedOFUL,
+    contexts: LinearContexts,
+    comparison: Comparison,
+    secure: str,
+    note: str,
 ) -> ReportTable:
     """The same for people; `secure` is what the run is called."""
     result = comparison.secure
+    bound = regret_bound(policy, contexts.d, result.rounds)
+    most = most_updates(policy, contexts.d, result.rounds)
+    allowed = ("" if bound is None else f"{bound:,.0f}", "", f"{most:.0f}", "")
     rows = [
         (
             name,
@@ -47,6 +67,7 @@ def regret_table(
             **comparison.others,
         }.items()
     ]
+    rows.append(("allowed by Theorem 8 and Proposition 7", *allowed))
     return ReportTable(
         f"Regret on the same draws: {counted(result.k, 'arm')}, "
         f"{counted(result.rounds, 'round')}, seed {result.seed}",

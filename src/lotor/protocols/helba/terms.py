@@ -91,7 +91,10 @@ class HelbaTerms(msgspec.Struct, frozen=True):
 def helba_policy(policy: object) -> BatchedOFUL:
     """The policy, if helba computes it; else an error that says which policies it computes."""
     if not isinstance(policy, BatchedOFUL):
-        raise InputError(f"Helba takes BatchedOFUL() as its policy, not {policy!r}")
+        raise InputError(
+            f"Helba takes BatchedOFUL() as its policy, not {policy!r}: it alone has an index "
+            "and a schedule that a server can follow on hidden contexts"
+        )
     if policy.index == "optimistic-quadratic" and policy.C is not None:
         raise InputError(
             f"C={policy.C:g}: condition (8) needs the inverse of V, which the index without a root "

@@ -10,7 +10,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
 from lotor.environments import LinearArms
-from lotor.policies.linear import LinearPolicy
+from lotor.policies.linear import LinearPolicy, NormalDraws, no_draws
 from lotor.protocols.attack import Attack, Score
 from lotor.protocols.chance import random_direction
 from lotor.protocols.linucb_ds.game import LinearGame
@@ -41,7 +41,9 @@ class DirectionFromPulls(Attack):
         noise = [game.draws.noise(t) for t in range(1, len(game.pulled) + 1)]
         vectors, eigenvalues = game.catalogue.arms()
         policy = game.terms.check(game.terms.run)
-        return theta_from_pulls(policy, vectors, game.pulled, noise, eigenvalues)
+        return theta_from_pulls(
+            policy, vectors, game.pulled, noise, eigenvalues, game.draws.normals
+        )
 
 
 def theta_from_pulls(
@@ -50,6 +52,7 @@ def theta_from_pulls(
     pulled: list[int],
     noise: list[float],
     eigenvalues: Floats | None = None,
+    draws: NormalDraws = no_draws,
 ) -> Floats | None:
     """The centre of the largest ball of thetas with which these arms would have been pulled.
 
@@ -63,7 +66,7 @@ def theta_from_pulls(
     normals: list[Floats] = []
     bounds: list[Floats] = []
     for t, arm in enumerate(pulled[1:], start=1):
-        u, c = model.coefficients(t)
+        u, c = model.coefficients(t, draws)
         others = np.arange(k) != arm
         normals.append((u - u[arm])[others])
         bounds.append((c[arm] - c)[others])
@@ -116,7 +119,7 @@ def real_scores(truth: Truth) -> list[list[int]]:
     scores = []
     for t, arm in enumerate(truth.arms[:-1], start=1):
         model.update(arm, game.draws.noise(t))
-        u, c = model.coefficients(t)
+        u, c = model.coefficients(t, game.draws.normals)
         scores.append(layout.scores(layout.u(u), theta, layout.addends(c)))
     return scores
 

@@ -10,7 +10,7 @@ from lotor.environments.sources import GraphSource, made_up
 from lotor.policies import POLICIES, to_text
 from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.form import Assignment, Form, Member, RunPlan
-from lotor.protocols.linear_draws import FIRST, NOISE, TIES
+from lotor.protocols.linear_draws import PURPOSES
 from lotor.protocols.linucb_ds.protocol import LinUCBDS
 from lotor.protocols.linucb_ds.terms import LinUCBTerms, terms_from
 from lotor.protocols.party import Run, draw_key
@@ -66,11 +66,11 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(self.terms_kind, order)
         policy = terms.check(terms.run)
-        kind = self.protocol.kind
-        if not isinstance(policy, kind):
+        kinds = self.protocol.kinds
+        if not isinstance(policy, kinds):
             raise ProtocolError(
                 f"customer ordered {terms.policy}, which {self.protocol.name} cannot run: "
-                f"order {POLICIES.name_of(kind)}, or another protocol"
+                f"order {' or '.join(map(POLICIES.name_of, kinds))}, or another protocol"
             )
         return RunPlan(terms.policy, terms.budget, None, self.seats_of({}))
 
@@ -133,9 +133,8 @@ def principal_given(assignment: Assignment) -> dict[str, Any]:
     """
     seed, world = assignment.seed, assignment.environment
     fixed = world if isinstance(world, LinearArms) else None
-    purposes = (FIRST, TIES, NOISE)
     return {
-        "keys": {} if seed is None else {purpose: draw_key(seed, purpose) for purpose in purposes},
+        "keys": {} if seed is None else {purpose: draw_key(seed, purpose) for purpose in PURPOSES},
         "noise": None if fixed is None else fixed.noise,
         "first": None if fixed is None else fixed.first,
         "order": assignment.order,

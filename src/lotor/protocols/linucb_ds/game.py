@@ -88,7 +88,7 @@ class LinearGame:
     def rows(self, t: int) -> ScoreRows:
         """After t pulls, in a fresh permutation; of equal scores its first wins, as in plain."""
         sigma = self.draws.order(t + 1)
-        u, c = self.model.coefficients(t)
+        u, c = self.model.coefficients(t, self.draws.normals)
         addends = self.layout.addends(c)
         return ScoreRows(sigma, self.layout.u(u)[sigma], [addends[i] for i in sigma.tolist()])
 

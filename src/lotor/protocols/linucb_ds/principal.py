@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import new_key
-from lotor.protocols.linear_draws import FIRST, NOISE, TIES
+from lotor.protocols.linear_draws import PURPOSES
 from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
 from lotor.protocols.memory import restored
 from lotor.protocols.party import Party
@@ -16,8 +16,8 @@ M = TypeVar("M", bound=LinearPrincipalMemory)
 class LinearPrincipal(Party, Generic[M]):
     """Knows the arms and which are pulled, and nothing of theta.
 
-    A simulation gives `keys` (the first arm, ties and noise), `noise` and `first`; elsewhere P
-    draws them itself.
+    A simulation gives `keys` (the first arm, ties, noise and samples), `noise` and `first`;
+    elsewhere P draws them itself.
     """
 
     memory_kind: type[M]
@@ -40,7 +40,7 @@ class LinearPrincipal(Party, Generic[M]):
         self._noise = noise
         self._first = first
         self._order = order
-        drawn = {purpose: new_key() for purpose in (FIRST, TIES, NOISE, *self.own_keys)}
+        drawn = {purpose: new_key() for purpose in (*PURPOSES, *self.own_keys)}
         self._memory: M = (
             self.memory_kind(party="principal", run=run, keys={**drawn, **(keys or {})})
             if snapshot is None

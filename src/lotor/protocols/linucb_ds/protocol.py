@@ -13,7 +13,8 @@ from lotor.core.options import option
 from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.environments.sources import ArmsSource, GraphSource, VectorSource
 from lotor.policies import to_text
-from lotor.policies.linear import LinearPolicy, LinUCB, SlotBits, SpectralUCB
+from lotor.policies.linear import LinearPolicy, LinTS, LinUCB, SlotBits, SpectralUCB
+from lotor.protocols.linucb_ds.figures import FIGURES
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
@@ -65,7 +66,9 @@ class LinUCBDS(SecureProtocol):
         "slot_bits",
         "workers",
     )
-    kind: ClassVar[type[LinearPolicy]] = LinUCB
+    figures: ClassVar[Mapping[str, str]] = FIGURES
+    kinds: ClassVar[tuple[type[LinearPolicy], ...]] = (LinUCB, LinTS)
+    """The policies that it takes."""
 
     policy: LinearPolicy = field(default_factory=LinUCB)
     key_bits: int = field(
@@ -73,7 +76,16 @@ class LinUCBDS(SecureProtocol):
         kw_only=True,
         metadata=option("The size of both Paillier keys, in the paper's form: 2048, 3072 or 4096."),
     )
-    insecure_key_bits: int | None = field(default=None, kw_only=True)
+    insecure_key_bits: int | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "Paillier keys that can be broken, such as the 1024 bits of the paper's first "
+            "experiment: for comparisons and teaching.",
+            shown="secure keys",
+            ordered=False,
+        ),
+    )
     slot_bits: PaperSlotBits = field(
         default=64,
         kw_only=True,
@@ -88,10 +100,12 @@ class LinUCBDS(SecureProtocol):
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
-        if not isinstance(self.policy, self.kind):
+        if not isinstance(self.policy, self.kinds):
+            taken = " or ".join(f"{kind.__name__}()" for kind in self.kinds)
             raise InputError(
-                f"{type(self).__name__} takes a policy such as {self.kind.__name__}(), not "
-                f"{self.policy!r}: `lotor policies` lists those that fit"
+                f"{type(self).__name__} takes a policy such as {taken}, not {self.policy!r}: its "
+                "numbers are shown to have room for the scores of these alone; `lotor policies` "
+                "lists what goes together"
             )
         if self.slot_bits not in SLOT_BITS:
             raise InputError(f"slot_bits is 64 or 96, not {self.slot_bits!r}")
@@ -143,6 +157,8 @@ class SpectralUCBDS(LinUCBDS):
         "dealt": "lotor.protocols.linucb_ds.dealt.form:SpectralUCBDSDealt",
         "paper": "lotor.protocols.linucb_ds.paper.form:SpectralUCBDSPaper",
     }
-    kind: ClassVar[type[LinearPolicy]] = SpectralUCB
+    # The paper's figures are LinUCB-DS's, also the one with both.
+    figures: ClassVar[Mapping[str, str]] = {}
+    kinds: ClassVar[tuple[type[LinearPolicy], ...]] = (SpectralUCB,)
 
     policy: LinearPolicy = field(default_factory=SpectralUCB)

@@ -1,14 +1,16 @@
 """What plain runs: one agent that sees everything, for each family of policies."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar, Generic, TypeVar
 
-from lotor.core.effects import Steps
+from lotor.core.effects import Decision, Steps
+from lotor.core.errors import InputError
 from lotor.environments.base import Environment
 from lotor.environments.sources import ArmsSource
 from lotor.policies import AnyPolicy
 from lotor.protocols.party import Party, Run
+from lotor.protocols.plain.learner import Learner
 
 P = TypeVar("P", bound=AnyPolicy)
 
@@ -27,6 +29,12 @@ class Agent(Party, Generic[P]):
 
     least_budget: ClassVar[int | None] = None
 
+    sees: ClassVar[str]
+    """What these policies choose by, in words."""
+
+    context_axes: ClassVar[int] = 0
+    """What a round shows before the choice: 0 nothing, 1 a vector, 2 a vector of each arm."""
+
     @abstractmethod
     def __init__(self, policy: P, run: Run, settings: Mapping[str, object]) -> None:
         """Refuses an environment that does not fit the policy."""
@@ -34,6 +42,15 @@ class Agent(Party, Generic[P]):
     @abstractmethod
     def steps(self) -> Steps[float]:
         """Pulls arms; returns the total reward."""
+
+    @classmethod
+    def learner(cls, policy: P, run: Run, d: int) -> Learner:  # noqa: ARG003
+        """What chooses and learns, for a user who asks and tells; contexts have d numbers."""
+        raise InputError(
+            f"{type(policy).__name__} cannot be asked and told step by step: its agent computes "
+            "rewards from theta itself, as the protocol does; take a policy for arms with "
+            "contexts, such as OFUL(), and give each arm's vector as its context"
+        )
 
     @classmethod
     def suited(
@@ -44,6 +61,11 @@ class Agent(Party, Generic[P]):
     ) -> P:
         """The policy with what these simulated arms need; its parameters in `keep` stay."""
         return policy
+
+    @classmethod
+    def decided_reward(cls, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG003
+        """What a decision pays, where the agent draws rewards itself; see `Protocol`."""
+        return None
 
     @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:

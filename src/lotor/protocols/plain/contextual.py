@@ -17,6 +17,7 @@ from lotor.privacy import Accountant
 from lotor.protocols.contextual_draws import ContextualDraws
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
+from lotor.protocols.plain.learner import Learner
 
 
 def contextual_arms(run: Run) -> ContextualArms:
@@ -36,6 +37,31 @@ def contextual_arms(run: Run) -> ContextualArms:
     return arms
 
 
+class ContextualLearner(Learner):
+    """What Algorithm 1 does in a round."""
+
+    def __init__(self, policy: ContextualPolicy, run: Run, d: int) -> None:
+        self._model = policy.start(run.k, d)
+        self._draws = ContextualDraws.simulated(run, policy.epsilon)
+
+    def choose(self, t: int, x: Floats) -> int:
+        """A uniform arm if round t explores, else the one of the largest score."""
+        if self._draws.explores(t):
+            return self._draws.arm(t)
+        scores = self._model.scores(x)
+        winner = int(scores.argmax())
+        best = scores.item(winner)
+        later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
+        if len(later) and later.item(later.argmax()) == best:
+            tied = np.flatnonzero(scores == best)
+            winner = tied.item(self._draws.ranks(t)[tied].argmax())
+        return winner
+
+    def learn(self, t: int, arm: int, reward: int, x: Floats) -> None:
+        del t
+        self._model.update(arm, x, reward / REWARD_ONE)
+
+
 class ContextualAgent(Agent[ContextualPolicy]):
     """The learner of Algorithm 1, without its secret sharing.
 
@@ -45,8 +71,10 @@ class ContextualAgent(Agent[ContextualPolicy]):
 
     family: ClassVar[type] = ContextualPolicy
     arms: ClassVar[type] = ContextSource
+    sees: ClassVar[str] = "one context in each round"
     settings: ClassVar[Mapping[str, object]] = {"delay": 0, "privacy_budget": None, "delta": 1e-6}
     least_budget: ClassVar[int | None] = 1
+    context_axes: ClassVar[int] = 1
 
     def __init__(self, policy: ContextualPolicy, run: Run, settings: Mapping[str, object]) -> None:
         self._environment = contextual_arms(run)
@@ -55,8 +83,11 @@ class ContextualAgent(Agent[ContextualPolicy]):
         accountant = Accountant(run.k, policy.epsilon, cast("float", settings["delta"]))
         limit = cast("float | None", settings["privacy_budget"])
         self._steps = accountant.allowed(run.budget, limit)
-        self._model = policy.start(run.k, self._environment.d)
-        self._draws = ContextualDraws.simulated(run, policy.epsilon)
+        self._learner = ContextualLearner(policy, run, self._environment.d)
+
+    @classmethod
+    def learner(cls, policy: ContextualPolicy, run: Run, d: int) -> Learner:
+        return ContextualLearner(policy, run, d)
 
     @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:
@@ -72,29 +103,16 @@ class ContextualAgent(Agent[ContextualPolicy]):
         return {name: one if isinstance(one, int) else str(one) for name, one in values}
 
     def steps(self) -> Steps[float]:
-        run, model, context = self._run, self._model, self._environment.context
+        run, learner, context = self._run, self._learner, self._environment.context
         to_fixed = run.scale.to_fixed
-        waiting: deque[tuple[int, Floats, float]] = deque()
+        waiting: deque[tuple[int, int, int, Floats]] = deque()
         total = 0
         for t in range(1, self._steps + 1):
             x = context(t)
-            arm = self._choose(t, x)
+            arm = learner.choose(t, x)
             reward = to_fixed((yield Pull(Decision.of_step(run.id, t, arm))))
             total += reward
-            waiting.append((arm, x, reward / REWARD_ONE))
+            waiting.append((t, arm, reward, x))
             if len(waiting) > self._delay:
-                model.update(*waiting.popleft())
+                learner.learn(*waiting.popleft())
         return run.scale.total(total, self._steps)
-
-    def _choose(self, t: int, x: Floats) -> int:
-        """A uniform arm if round t explores, else the one of the largest score."""
-        if self._draws.explores(t):
-            return self._draws.arm(t)
-        scores = self._model.scores(x)
-        winner = int(scores.argmax())
-        best = scores.item(winner)
-        later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
-        if len(later) and later.item(later.argmax()) == best:
-            tied = np.flatnonzero(scores == best)
-            winner = tied.item(self._draws.ranks(t)[tied].argmax())
-        return winner

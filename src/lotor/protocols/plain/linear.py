@@ -1,6 +1,6 @@
 """A linear policy with no cryptography: Figure 2 of LinUCB-DS, on the same integers as secure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar, cast
 
 from lotor.core.effects import Decided, Decision, Steps
@@ -12,6 +12,7 @@ from lotor.environments import LinearArms
 from lotor.environments.base import Environment
 from lotor.environments.sources import VectorSource
 from lotor.policies.linear import Layout, LinearPolicy, RewardSum, SlotBits
+from lotor.policies.noise import check_noise, suited_to_noise
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
@@ -32,6 +33,9 @@ def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
             "give one number for each round"
         )
     policy.check_theta(arms.theta, arms.eigenvalues)
+    # Given noise is a recorded run's, and no draw of any distribution.
+    if arms.noise is None:
+        check_noise(policy, arms.noise_sd)
     return arms
 
 
@@ -46,6 +50,7 @@ class LinearAgent(Agent[LinearPolicy]):
 
     family: ClassVar[type] = LinearPolicy
     arms: ClassVar[type] = VectorSource
+    sees: ClassVar[str] = "a fixed vector of each arm"
     settings: ClassVar[Mapping[str, object]] = {"slot_bits": 64}
     least_budget: ClassVar[int | None] = 2
 
@@ -65,7 +70,20 @@ class LinearAgent(Agent[LinearPolicy]):
     ) -> LinearPolicy:
         if not isinstance(environment, LinearArms):
             return policy
-        return policy.widened(environment.theta, environment.eigenvalues, keep=keep)
+        wide = policy.widened(environment.theta, environment.eigenvalues, keep=keep)
+        return (
+            wide
+            if environment.noise is not None
+            else suited_to_noise(wide, environment.noise_sd, keep)
+        )
+
+    @classmethod
+    def decided_reward(cls, run: Run) -> Callable[[Decision], float] | None:
+        arms = run.environment
+        if not isinstance(arms, LinearArms):
+            return None
+        means, draws = arms.means, LinearDraws.simulated(run, arms)
+        return lambda decision: means.item(decision.arm) + draws.noise(decision.round)
 
     def steps(self) -> Steps[float]:
         run = self._run
@@ -77,7 +95,7 @@ class LinearAgent(Agent[LinearPolicy]):
     def _choose(self, t: int) -> int:
         """The arm of round t + 1, after t pulls."""
         layout = self._layout
-        u, c = self._model.coefficients(t)
+        u, c = self._model.coefficients(t, self._draws.normals)
         scores = layout.scores(layout.u(u), self._theta, layout.addends(c))
         best = max(scores)
         winner = scores.index(best)

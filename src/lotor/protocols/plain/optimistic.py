@@ -1,14 +1,17 @@
 """An optimistic policy with no cryptography: Algorithm 4 of HELBA by one agent that sees all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.core.errors import InputError
+from lotor.core.fixed_point import Floats
 from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments import LinearContexts
+from lotor.environments.base import Environment
 from lotor.environments.sources import ArmContextSource
+from lotor.policies.noise import check_noise, suited_to_noise
 from lotor.policies.optimistic import (
     BatchedOFUL,
     Grid,
@@ -18,6 +21,7 @@ from lotor.policies.optimistic import (
 )
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
+from lotor.protocols.plain.learner import Learner
 
 TIES = "contexts ties"
 """The purpose of the key that decides between arms of equal index."""
@@ -41,7 +45,25 @@ def linear_contexts(run: Run, policy: OptimisticPolicy) -> LinearContexts:
         )
     policy.check_contexts(arms.contexts[: run.budget])
     policy.check_theta(arms.theta)
+    check_noise(policy, arms.noise_sd)
     return arms
+
+
+class OptimisticLearner(Learner):
+    """What users and server do in a round; the contexts are a row for each arm."""
+
+    def __init__(self, model: OptimisticModel | WholeModel, run: Run) -> None:
+        self._scale = run.scale
+        self._ties = TieDraws(run.draw_key(TIES), run.k)
+        self.model = model
+
+    def choose(self, t: int, x: Floats) -> int:
+        return self._ties.best(t, list(self.model.indices(x)))
+
+    def learn(self, t: int, arm: int, reward: int, x: Floats) -> None:
+        del t
+        # In the user's unit: a shifted reward would not be linear in the context.
+        self.model.update(x[arm], self._scale.total(reward, 1))
 
 
 class OptimisticAgent(Agent[OptimisticPolicy]):
@@ -49,14 +71,28 @@ class OptimisticAgent(Agent[OptimisticPolicy]):
 
     family: ClassVar[type] = OptimisticPolicy
     arms: ClassVar[type] = ArmContextSource
+    sees: ClassVar[str] = "a context of each arm in each round"
     settings: ClassVar[Mapping[str, object]] = {"grid": None}
     least_budget: ClassVar[int | None] = 1
+    context_axes: ClassVar[int] = 2
 
     def __init__(self, policy: OptimisticPolicy, run: Run, settings: Mapping[str, object]) -> None:
         self._environment = linear_contexts(run, policy)
         self._run = run
-        self._model = _model(policy, settings["grid"], self._environment.d)
-        self._ties = TieDraws(run.draw_key(TIES), run.k)
+        model = _model(policy, settings["grid"], self._environment.d)
+        self._learner = OptimisticLearner(model, run)
+
+    @classmethod
+    def learner(cls, policy: OptimisticPolicy, run: Run, d: int) -> Learner:
+        return OptimisticLearner(_model(policy, None, d), run)
+
+    @classmethod
+    def suited(
+        cls, policy: OptimisticPolicy, environment: Environment, keep: Collection[str]
+    ) -> OptimisticPolicy:
+        if not isinstance(environment, LinearContexts):
+            return policy
+        return suited_to_noise(policy, environment.noise_sd, keep)
 
     @classmethod
     def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
@@ -67,18 +103,17 @@ class OptimisticAgent(Agent[OptimisticPolicy]):
 
     def operations(self) -> Mapping[str, int]:
         """How often the estimate was renewed."""
-        return {"updates": self._model.updates}
+        return {"updates": self._learner.model.updates}
 
     def steps(self) -> Steps[float]:
-        run, model, scale = self._run, self._model, self._run.scale
+        run, learner, scale = self._run, self._learner, self._run.scale
         total = 0
         for t in range(1, run.budget + 1):
             x = self._environment.contexts_at(t)
-            arm = self._ties.best(t, list(model.indices(x)))
+            arm = learner.choose(t, x)
             reward = scale.to_fixed((yield Pull(Decision.of_step(run.id, t, arm))))
             total += reward
-            # In the user's unit: a shifted reward would not be linear in the context.
-            model.update(x[arm], scale.total(reward, 1))
+            learner.learn(t, arm, reward, x)
         return scale.total(total, run.budget)
 
 

@@ -1,9 +1,10 @@
 """A policy with no cryptography."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.policies import AnyPolicy, to_text
 from lotor.protocols.party import Party, Run
@@ -54,6 +55,9 @@ class Plain(Protocol):
 
     def options(self) -> Mapping[str, str | int]:
         return {"policy": to_text(self.policy), **self.agent.recorded(self.settings)}
+
+    def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
+        return self.agent.decided_reward(run)
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         return {"agent": self.agent(self.policy, run, self.settings)}

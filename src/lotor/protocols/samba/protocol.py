@@ -13,6 +13,7 @@ from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
 SELECTIONS = ("bits", "position")
+_FIGURES = "lotor.protocols.samba.figures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,13 @@ class Samba(SecureProtocol):
 
     paper_options: ClassVar[tuple[str, ...]] = ("key_bits", "insecure_key_bits", "selection")
     shown_first: ClassVar[bool] = True
+    figures: ClassVar[Mapping[str, str]] = {
+        "samba-8a": f"{_FIGURES}.time_over_rounds:SambaTimeOverRounds",
+        "samba-8b": f"{_FIGURES}.time_over_arms:SambaTimeOverArms",
+        "samba-8c": f"{_FIGURES}.reward:SambaReward",
+        "samba-8d": f"{_FIGURES}.shares:SambaShares",
+        "samba-c": f"{_FIGURES}.tuning:SambaTuning",
+    }
 
     policy: Policy = field(default_factory=UCB)
     key_bits: int = field(

@@ -11,7 +11,7 @@ import lotor
 from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.crypto.signing import Identity, trusting_identities
 from lotor.protocols.form import MODEL, Assignment, Member
-from lotor.protocols.linear_draws import FIRST, NOISE, TIES
+from lotor.protocols.linear_draws import PURPOSES
 from lotor.protocols.linucb_ds.dealt.comp import LinUCBDealtComp
 from lotor.protocols.linucb_ds.dealt.customer import LinUCBDealtCustomer
 from lotor.protocols.linucb_ds.dealt.dealer import LinUCBDealer
@@ -94,8 +94,7 @@ def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen() -> None:
         snapshot = first_snapshot(FORM.party(place("principal", **more)))
         return msgspec.msgpack.decode(snapshot, type=LinUCBDealtPrincipalMemory).keys
 
-    purposes = (FIRST, TIES, NOISE)
-    assert keys(seed=5) == {purpose: draw_key(5, purpose) for purpose in purposes}
+    assert keys(seed=5) == {purpose: draw_key(5, purpose) for purpose in PURPOSES}
     assert not set(keys().values()) & set(keys().values())
 
 

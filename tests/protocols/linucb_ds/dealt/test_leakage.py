@@ -143,7 +143,7 @@ def test_messages_of_one_kind_have_one_length() -> None:
     lengths: defaultdict[tuple[type[Message], str, bytes], set[int]] = defaultdict(set)
     vectors = np.random.default_rng(1).normal(size=(12, 2))
     for scale in (0.0, 1e-9, -0.5, 0.7):
-        arms = lotor.LinearArms(vectors, [scale, scale / 2], noise_sd=abs(scale))
+        arms = lotor.LinearArms(vectors, [scale, scale / 2], noise_sd=abs(scale) / 7)
         outcome = run_openly(dealt(), arms, budget=12, run_id="aa")
         for one in outcome.recorder.exchanges:
             place = getattr(one.message, "place", bytes(14))

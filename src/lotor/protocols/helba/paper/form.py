@@ -143,13 +143,14 @@ class HelbaPaper(HelbaForm):
                 "different": sum(not one.same for one in found),
                 "different_above_resolution": sum(one.wrong for one in found),
                 "above_resolution": sum(one.clear for one in found),
+                "beyond_corollary_5": sum(one.beyond_near for one in found),
             },
         }
 
     def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
         verdict = report.verdict(_judged(protocol, comparison))
         contexts = contexts_of(comparison.environment)
-        return [regret_table(contexts, comparison, "HELBA, encrypted", verdict)]
+        return [regret_table(protocol.policy, contexts, comparison, "HELBA, encrypted", verdict)]
 
 
 def _setting_of(helba: Helba, environment: Environment, budget: int) -> HelbaSetting:

@@ -9,6 +9,7 @@ import numpy as np
 from lotor.core.effects import Decision
 from lotor.environments import LinearContexts
 from lotor.policies.optimistic import Batch
+from lotor.protocols.helba.guarantees import near_best
 from lotor.protocols.helba.paper.forecast import HelbaForecast
 from lotor.protocols.helba.paper.setting import HelbaSetting
 
@@ -19,7 +20,8 @@ class Judged:
 
     `gap` is between the two largest indices; one above `resolution` must be decided right. Once
     condition (8) was too close to C to be decided right, the resolution is infinite: the batches
-    may be others from there on.
+    may be others from there on. `shortfall` is how far below the largest index the taken one is,
+    and `near` how far Corollary 5 lets it be.
     """
 
     t: int
@@ -27,6 +29,8 @@ class Judged:
     exact: int
     gap: float
     resolution: float
+    shortfall: float = 0.0
+    near: float = inf
 
     @property
     def same(self) -> bool:
@@ -41,6 +45,11 @@ class Judged:
     def wrong(self) -> bool:
         """Whether rounding and noise cannot explain the decision."""
         return self.clear and not self.same
+
+    @property
+    def beyond_near(self) -> bool:
+        """Whether the arm is none of those that Corollary 5 allows."""
+        return self.shortfall > self.near
 
 
 def judged(
@@ -58,7 +67,9 @@ def judged(
         log_determinant = batch.log_growth + terms.d * log(policy.ridge)
         value = forecast.value_resolution(t, batch.start)
         resolution = setting.circuit.gap(value, t, batch.start, log_determinant) if sure else inf
-        found.append(Judged(t, arm, int(indices.argmax()), float(first - second), resolution))
+        best, gap, shortfall = int(indices.argmax()), float(first - second), first - indices[arm]
+        near = near_best(policy, t, policy.beta(t, batch))
+        found.append(Judged(t, arm, best, gap, resolution, float(shortfall), near))
         reward = scale.to_fixed(pull(Decision.of_step(terms.run, t, arm)))
         model.update(x[arm], scale.total(reward, 1))
         sure = sure and (policy.due(t + 1, batch.start) or not _is_close(batch, forecast))

@@ -116,7 +116,8 @@ def _refusal(terms: HelbaTerms) -> str:
         f"and fewer than {LEAST_SCALE_BITS} are too coarse: "
     )
     found = [_IN_WORDS[name].format(value) for name, value in _fitting(terms).items()]
-    return text + f"take {' or '.join(found) or 'fewer of each, or less security'}"
+    smaller = " or ".join(found) or "fewer of each, or less security"
+    return f"{text}take {smaller}, or the form shared, which has no levels"
 
 
 def _fitting(terms: HelbaTerms) -> dict[str, int]:

@@ -66,11 +66,10 @@ class HelbaShared(HelbaForm):
         return HelbaSharedAuthority(identity, setting.terms, tie_key=tie_key, snapshot=snapshot)
 
     def tables(self, protocol: Helba, comparison: Comparison) -> Sequence[ReportTable]:
-        del protocol
         contexts, note = contexts_of(comparison.environment), ""
         if comparison.secure.agrees_with(comparison.plain):
             note = "Every decision is that of plain, on the same whole numbers."
-        return [regret_table(contexts, comparison, "HELBA, on shares", note)]
+        return [regret_table(protocol.policy, contexts, comparison, "HELBA, on shares", note)]
 
     def costs(self, protocol: Helba, environment: Environment, budget: int) -> HelbaSharedCosts:
         """What a run will take."""

@@ -1,0 +1,1 @@
+"""The figures of the paper's Section 6 and of its Appendix C, one file each."""
