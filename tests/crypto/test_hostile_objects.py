@@ -23,7 +23,7 @@ from lotor.crypto.certificates import (
     Trust,
 )
 from lotor.crypto.ckks.framing import CKKSFrame
-from lotor.crypto.seal.framing import FrameKind
+from lotor.crypto.seal.framing import FrameKind, SealFrame
 from lotor.crypto.sealing import SealingKey, seal
 from lotor.crypto.signing import trusting_identities
 from mutations import SEED, HostileTarget, attack
@@ -99,9 +99,15 @@ def in_frame(kind: FrameKind, place: int) -> HostileTarget:
         made = CKKSFrame(kind, frame.parameters, key, tuple(parts), frame.level, frame.scale)
         return loaded(kind, made.to_bytes(), key)
 
-    return HostileTarget(
-        f"part {place} of a {CKKSFrame.title(kind)}", [bytes(frame.parts[place])], read
-    )
+    part = bytes(frame.parts[place])
+    listing = kind is FrameKind.EVALUATION_KEYS  # part 0 says which keys there are
+    samples = [part] if listing else with_unpacked(CKKSFrame, kind, part)
+    return HostileTarget(f"part {place} of a {CKKSFrame.title(kind)}", samples, read)
+
+
+def with_unpacked(frames: type[SealFrame], kind: FrameKind, part: bytes) -> list[bytes]:
+    """What SEAL wrote, and the same unpacked, so that what is within is altered, too."""
+    return [part, bytes(frames.check_payload(kind, part, 1 << 24))]
 
 
 def loaded(kind: FrameKind, data: bytes, key: str) -> object:
@@ -162,7 +168,9 @@ def bfv_target(
         key = BFVFrame.public_fingerprint(product_context(), parts[0]) if own else frame.key
         return read(BFVFrame(kind, frame.parameters, key, parts, frame.level).to_bytes())
 
-    return HostileTarget(f"the last part of a BFV {name}", [last], framed)
+    # Messages end with padding.
+    samples = [last] if name == "message" else with_unpacked(BFVFrame, kind, last)
+    return HostileTarget(f"the last part of a BFV {name}", samples, framed)
 
 
 def certificates() -> list[HostileTarget]:

@@ -171,9 +171,12 @@ def test_content_that_seal_did_not_write(kind: FrameKind) -> None:
 
 def test_content_of_seal_that_is_too_long_or_damaged() -> None:
     payload = binding.saved(KIT.secret.public.encrypt(1.0).seal)
-    assert CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, len(payload)) is payload
-    with pytest.raises(FormatError):
-        CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, len(payload) - 1)
+    most = len(CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, 2 * len(payload)))
+    assert len(payload) < most
+    CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, most)
+    for too_few in (len(payload) - 1, len(payload), most - 1000):
+        with pytest.raises(FormatError):
+            CKKSFrame.check_payload(FrameKind.CIPHERTEXT, payload, too_few)
     damaged = payload[:30] + os.urandom(len(payload) - 30)
     with pytest.raises(LotorError):
         Ciphertext.from_bytes(

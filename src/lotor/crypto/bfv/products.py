@@ -24,7 +24,8 @@ from lotor.crypto.seal.binding import (
     saved,
     seal,
 )
-from lotor.crypto.seal.framing import SEAL_HEADER, FrameKind
+from lotor.crypto.seal.framing import FrameKind
+from lotor.crypto.seal.payload import SEAL_HEADER
 from lotor.crypto.seal.uncompressed import ciphertext, plaintext
 
 # Two polynomials of two primes, and more than compression adds to what it cannot shorten.

@@ -2,7 +2,7 @@
 
 SEAL ends its process, and cannot be kept from it, when it finds in the middle of some altered keys
 that they do not unpack (an exception within a destructor, in about one of a hundred). Ciphertexts
-and other keys, which are not nested, are refused as they should be.
+and other keys are unpacked and looked through before SEAL reads them (`crypto.seal.payload`).
 """
 
 import os

@@ -97,7 +97,7 @@ def _load_public(
     context = context_of(parameters)
     key = seal().PublicKey()
     most = 4 * parameters.ciphertext_bytes() + 4096
-    load(key, context.seal, CKKSFrame.check_payload(frame.kind, payload, most))
+    load(key, context.seal, CKKSFrame.check_payload(FrameKind.PUBLIC_KEY, payload, most))
     return PublicKey(context, key, bytes(payload))
 
 

@@ -24,15 +24,13 @@ from lotor.core.errors import (
     KeyMismatchError,
     VersionError,
 )
+from lotor.crypto.seal.payload import CIPHERTEXT, PLAINTEXT, is_whole, unpacked
 from lotor.crypto.seal.rings import FINGERPRINT_BYTES
 
 _VERSION = 1
 _HEADER = Struct(f">4sBBB{FINGERPRINT_BYTES}s{FINGERPRINT_BYTES}sHdB")
 _LENGTH = Struct(">Q")
 _CHECK_BYTES = 32
-SEAL_HEADER: Final = Struct("<HBBBBHQ")
-"""How SEAL begins: magic, header's size, two numbers of its version, compression, 0, length."""
-SEAL_MAGIC: Final = 0xA15E
 SMALLEST_MAC_KEY: Final = 16
 
 
@@ -43,6 +41,13 @@ class FrameKind(IntEnum):
     PUBLIC_KEY = 2
     EVALUATION_KEYS = 3
     CIPHERTEXT = 4
+
+
+_FIELDS: Final = {
+    FrameKind.SECRET_KEY: PLAINTEXT,
+    FrameKind.PUBLIC_KEY: CIPHERTEXT,
+    FrameKind.CIPHERTEXT: CIPHERTEXT,
+}
 
 
 class ParameterSet(Protocol):
@@ -193,15 +198,20 @@ class SealFrame:
     def check_payload(
         cls, kind: FrameKind, payload: bytes | memoryview, most: int
     ) -> bytes | memoryview:
-        """Refuse bytes that SEAL did not write, or that are too long, before SEAL reads them."""
-        if SEAL_HEADER.size <= len(payload) <= most:
-            magic, header, *_, length = SEAL_HEADER.unpack_from(payload)
-            if magic == SEAL_MAGIC and header == SEAL_HEADER.size and length == len(payload):
-                return payload
-        raise FormatError(
-            f"the inner part of this {cls.title(kind)} is not what SEAL writes: its sender made "
-            "it in another way; ask for it again"
-        )
+        """What SEAL may read of an inner part; refuses what is too long or not written by SEAL.
+
+        Evaluation keys stay packed: they have objects within objects within objects.
+        """
+        if kind is FrameKind.EVALUATION_KEYS:
+            checked = payload if is_whole(payload, most) else None
+        else:
+            checked = unpacked(payload, most, _FIELDS[kind])
+        if checked is None:
+            raise FormatError(
+                f"the inner part of this {cls.title(kind)} is not what SEAL writes: its sender "
+                "made it in another way; ask for it again"
+            )
+        return checked
 
 
 def _parts(title: str, view: memoryview, count: int) -> tuple[memoryview, ...]:

@@ -19,16 +19,14 @@ from lotor.crypto.seal.binding import (
     saved,
     seal,
 )
-from lotor.crypto.seal.framing import SEAL_HEADER, SEAL_MAGIC
+from lotor.crypto.seal.payload import CIPHERTEXT, PLAINTEXT, SEAL_HEADER, SEAL_MAGIC, Packing
 
 _COUNT = Struct("<Q")
-_PLAINTEXT = Struct("<4QQd")  # no level, coefficients, scale
-_CIPHERTEXT = Struct("<4Q?QQQdQ")  # level, transformed, polynomials, degree, primes, scale, 1
 
 
 def plaintext(context: SealContext, coefficients: NDArray[np.uint64]) -> SealPlaintext:
     """A polynomial with these coefficients, the constant one first."""
-    head = _PLAINTEXT.pack(0, 0, 0, 0, coefficients.size, 1.0)
+    head = PLAINTEXT.pack(0, 0, 0, 0, coefficients.size, 1.0)
     plain = seal().Plaintext()
     load(plain, context, _written(head + _numbers(coefficients)))
     return plain
@@ -39,7 +37,7 @@ def ciphertext(
 ) -> SealCiphertext:
     """Polynomials of shape (polynomials, primes, degree), as residues by the primes of a level."""
     polynomials, primes, degree = residues.shape
-    head = _CIPHERTEXT.pack(*level, False, polynomials, degree, primes, 1.0, 1)
+    head = CIPHERTEXT.pack(*level, False, polynomials, degree, primes, 1.0, 1)
     out = seal().Ciphertext()
     load(out, context, _written(head + _numbers(residues)))
     return out
@@ -51,7 +49,8 @@ def _numbers(values: NDArray[np.uint64]) -> bytes:
 
 def _written(content: bytes) -> bytes:
     length = SEAL_HEADER.size + len(content)
-    return SEAL_HEADER.pack(SEAL_MAGIC, SEAL_HEADER.size, *_version(), 0, 0, length) + content
+    beginning = (SEAL_MAGIC, SEAL_HEADER.size, *_version(), Packing.NONE, 0, length)
+    return SEAL_HEADER.pack(*beginning) + content
 
 
 @cache
