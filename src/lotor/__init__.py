@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from lotor.runtime.run import run
     from lotor.studies.compare import compare
     from lotor.studies.compared_runs import ComparedRuns
+    from lotor.studies.plan import Planned, plan
     from lotor.studies.tune import SearchRange, tune
     from lotor.studies.tuning import Tuning
 
@@ -101,6 +102,7 @@ __all__ = [
     "LoggedArms",
     "LotorError",
     "OffPolicyEstimate",
+    "Planned",
     "Pursuit",
     "RatingArms",
     "ReinforcementComparison",
@@ -121,6 +123,7 @@ __all__ = [
     "doubly_robust",
     "fitted_rewards",
     "ips",
+    "plan",
     "replay",
     "run",
     "self_normalised_ips",
@@ -178,6 +181,7 @@ _PLACES = {
     "lotor.runtime.run": ("run",),
     "lotor.studies.compare": ("compare",),
     "lotor.studies.compared_runs": ("ComparedRuns",),
+    "lotor.studies.plan": ("Planned", "plan"),
     "lotor.studies.tune": ("SearchRange", "tune"),
     "lotor.studies.tuning": ("Tuning",),
 }

@@ -94,11 +94,11 @@ def test_its_options_and_forms_are_the_command_lines_too(there: Installed) -> No
     assert "--rehearsals belongs to `lotor run toy`" in there.lotor(
         "run", "samba", "--rehearsals", "2", code=2
     )
-    assert json.loads(there.lotor("plan", "toy", "--k", "3", "--budget", "13", "--json")) == {
-        "protocol": "toy",
-        "form": "paper",
-        "expected": {"scores_compared": 30},
-    }
+    planned = json.loads(there.lotor("plan", "toy", "--k", "3", "--budget", "13", "--json"))
+    rehearsal = planned.pop("rehearsal")
+    assert (rehearsal["rehearsed"], rehearsal["exact"]) == (13, True)
+    assert set(rehearsal["bytes_sent"]) == set(rehearsal["cpu_seconds"])
+    assert planned == {"protocol": "toy", "form": "paper", "expected": {"scores_compared": 30}}
 
 
 def test_its_attacks_are_tried_and_its_table_decides(there: Installed) -> None:

@@ -1,18 +1,70 @@
 """`lotor plan`: what a run will cost, without running it."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from lotor.cli.derive import JsonOption, PolicyOption, command, foreign_options, protocol_app
+from lotor.cli.derive import (
+    JsonOption,
+    PolicyOption,
+    command,
+    foreign_options,
+    number,
+    protocol_app,
+)
+from lotor.cli.progress import busy
 from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, source_options
-from lotor.cli.show import show_forecast
+from lotor.cli.show import show_forecast, show_table
 from lotor.cli.simulate import forecast_of
 from lotor.core.options import options_of
+from lotor.core.wording import counted
+from lotor.environments.base import Environment
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.report import ReportTable
+from lotor.studies.plan import SECONDS, Planned, plan
+
+MILLISECOND = 1e-3
+
+
+def milliseconds(text: str) -> float:
+    """The value of an option: 20ms or 20; it counts in seconds from here on."""
+    value = number(text.strip().removesuffix("ms"))
+    if value < 0:
+        raise typer.BadParameter(f"{text!r} is below 0: give milliseconds, such as 20ms")
+    return value * MILLISECOND
+
+
+def seconds_number(text: str) -> float:
+    """The value of an option: 5s or 5."""
+    value = number(text.strip().removesuffix("s"))
+    if value < 0:
+        raise typer.BadParameter(f"{text!r} is below 0: give seconds, or 0 for none")
+    return value
+
+
+RttOption = Annotated[
+    float,
+    typer.Option(
+        "--rtt",
+        parser=milliseconds,
+        metavar="MS",
+        help="The time that a message takes to another party and back, such as 20ms.",
+    ),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        parser=seconds_number,
+        metavar="S",
+        help="How long to rehearse the run on this machine; 0: not at all. A form whose rounds "
+        f"take long is only rehearsed if this is given, all others for {SECONDS:g} s.",
+    ),
+]
 
 
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
@@ -20,22 +72,85 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         policy: PolicyOption = None,
         arms: arms_option(kind.arms.text, kind.arms.default) = None,  # type: ignore[valid-type]
         budget: BudgetOption = None,
+        rtt: RttOption = "0ms",  # type: ignore[assignment]
+        seconds: SecondsOption = None,
         as_json: JsonOption = False,
         *,
         options: Mapping[str, Any],
     ) -> None:
         protocol, environment, n = configured(kind, policy, arms, budget, options)
         forecast = forecast_of(protocol, environment, n)
+        planned = _rehearsed(protocol, environment, n, rtt, seconds)
         if as_json:
             chosen = {"protocol": protocol.name, "form": protocol.form}
-            typer.echo(json.dumps({**chosen, **forecast.figures}))
-        else:
-            show_forecast(Console(), protocol, forecast)
+            rehearsal = {} if planned is None else {"rehearsal": asdict(planned)}
+            typer.echo(json.dumps({**chosen, **forecast.figures, **rehearsal}))
+            return
+        out = Console()
+        show_forecast(out, protocol, forecast)
+        if planned is not None:
+            for table in _tables(planned):
+                show_table(out, table)
 
     own = [(one, "Options") for one in kind.all_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
     text = f"Say what a run of {kind.name} will cost ({kind.summary})."
     return command(body, own, foreign_options(source_options, "plan"), text)
+
+
+def _rehearsed(
+    protocol: SecureProtocol,
+    environment: Environment,
+    budget: int,
+    rtt: float,
+    seconds: float | None,
+) -> Planned | None:
+    if seconds is None:
+        seconds = 0.0 if protocol.in_form().takes_long else SECONDS
+    if seconds == 0:
+        return None
+    with busy("rehearsing the run on this machine"):
+        return plan(protocol, environment, budget=budget, rtt=rtt, seconds=seconds)
+
+
+def _tables(planned: Planned) -> Sequence[ReportTable]:
+    about = "" if planned.exact else "about "
+    cores = sum(planned.cpu_seconds.values())
+    run = [
+        ("rehearsed", f"{planned.rehearsed:,} of {counted(planned.budget, 'round')}"),
+        ("round trips one after another", f"{about}{planned.round_trips:,.0f}"),
+        (
+            f"time, {planned.rtt / MILLISECOND:g} ms a round trip",
+            f"about {_time(planned.seconds)}",
+        ),
+    ]
+    parties = [
+        (name, _time(planned.cpu_seconds[name]), f"{about}{size:,}")
+        for name, size in planned.bytes_sent.items()
+    ]
+    parties.append(("all", _time(cores), f"{about}{planned.bytes_in_all:,}"))
+    note = (
+        "Processor time is that of this machine. The time of the run has computing and waiting for "
+        "messages in it; daemons also wait for their disks, and bandwidth is not considered."
+    )
+    return [
+        ReportTable("The run, by a rehearsal on this machine", ("", ""), run),
+        ReportTable("Its parties", ("party", "processor time", "bytes sent"), parties, note),
+    ]
+
+
+def _time(seconds: float) -> str:
+    """A time that people can compare.
+
+    >>> _time(0.0123), _time(12.3), _time(7384)
+    ('12 ms', '12.3 s', '2 h 3 min')
+    """
+    if seconds < 1:
+        return f"{seconds / MILLISECOND:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 app = protocol_app(_app, "Say what a run will cost, without running it.")

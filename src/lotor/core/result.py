@@ -28,11 +28,12 @@ _BARS = 20
 
 
 class PartyCost(msgspec.Struct, frozen=True):
-    """What one party spent."""
+    """What one party spent; `cpu_elsewhere` is what other threads and processes did of it."""
 
     cpu_seconds: float
     messages_sent: int
     bytes_sent: int
+    cpu_elsewhere: float = 0.0
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -162,6 +162,9 @@ class Form(ABC, Generic[P]):
     exact: ClassVar[bool] = True
     """Whether it computes with exactly the numbers of plain; if not, it rounds."""
 
+    fixed_widths: ClassVar[bool] = True
+    """Whether a message of one kind is as long in every run of the same terms."""
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
@@ -217,6 +220,13 @@ class Form(ABC, Generic[P]):
         return Forecast(
             f"{counted(budget, 'round')}, {counted(environment.k, 'arm')}", rows, counts
         )
+
+    def repeats(self, protocol: P, environment: Environment) -> int | None:  # noqa: ARG002
+        """After how many rounds its messages repeat; None if they never do.
+
+        More than one where something is made ahead for several rounds: no more than twice as many.
+        """
+        return None
 
     def beside(self, protocol: P) -> "Mapping[str, Protocol]":  # noqa: ARG002
         """What else a comparison runs on the same draws."""

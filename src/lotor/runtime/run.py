@@ -106,7 +106,9 @@ def run(
         regrets=_regrets(environment, log.arms),
         names=None if names is None else list(names),
         parties={
-            name: PartyCost(seat.cpu_seconds, seat.messages_sent, seat.bytes_sent)
+            name: PartyCost(
+                seat.cpu_seconds, seat.messages_sent, seat.bytes_sent, seat.party.cpu_elsewhere
+            )
             for name, seat in seats.items()
         },
         operations=dict(operations),

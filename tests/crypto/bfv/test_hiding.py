@@ -113,7 +113,7 @@ def test_the_noise_of_what_was_sent_is_flooding_only(value: int) -> None:
 def loaded(message: bytes) -> SealCiphertext:
     context = product_context()
     part = products._part(context, message, key().fingerprint, 2)
-    return context.loaded(products._without_padding(part), 2)
+    return context.loaded(part, 2)
 
 
 def test_messages_of_the_same_numbers_have_nothing_in_common() -> None:

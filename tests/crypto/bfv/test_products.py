@@ -122,7 +122,7 @@ def test_a_missing_package_names_itself(monkeypatch: pytest.MonkeyPatch) -> None
         seal.cache_clear()
 
 
-def test_a_build_that_writes_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_that_writes_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than sending a message of another width."""
     maker, u, v = maker_of(uniform(1)), uniform(1, SLOTS), uniform(SLOTS)
     monkeypatch.setattr("lotor.crypto.bfv.products._MESSAGE_PART", 1000)

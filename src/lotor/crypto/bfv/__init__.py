@@ -31,12 +31,13 @@ Reference: J. Fan and F. Vercauteren, Somewhat practical fully homomorphic encry
 
 from lotor.crypto.bfv.context import MODULUS_BITS, SLOTS
 from lotor.crypto.bfv.noise import FLOOD_BITS, noise_bound, statistical_distance
-from lotor.crypto.bfv.products import MESSAGE_BYTES, ProductKey, ProductMaker
+from lotor.crypto.bfv.products import MESSAGE_BYTES, NUMBER_BYTES, ProductKey, ProductMaker
 
 __all__ = [
     "FLOOD_BITS",
     "MESSAGE_BYTES",
     "MODULUS_BITS",
+    "NUMBER_BYTES",
     "SLOTS",
     "ProductKey",
     "ProductMaker",

@@ -18,6 +18,7 @@ from lotor.crypto.bfv.noise import Words, flooding
 from lotor.crypto.seal.binding import (
     SealCiphertext,
     SealKey,
+    SealWritable,
     load,
     refusals,
     result_of,
@@ -25,14 +26,22 @@ from lotor.crypto.seal.binding import (
     seal,
 )
 from lotor.crypto.seal.framing import FrameKind
-from lotor.crypto.seal.payload import SEAL_HEADER
+from lotor.crypto.seal.payload import CIPHERTEXT, SEAL_HEADER, unpacked
 from lotor.crypto.seal.uncompressed import ciphertext, plaintext
 
-# Two polynomials of two primes, and more than compression adds to what it cannot shorten.
-_MESSAGE_PART: Final = 2 * 2 * SLOTS * 8 + 2048
+# What SEAL packs is of one length and then of another, so that all of this travels unpacked.
+_POLYNOMIAL: Final = SLOTS * 8
+_AROUND: Final = SEAL_HEADER.size + CIPHERTEXT.size + SEAL_HEADER.size + 8
+_MESSAGE_PART: Final = _AROUND + 2 * 2 * _POLYNOMIAL
+_SEED: Final = 81
+_NUMBER_PART: Final = _AROUND + 4 * _POLYNOMIAL + _SEED
+_PUBLIC_PART: Final = _AROUND + 2 * 5 * _POLYNOMIAL
+
 _FRAME_BYTES: Final = len(BFVFrame(FrameKind.CIPHERTEXT, "00" * 16, "00" * 16, (b"",)).to_bytes())
 MESSAGE_BYTES: Final = _FRAME_BYTES + _MESSAGE_PART
 """How long a message is, always."""
+NUMBER_BYTES: Final = _FRAME_BYTES + _NUMBER_PART
+"""How long an encrypted number is, always."""
 
 
 class ProductKey:
@@ -52,7 +61,7 @@ class ProductKey:
         generator = seal().KeyGenerator(product_context().seal)
         public = seal().PublicKey()
         generator.create_public_key(public)
-        return cls(generator.secret_key(), saved(public))
+        return cls(generator.secret_key(), _of_length(public, _PUBLIC_PART))
 
     def __repr__(self) -> str:
         return f"<ProductKey {self.fingerprint}>"
@@ -74,7 +83,7 @@ class ProductKey:
             plain = plaintext(self._context.seal, np.array([number]))
             with refusals:
                 # A seed stands for the random half of what is saved.
-                payload = saved(self._encryptor.encrypt_symmetric(plain))
+                payload = _of_length(self._encryptor.encrypt_symmetric(plain), _NUMBER_PART)
             made.append(self._frame(FrameKind.CIPHERTEXT, payload))
         return made
 
@@ -82,7 +91,12 @@ class ProductKey:
         """Y = U·b + V mod 2^59, of a message under this key."""
         context = self._context
         part = _part(context, message, self.fingerprint, MESSAGE_LEVEL)
-        loaded = context.loaded(_without_padding(part), MESSAGE_LEVEL)
+        if len(part) != _MESSAGE_PART:
+            raise FormatError(
+                f"the inner part of a BFV message always has {_MESSAGE_PART} bytes, and this one "
+                f"has {len(part)}: its sender made it in another way; ask for it again"
+            )
+        loaded = context.loaded(part, MESSAGE_LEVEL)
         plain = seal().Plaintext()
         with refusals:
             self._decryptor.decrypt(loaded, plain)
@@ -143,13 +157,7 @@ class ProductMaker:
                 evaluator.add_inplace(total, products)
         # What is left afterwards has room enough for the noise, in half the bytes.
         low = self._context.ids[MESSAGE_LEVEL]
-        payload = saved(result_of(evaluator.mod_switch_to, total, low))
-        if len(payload) > _MESSAGE_PART:
-            raise CryptoError(
-                f"SEAL wrote {len(payload)} bytes for a message of at most {_MESSAGE_PART}: this "
-                "build of SEAL compresses otherwise; install the package tenseal anew"
-            )
-        part = payload.ljust(_MESSAGE_PART, b"\0")
+        part = _of_length(result_of(evaluator.mod_switch_to, total, low), _MESSAGE_PART)
         names = (self._context.fingerprint, self.fingerprint)
         return BFVFrame(FrameKind.CIPHERTEXT, *names, (part,), MESSAGE_LEVEL).to_bytes()
 
@@ -201,15 +209,15 @@ def _part(context: ProductContext, data: bytes, key: str, level: int) -> bytes |
     return part
 
 
-def _without_padding(part: bytes | memoryview) -> bytes | memoryview:
-    if len(part) == _MESSAGE_PART:
-        *_, length = SEAL_HEADER.unpack_from(part)
-        if not bytes(part[length:]).strip(b"\0"):
-            return part[:length]
-    raise FormatError(
-        f"the inner part of this BFV message does not have {_MESSAGE_PART} bytes that end with "
-        "zeros: its sender made it in another way; ask for it again"
-    )
+def _of_length(item: SealWritable, length: int) -> bytes:
+    """What SEAL writes of a ciphertext or public key, unpacked: always so many bytes."""
+    payload = unpacked(saved(item), length, CIPHERTEXT)
+    if payload is None or len(payload) != length:
+        raise CryptoError(
+            f"SEAL did not write the {length} bytes that are needed: this build of it writes "
+            "otherwise; install the package tenseal anew"
+        )
+    return payload
 
 
 def _words(name: str, values: Words, shape: tuple[int, ...]) -> Words:

@@ -27,6 +27,7 @@ from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.contextual import contextual_arms
 from lotor.protocols.ppcb import complexity
 from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.circuits import PPCBCircuits
 from lotor.protocols.ppcb.dealer import PPCBDealer
 from lotor.protocols.ppcb.demo import travel
 from lotor.protocols.ppcb.leakage import MEASURED
@@ -148,16 +149,7 @@ class PPCBDealt(Form[PPCB]):
         return PPCBOwner(seat, terms, snapshot=snapshot)
 
     def complexity(self, protocol: PPCB, environment: Environment, budget: int) -> Counts:
-        if not isinstance(environment, ContextualArms):
-            raise InputError(f"ppcb needs ContextualArms, not {environment!r}")
-        # How the features are split changes none of the counts.
-        terms = protocol.terms(
-            "",
-            budget=budget,
-            arms=environment.k,
-            owners={"owners": environment.d},
-            scale=RewardScale(*environment.reward_range),
-        )
+        terms = _counted_terms(protocol, environment, budget)
         return {
             "expected": complexity.whole_run(terms),
             "per_step": complexity.per_step(terms),
@@ -165,6 +157,11 @@ class PPCBDealt(Form[PPCB]):
             "table_1": complexity.TABLE_1,
             "ours": complexity.OURS,
         }
+
+    def repeats(self, protocol: PPCB, environment: Environment) -> int:
+        return PPCBCircuits(
+            _counted_terms(protocol, environment, protocol.delay + 1)
+        ).schedule.batch
 
     def tables(
         self,
@@ -206,3 +203,16 @@ def _check_features(terms: PPCBTerms, assignment: Assignment) -> None:
             f"{seat} brings {assignment.contribution.features} features, and the order counts on "
             f"{wanted}: order anew"
         )
+
+
+def _counted_terms(protocol: PPCB, environment: Environment, budget: int) -> PPCBTerms:
+    if not isinstance(environment, ContextualArms):
+        raise InputError(f"ppcb needs ContextualArms, not {environment!r}")
+    # How the features are split changes none of the counts.
+    return protocol.terms(
+        "",
+        budget=budget,
+        arms=environment.k,
+        owners={"owners": environment.d},
+        scale=RewardScale(*environment.reward_range),
+    )

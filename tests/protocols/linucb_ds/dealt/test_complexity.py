@@ -77,4 +77,3 @@ def test_a_forecast_says_exchanges_and_bytes() -> None:
     assert isinstance(ahead, int)
     assert isinstance(within, int)
     assert forecast.rows["bytes ahead of a choice"] == f"{ahead:,}, from the dealer"
-    assert forecast.rows["bytes in all"] == f"{100 * (ahead + within):,}"

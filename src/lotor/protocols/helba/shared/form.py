@@ -99,7 +99,6 @@ class HelbaShared(HelbaForm):
             "bytes ahead of a round": f"{first['ahead']:,}",
             "bytes of an update": f"{each['update']:,}, or {first['update']:,} with a new estimate",
             "bytes up and down in a round": f"{each['up']:,} and {each['down']:,}",
-            "bytes in all": f"{costs.run_bytes():,}",
             "round trips": f"{trips} a round, {renewing} with a new estimate; "
             f"{costs.run_round_trips():,} in all",
         }

@@ -8,6 +8,7 @@ from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.protocols.form import MODEL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
+from lotor.protocols.linucb_ds.dealt.circuits import circuits
 from lotor.protocols.linucb_ds.dealt.comp import LinUCBDealtComp
 from lotor.protocols.linucb_ds.dealt.complexity import DealtCosts
 from lotor.protocols.linucb_ds.dealt.customer import LinUCBDealtCustomer
@@ -83,6 +84,9 @@ class LinUCBDSDealt(LinearForm[LinUCBDealtTerms]):
     def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:
         return {"expected": self._costs(protocol, environment, budget).operations()}
 
+    def repeats(self, protocol: LinUCBDS, environment: Environment) -> int:
+        return circuits(*self.sized(protocol, environment), 2).schedule.batch
+
     def forecast(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Forecast:
         costs = self._costs(protocol, environment, budget)
         choices = budget - 1
@@ -91,7 +95,6 @@ class LinUCBDSDealt(LinearForm[LinUCBDealtTerms]):
             "principal and comp",
             "bytes ahead of a choice": f"{costs.ahead_bytes:,}, from the dealer",
             "bytes within it": f"{costs.within_bytes:,}",
-            "bytes in all": f"{choices * (costs.ahead_bytes + costs.within_bytes):,}",
         }
         figures = {
             **self.complexity(protocol, environment, budget),

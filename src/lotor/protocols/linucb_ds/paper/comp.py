@@ -76,8 +76,10 @@ class LinUCBComp(Party):
             yield Checkpoint(memory.dump)
             memory.terms = yield from self._setup()
         with Workers(self._workers) as workers:
-            yield from self._compare(memory.terms, workers)
-            self.cpu_elsewhere = workers.cpu_seconds
+            try:
+                yield from self._compare(memory.terms, workers)
+            finally:
+                self.cpu_elsewhere = workers.cpu_seconds
         yield from self._switch_keys(memory.terms)
 
     def _setup(self) -> Steps[LinUCBPaperTerms]:

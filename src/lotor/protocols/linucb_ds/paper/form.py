@@ -134,6 +134,9 @@ class LinUCBDSPaper(LinearForm[LinUCBPaperTerms]):
             "figure_5": complexity.figure_5(budget, k, d),
         }
 
+    def repeats(self, protocol: LinUCBDS, environment: Environment) -> int:  # noqa: ARG002
+        return 1
+
 
 class SpectralUCBDSPaper(LinUCBDSPaper):
     """The same, for arms on a graph."""

@@ -82,8 +82,10 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
             yield from game.pull(1, game.draws.first())  # step 2
         with ExitStack() as stack:
             workers = stack.enter_context(Workers(self._workers))
-            yield from self._rounds(game, workers, stack)
-            self.cpu_elsewhere += workers.cpu_seconds
+            try:
+                yield from self._rounds(game, workers, stack)
+            finally:
+                self.cpu_elsewhere += workers.cpu_seconds
         yield from self._switch_keys(game)
 
     def _setup(self) -> Steps[None]:
@@ -114,9 +116,9 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
         )
         stack.callback(products.close)
         uses = (budget - memory.t) * products.layout.ciphertexts
-        randomisers = stack.enter_context(
-            Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
-        )
+        randomisers = Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
+        stack.callback(self._count, randomisers)  # when it is closed
+        stack.enter_context(randomisers)
         for t in range(memory.t, budget):
             yield Checkpoint(game.snapshot, t)
             sigma, u, addends = game.rows(t)
@@ -129,7 +131,9 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
                 raise ProtocolError(f"comp named the winner of a round other than {t}")
             arm = int(sigma[position_from(answer.position, layout.k, t)])
             yield from game.pull(t + 1, arm)
-        self.cpu_elsewhere = randomisers.cpu_seconds
+
+    def _count(self, randomisers: Randomisers) -> None:
+        self.cpu_elsewhere += randomisers.cpu_seconds
 
     def _switch_keys(self, game: "EncryptedGame") -> Steps[None]:
         yield Checkpoint(game.snapshot, self._memory.t)

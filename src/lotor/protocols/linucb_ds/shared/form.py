@@ -89,6 +89,9 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
     def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:
         return {"expected": self._costs(protocol, environment, budget).operations()}
 
+    def repeats(self, protocol: LinUCBDS, environment: Environment) -> int:
+        return self._costs(protocol, environment, 2).schedule.rounds_each
+
     def forecast(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Forecast:
         costs = self._costs(protocol, environment, budget)
         schedule = costs.schedule
@@ -97,12 +100,11 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
             "argmaxes": f"{schedule.turns:,}, each of {circuit.ands:,} AND gates on "
             f"{circuit.levels} levels",
             "garbled together": f"{schedule.size}",
-            "rounds of one BFV message": f"{schedule.circuits_each * schedule.size}",
+            "rounds of one BFV message": f"{schedule.rounds_each:,}",
             "security of labels": f"{costs.security_bits:.0f} bits",
             "statistical distance": f"2^{costs.distance:.0f} over the whole run",
             "bytes ahead of a round": f"{costs.ahead_bytes:,}",
             "bytes within it": f"{costs.round_bytes:,}",
-            "bytes in all": f"{schedule.turns * (costs.ahead_bytes + costs.round_bytes):,}",
             "round trips": "1 a round",
         }
         figures = {

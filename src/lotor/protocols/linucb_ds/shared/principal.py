@@ -9,7 +9,7 @@ from lotor.core.draws import Words
 from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
-from lotor.crypto.bfv import MESSAGE_BYTES, ProductMaker
+from lotor.crypto.bfv import NUMBER_BYTES, ProductMaker
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot import ProductChooser
@@ -140,10 +140,10 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             for j in range(len(before), min(len(before) + COORDINATES_TOGETHER, d)):
                 message: EncryptedCoordinate = yield Receive("comp", EncryptedCoordinate)
                 expect(message, batch_place(j), "comp")
-                if len(message.coordinate) > MESSAGE_BYTES:
+                if len(message.coordinate) != NUMBER_BYTES:
                     raise ProtocolError(
                         f"comp sent {len(message.coordinate)} bytes as an encrypted number, which "
-                        "never has so many: it runs another version; start a new run"
+                        f"always has {NUMBER_BYTES}: it runs another version; start a new run"
                     )
                 some.append(message.coordinate)
             with received_from("comp"):

@@ -24,7 +24,7 @@ MOST_DIMENSIONS = 512
 """P keeps half a megabyte for each coordinate of theta."""
 MOST_ROW_BYTES = 8 << 20
 COORDINATES_TOGETHER = 16
-"""So many encrypted coordinates, 236 kB each, are under way at once."""
+"""So many encrypted coordinates, 262 kB each, are under way at once."""
 LARGEST_DISTANCE = -35.0
 """log2 of how far a whole run may be from one that tells Comp nothing."""
 
@@ -78,6 +78,11 @@ class RoundSchedule(BatchSchedule):
         """How many batches of products the run takes."""
         return -(-self.count // self.circuits_each)
 
+    @property
+    def rounds_each(self) -> int:
+        """How many rounds a batch of products serves."""
+        return self.circuits_each * self.size
+
     def begins_products(self, number: int) -> bool:
         """Whether a batch of circuits is the first one that a batch of products serves."""
         return number % self.circuits_each == 0
@@ -87,7 +92,7 @@ class RoundSchedule(BatchSchedule):
         return number // self.circuits_each
 
     def product_place(self, turn: int) -> ProductPlace:
-        batch, within = divmod(turn, self.circuits_each * self.size)
+        batch, within = divmod(turn, self.rounds_each)
         return ProductPlace(batch, slice(within * self.k, (within + 1) * self.k))
 
     def _longest(self) -> int:

@@ -11,6 +11,7 @@ from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.report import Counts
 from lotor.protocols.samba.dealt import complexity
+from lotor.protocols.samba.dealt.circuit import schedule
 from lotor.protocols.samba.dealt.comp import SambaDealtComp
 from lotor.protocols.samba.dealt.controller import SambaDealtController
 from lotor.protocols.samba.dealt.customer import SambaDealtCustomer
@@ -85,17 +86,24 @@ class SambaDealt(SambaForm[SambaDealtTerms]):
         )
 
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
-        # How the arms are spread over owners, and their rewards, change none of the counts.
-        terms = SambaDealtTerms(
-            run="",
-            budget=budget,
-            owners={"owners": environment.k},
-            policy=to_text(protocol.policy),
-            iterations=protocol.policy.iterations,
-            low=0.0,
-            high=1.0,
-        )
+        terms = _counted_terms(protocol, environment, budget)
         return {
             "expected": complexity.whole_run(terms),
             "per_iteration": complexity.per_turn(terms),
         }
+
+    def repeats(self, protocol: Samba, environment: Environment) -> int:
+        return schedule(_counted_terms(protocol, environment, environment.k)).batch
+
+
+def _counted_terms(protocol: Samba, environment: Environment, budget: int) -> SambaDealtTerms:
+    # How the arms are spread over owners, and their rewards, change none of the counts.
+    return SambaDealtTerms(
+        run="",
+        budget=budget,
+        owners={"owners": environment.k},
+        policy=to_text(protocol.policy),
+        iterations=protocol.policy.iterations,
+        low=0.0,
+        high=1.0,
+    )

@@ -99,6 +99,9 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
         )
         return {"expected": counts}
 
+    def repeats(self, protocol: Samba, environment: Environment) -> int:  # noqa: ARG002
+        return 1
+
     def tells(self, protocol: Samba, role: str) -> frozenset[str]:
         """Where owners add noise of their own to all scores, Comp cannot follow the states."""
         told = super().tells(protocol, role)

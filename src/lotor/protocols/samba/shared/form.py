@@ -81,6 +81,9 @@ class SambaShared(SambaForm[SambaSharedTerms]):
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
         return {"expected": _costs(protocol, environment, budget).operations()}
 
+    def repeats(self, protocol: Samba, environment: Environment) -> int:
+        return _costs(protocol, environment, 0).batch
+
     def forecast(self, protocol: Samba, environment: Environment, budget: int) -> Forecast:
         costs = _costs(protocol, environment, budget)
         circuit = argmax_of(costs.k)
@@ -91,7 +94,6 @@ class SambaShared(SambaForm[SambaSharedTerms]):
             "garbled together": f"{costs.batch}",
             "bytes ahead of an argmax": f"{costs.ahead_bytes:,}",
             "bytes within it": f"{costs.turn_bytes:,}",
-            "bytes in all": f"{costs.turns * (costs.ahead_bytes + costs.turn_bytes):,}",
         }
         figures = {
             **self.complexity(protocol, environment, budget),
