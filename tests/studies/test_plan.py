@@ -118,6 +118,19 @@ def test_secrets_draws_and_data_are_not_in_a_plan() -> None:
     assert "0.9" not in repr(plan(lotor.Samba(), ARMS, budget=20))
 
 
+def test_nobodys_data_is_asked() -> None:
+    def real(decision: lotor.Decision) -> float:
+        raise AssertionError(f"{decision} was asked for")
+
+    with pytest.raises(InputError, match="as many simulated arms"):
+        plan(lotor.Samba(), lotor.CallbackArms([real] * 3), budget=20)
+
+
+def test_a_policy_alone_has_nothing_to_plan() -> None:
+    with pytest.raises(InputError, match="takes a protocol"):
+        plan(lotor.UCB(), ARMS, budget=20)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("wrong", [{"rtt": -1}, {"rtt": float("nan")}, {"seconds": -0.5}])
 def test_wrong_times_are_refused(wrong: Mapping[str, float]) -> None:
     with pytest.raises(InputError, match="give a number of seconds"):

@@ -8,6 +8,7 @@ from operator import index
 from typing import SupportsIndex
 
 from lotor.core.errors import InputError
+from lotor.environments import CallbackArms
 from lotor.environments.base import Environment
 from lotor.protocols.protocol import SecureProtocol
 from lotor.studies.rehearsal import (
@@ -72,6 +73,7 @@ def plan(
     >>> planned.seconds > 101 * 0.02
     True
     """
+    _check(protocol, environment)
     whole = index(budget)
     for name, value in (("rtt", rtt), ("seconds", seconds)):
         if not (isfinite(value) and value >= 0):
@@ -101,6 +103,16 @@ def plan(
         round_trips=(grown.of(_flights) if found is None else found.flights) / 2,
         seconds=grown.of(_seconds),
     )
+
+
+def _check(protocol: SecureProtocol, environment: Environment) -> None:
+    if not isinstance(protocol, SecureProtocol):
+        raise InputError(f"plan takes a protocol such as Samba(UCB()), not {protocol!r}")
+    if isinstance(environment, CallbackArms):
+        raise InputError(
+            "a rehearsal would ask the functions of these CallbackArms for rewards: plan with as "
+            "many simulated arms, such as BernoulliArms, which take the same messages"
+        )
 
 
 class _Growth:
