@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from light_transfers import light_transfers, real_transfers
+from lotor.environments.rating_files import NOTICES
 from lotor.sandbox import federation
 
 __all__ = ["light_transfers", "real_transfers"]
@@ -38,6 +39,12 @@ def _own_ports() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(federation, "PORTS", federation.PORTS[worker::workers])
         yield
+
+
+@pytest.fixture(autouse=True)
+def _notices_anew() -> None:
+    """What is said once in a process is said once in each test."""
+    NOTICES.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -107,9 +107,7 @@ def test_nothing_half_written_remains(tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(cache.iterdir()) == []
 
 
-def test_every_load_states_digest_and_terms(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_load_states_digest_and_terms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "u.data"
     digest = write_ratings(path)
     movielens_factors(path, d=2, sha256=digest, cache=None)

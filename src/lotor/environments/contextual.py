@@ -129,7 +129,7 @@ class ContextualArms:
 
         `limit` keeps only the first images, with the principal components of all of them. Give
         `sha256`, the digests of the unpacked images and labels, if your files are not the published
-        ones. Every load writes the digests and the data's terms to stderr.
+        ones. The first load writes the digests and the data's terms to stderr.
         """
         pixels, labels = read_mnist(folder, images, sha256)
         rounds = len(labels) if limit is None else limit

@@ -71,7 +71,7 @@ def movielens_factors(
     15 iterations, each row's penalty 0.1 times its number of ratings. `cache` is the folder where
     the result is kept ("user": lotor's in $XDG_CACHE_HOME, or ~/.cache; None: nothing is kept),
     under a name made of the file's digest and d. Without `sha256` the file must be the published
-    one. Every load writes the file's digest and its owner's terms to stderr.
+    one. The first load writes the file's digest and its owner's terms to stderr.
     """
     if not isinstance(d, int | np.integer) or not 1 <= d <= LARGEST_DIMENSION:
         raise InputError(f"d is {d!r}: give a number of dimensions from 1 to {LARGEST_DIMENSION}")

@@ -75,9 +75,16 @@ def check_digest(sha256: str | None) -> None:
     raise InputError(f"sha256 {sha256!r} is not a digest: give its 64 hexadecimal digits")
 
 
+NOTICES: set[str] = set()
+"""What this process has said of its data."""
+
+
 def notice(path: FilePath, digest: str, terms: str) -> None:
-    """Say on stderr which data was loaded and under which terms."""
-    sys.stderr.write(f"{path}: sha256 {digest}\n{terms}\n")
+    """Say on stderr which data was loaded and under which terms, once in a process."""
+    said = f"{path}: sha256 {digest}\n{terms}\n"
+    if said not in NOTICES:
+        NOTICES.add(said)
+        sys.stderr.write(said)
 
 
 def count_movielens(path: FilePath, data: bytes, threshold: float) -> RatingCounts:

@@ -59,7 +59,7 @@ class RatingArms(BernoulliArms):
       items which few have rated look bad. The published program divides by users;
     - `sha256`: the digest that the file must have.
 
-    Every load writes the file's digest and its owner's terms to stderr.
+    The first load writes the file's digest and its owner's terms to stderr.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
