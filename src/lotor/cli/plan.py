@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import inf
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +14,14 @@ from lotor.cli.derive import (
     PolicyOption,
     command,
     foreign_options,
-    number,
     protocol_app,
 )
 from lotor.cli.progress import busy
 from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, source_options
 from lotor.cli.show import show_forecast, show_table
 from lotor.cli.simulate import forecast_of
-from lotor.core.options import options_of
+from lotor.core.errors import InputError
+from lotor.core.options import options_of, to_number
 from lotor.core.wording import counted
 from lotor.environments.base import Environment
 from lotor.protocols.protocol import SecureProtocol
@@ -31,18 +32,29 @@ MILLISECOND = 1e-3
 
 
 def milliseconds(text: str) -> float:
-    """The value of an option: 20ms or 20; it counts in seconds from here on."""
-    value = number(text.strip().removesuffix("ms"))
-    if value < 0:
-        raise typer.BadParameter(f"{text!r} is below 0: give milliseconds, such as 20ms")
-    return value * MILLISECOND
+    """The value of an option: 20ms, 20 or 0.02s; it counts in seconds from here on.
+
+    >>> milliseconds("20ms"), milliseconds("20"), milliseconds("0.02s")
+    (0.02, 0.02, 0.02)
+    """
+    bare = text.strip()
+    if bare.endswith("s") and not bare.endswith("ms"):
+        return seconds_number(bare)
+    return _duration(text, bare.removesuffix("ms"), "milliseconds, such as 20ms") * MILLISECOND
 
 
 def seconds_number(text: str) -> float:
     """The value of an option: 5s or 5."""
-    value = number(text.strip().removesuffix("s"))
-    if value < 0:
-        raise typer.BadParameter(f"{text!r} is below 0: give seconds, or 0 for none")
+    return _duration(text, text.strip().removesuffix("s"), "seconds, such as 5s")
+
+
+def _duration(text: str, bare: str, wanted: str) -> float:
+    try:
+        value = to_number(bare)
+    except InputError:
+        value = -1.0
+    if not 0 <= value < inf:
+        raise typer.BadParameter(f"{text!r} is no time: give {wanted}")
     return value
 
 
