@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped
 from lotor.protocols.samba.figures.setting import (
     DECREASING,
     FIXED,
@@ -17,13 +17,8 @@ from lotor.protocols.samba.figures.setting import (
     SOFTMAX,
     THOMPSON,
     UCB_NAME,
-    add_row,
     data_said,
-    grouped,
-    number,
     rating_sets,
-    rows_of,
-    values_of,
 )
 
 if TYPE_CHECKING:

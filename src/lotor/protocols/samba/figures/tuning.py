@@ -5,23 +5,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.policies import EpsilonGreedy, Policy, Pursuit, Softmax
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
-from lotor.protocols.samba.figures.setting import (
-    FIXED,
-    PURSUIT,
-    SOFTMAX,
-    add_row,
-    data_said,
-    grouped,
-    number,
-    rating_sets,
-    rows_of,
-    values_of,
-)
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped
+from lotor.protocols.samba.figures.setting import FIXED, PURSUIT, SOFTMAX, data_said, rating_sets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
