@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from lotor.core.fixed_point import Floats
 from lotor.core.frames import Cell, Columns, add_row
 from lotor.protocols.cell import AnyCell, Label, Outcome
 
@@ -81,6 +82,17 @@ def grouped(outcomes: Iterable[Outcome]) -> dict[tuple[tuple[str, Label], ...], 
     for one in outcomes:
         groups.setdefault(tuple(one.labels.items()), []).append(one)
     return groups
+
+
+def summary(name: str, values: Floats) -> dict[str, Cell]:
+    """The mean of runs under a name, and their spread, of which one run alone says nothing."""
+    spread = float(values.std(ddof=1)) if len(values) > 1 else None
+    return {
+        "runs": len(values),
+        name: float(values.mean()),
+        "standard deviation": spread,
+        "standard error": None if spread is None else spread / len(values) ** 0.5,
+    }
 
 
 def mean_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> Columns:

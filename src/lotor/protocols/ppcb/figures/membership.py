@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from lotor.core.draws import shuffled
 from lotor.core.fixed_point import REWARD_ONE, Floats, RewardScale
-from lotor.core.frames import Columns, add_row, number, rows_of
+from lotor.core.frames import Cell, Columns, add_row, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, number_log_axis, plotting
 from lotor.environments.mnist import read_mnist
 from lotor.environments.principal import unit_components
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.protocols.cell import AnyCell, Label, Outcome, Task, TaskCell
-from lotor.protocols.figure import DataFiles, Figure, Size, grouped
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
 from lotor.protocols.party import Run
 from lotor.protocols.plain.contextual import ContextualLearner
 from lotor.protocols.ppcb.figures.setting import (
@@ -184,18 +184,8 @@ class PPCBMembership(Figure):
             for name in runs[0].figures:
                 way, _, stage = name.rpartition(" ")
                 values = 100 * np.array([one.figures[name] for one in runs])
-                error = float(values.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else None
-                add_row(
-                    table,
-                    {
-                        **dict(labels),
-                        "measured": way,
-                        "images": int(stage),
-                        "runs": len(runs),
-                        ADVANTAGE: float(values.mean()),
-                        "standard error": error,
-                    },
-                )
+                place: dict[str, Cell] = {"measured": way, "images": int(stage)}
+                add_row(table, {**dict(labels), **place, **summary(ADVANTAGE, values)})
         return table
 
     def draw(self, table: Columns) -> "Picture":

@@ -11,7 +11,7 @@ from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.policies import AnyPolicy
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.protocols.cell import AnyCell, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size, grouped
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
 from lotor.protocols.ppcb.figures.paper_arithmetic import (
     PUBLISHED_BITS,
     PUBLISHED_ITERATIONS,
@@ -76,8 +76,8 @@ class RewardByArithmetic(Figure):
 
     def setting(self, size: Size, data: DataFiles) -> str:
         return (
-            f"{data_said(data, STEPS[size])}; {RUNS[size]} runs of {STEPS[size]:,} rounds, by the "
-            f"secure protocol {SECURE_RUNS[size]}. Bars are standard deviations of runs."
+            f"{data_said(data, STEPS[size])}; {RUNS[size]} runs of {STEPS[size]:,} rounds, and "
+            f"{SECURE_RUNS[size]} by the secure protocol. Bars are standard deviations of runs."
         )
 
     def table(self, outcomes: Sequence[Outcome]) -> Columns:
@@ -86,10 +86,7 @@ class RewardByArithmetic(Figure):
             averages = np.array([one.figures["reward"] / one.figures["rounds"] for one in runs])
             row: dict[str, Cell] = dict(labels)
             row[self.axis] = None if row[self.axis] == ANY else row[self.axis]
-            row["runs"] = len(runs)
-            row["average reward"] = float(averages.mean())
-            row["standard deviation"] = float(averages.std(ddof=1)) if len(runs) > 1 else None
-            row["first run"] = float(averages[0])
+            row |= {**summary("average reward", averages), "first run": float(averages[0])}
             add_row(table, row)
         return table
 
@@ -235,7 +232,7 @@ class PPCBNewton(RewardByArithmetic):
                 f"The paper's arithmetic earns {rewards} iterations, and plain "
                 f"{number(plain['average reward']):.3f}."
             ),
-            f"{enough}; the paper finds that {ENOUGH_ITERATIONS} are.",
+            f"{enough}; the paper finds that {ENOUGH_ITERATIONS} are enough.",
             (
                 f"The secure protocol, which makes none, earns {ours:.4f} where plain earns "
                 f"{theirs:.4f}."

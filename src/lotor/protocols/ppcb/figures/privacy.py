@@ -12,7 +12,7 @@ from lotor.environments import ContextualArms
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size, grouped
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
 from lotor.protocols.ppcb.figures.setting import (
     CLUSTERS,
     DIGITS,
@@ -64,9 +64,7 @@ class RewardAgainstPrivacy(Figure):
                         **dict(labels),
                         **_etas(dict(labels)),
                         "T": rounds,
-                        "runs": len(runs),
-                        "average reward": float(averages.mean()),
-                        "standard deviation": float(averages.std(ddof=1)),
+                        **summary("average reward", averages),
                     },
                 )
         return table
@@ -203,7 +201,7 @@ def _draw_one(
     axes: "Axes", rows: Sequence[Mapping[str, Cell]], infinity: float, name: str, i: int
 ) -> None:
     means = [number(row["average reward"]) for row in rows]
-    spreads = [number(row["standard deviation"]) for row in rows]
+    spreads = [number(row["standard deviation"] or 0.0) for row in rows]
     etas = [infinity if row["η"] is None else number(row["η"]) for row in rows]
     private = sum(row["η"] is not None for row in rows)
     colour = COLOURS[i]

@@ -11,7 +11,7 @@ from lotor.core.frames import Cell, Columns, add_row, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size, grouped
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
 from lotor.protocols.ppcb.figures.setting import (
     EPSILONS,
     EPSILONS_UNSAID,
@@ -89,9 +89,7 @@ class PPCBReward(Figure):
                     "epsilon": epsilon,
                     "form": form,
                     "round": t,
-                    "runs": len(found),
-                    MEAN: float(averages.mean()),
-                    "standard deviation": float(averages.std(ddof=1)) if len(found) > 1 else None,
+                    **summary(MEAN, averages),
                     SAME_RUN: plain[t] / t if form == SECURE and t in plain else None,
                 }
                 add_row(table, row)

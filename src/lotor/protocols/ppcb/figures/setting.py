@@ -30,8 +30,8 @@ TIMES: Final = (
     "only their proportions can be compared with the paper's. "
 )
 CLUSTERS: Final = (
-    f"Centres are those of the first {CLUSTERED:,} contexts at most, and the factor of the rewards' "
-    "probabilities, which the paper leaves open, is 1. "
+    f"Centres are those of the first {CLUSTERED:,} contexts at most, and the factor of the "
+    "rewards' probabilities, which the paper leaves open, is 1. "
 )
 
 
