@@ -193,7 +193,21 @@ def test_a_model_is_attacked_at_each_stage() -> None:
     figure = PPCBMembership()
     table = figure.table(outcomes)
     assert len(rows_of(table, epsilon=EPSILONS[0], measured=PROGRAM)) == 2
-    assert len(figure.found(table)) == len(EPSILONS)
+    assert len(figure.found(table)) == len(EPSILONS) + 1
+
+
+def test_an_advantage_is_sure_where_it_is_beyond_its_error() -> None:
+    outcomes = [
+        Outcome(
+            labels={"data": "MNIST", "epsilon": epsilon},
+            figures={"described 10": 0.1, "program 10": 0.1, "halves 10": mean + off},
+        )
+        for epsilon, mean in zip(EPSILONS, (0.0, 0.01, 0.1, -0.1), strict=True)
+        for off in (-0.01, 0.0, 0.01)
+    ]
+    figure = PPCBMembership()
+    last = figure.found(figure.table(outcomes))[-1]
+    assert "above 0 at 1 of 4 points" in last
 
 
 def test_what_the_arithmetic_of_the_paper_loses_is_told_by_its_cause() -> None:
