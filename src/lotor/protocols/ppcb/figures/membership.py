@@ -100,6 +100,8 @@ class MembershipTask(Task):
             if t in self.stages:
                 known = Images(members.contexts[order[:t]], members.labels[order[:t]])
                 seen, unseen = (self._answers(learner, one, random) for one in (known, others))
+                # Halves that were the same in all runs would look like knowledge, or its opposite.
+                unseen = random.permutation(unseen)
                 found |= {f"{way} {t}": value for way, value in advantages(seen, unseen).items()}
         return found
 
