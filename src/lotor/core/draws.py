@@ -30,6 +30,18 @@ def to_uniform(words: Words) -> Floats:
     return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
+def shuffled(count: int, seed: int) -> NDArray[np.intp]:
+    """The numbers below count, in an order that the seed decides.
+
+    Sorted words, because numpy may change what its own permutations are.
+
+    >>> sorted(shuffled(4, seed=7).tolist())
+    [0, 1, 2, 3]
+    """
+    words = np.random.PCG64(np.random.SeedSequence(seed)).random_raw(count)
+    return np.argsort(words, kind="stable")
+
+
 class Draws:
     """A policy's randomness at one (t, l): its own, one value for each arm, and the shared coin.
 

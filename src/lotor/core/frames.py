@@ -57,6 +57,34 @@ def to_frame(columns: Mapping[str, Sequence[T]], kind: FrameKind | None = None) 
     return polars.DataFrame(dict(columns))
 
 
+def add_row(columns: Columns, row: Mapping[str, Cell]) -> None:
+    """Append a row to columns; the first one names them."""
+    for name, value in row.items():
+        columns.setdefault(name, []).append(value)
+
+
+def rows_of(columns: Columns, **wanted: Cell) -> list[dict[str, Cell]]:
+    """The columns row by row, only rows with the wanted values.
+
+    >>> rows_of({"form": ["paper", "shared"], "seconds": [2.0, 1.0]}, form="paper")
+    [{'form': 'paper', 'seconds': 2.0}]
+    """
+    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def values_of(columns: Columns, name: str) -> list[str]:
+    """The different texts of a column, in their order."""
+    return list(dict.fromkeys(str(value) for value in columns[name]))
+
+
+def number(cell: Cell) -> float:
+    """A cell that holds a number."""
+    if cell is None:
+        raise ValueError("this cell of the table is empty")
+    return float(cell)
+
+
 def write_csv(path: Path | str, columns: Mapping[str, Sequence[T]]) -> None:
     """Write columns as comma-separated values, the names first; an empty cell means none."""
     try:

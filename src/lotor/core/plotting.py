@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lotor.core.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which people with any colour vision can tell apart.
@@ -55,6 +56,15 @@ def plotting() -> Iterator[None]:
         ) from None
     with mpl.rc_context({**_LOOK, "axes.prop_cycle": cycler(color=COLOURS)}):
         yield
+
+
+def number_log_axis(axis: "Axis") -> None:
+    """Numbers at 1, 2 and 5 of each power of ten: a range below ten has more than one, too."""
+    from matplotlib.ticker import LogLocator, NullLocator  # noqa: PLC0415
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter("{x:g}")
 
 
 def check_picture(path: Path | str) -> Path:

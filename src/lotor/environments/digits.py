@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from lotor.core.draws import shuffled
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 
@@ -22,7 +23,5 @@ def read_digits(shuffle_seed: int) -> tuple[Floats, NDArray[np.int64]]:
         ) from error
     data = load_digits()
     images, labels = np.asarray(data.data, np.float64), np.asarray(data.target, np.int64)
-    # Sorted words, because numpy may change what its own permutations are.
-    words = np.random.PCG64(np.random.SeedSequence(shuffle_seed)).random_raw(len(labels))
-    order = np.argsort(words, kind="stable")
+    order = shuffled(len(labels), shuffle_seed)
     return images[order], labels[order]

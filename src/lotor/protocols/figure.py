@@ -4,12 +4,15 @@ A protocol lists its paper's figures (`SecureProtocol.figures`); `lotor reproduc
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from lotor.core.frames import Columns
+import numpy as np
+
+from lotor.core.fixed_point import Floats
+from lotor.core.frames import Cell, Columns, add_row
 from lotor.protocols.cell import AnyCell, Label, Outcome
 
 if TYPE_CHECKING:
@@ -71,3 +74,34 @@ class Figure(ABC):
     @abstractmethod
     def found(self, table: Columns) -> Sequence[str]:
         """What came out, in sentences with numbers that are computed from the table."""
+
+
+def grouped(outcomes: Iterable[Outcome]) -> dict[tuple[tuple[str, Label], ...], list[Outcome]]:
+    """Outcomes that differ by their seeds alone, together, by what they are labelled."""
+    groups: dict[tuple[tuple[str, Label], ...], list[Outcome]] = {}
+    for one in outcomes:
+        groups.setdefault(tuple(one.labels.items()), []).append(one)
+    return groups
+
+
+def summary(name: str, values: Floats) -> dict[str, Cell]:
+    """The mean of runs under a name, and their spread, of which one run alone says nothing."""
+    spread = float(values.std(ddof=1)) if len(values) > 1 else None
+    return {
+        "runs": len(values),
+        name: float(values.mean()),
+        "standard deviation": spread,
+        "standard error": None if spread is None else spread / len(values) ** 0.5,
+    }
+
+
+def mean_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> Columns:
+    """A row for each set of labels: how many outcomes it had, and the mean of each figure."""
+    table: Columns = {}
+    for labels, found in grouped(outcomes).items():
+        row: dict[str, Cell] = {**dict(labels), "runs": len(found)}
+        for name in names:
+            values = [one.figures[name] for one in found if name in one.figures]
+            row[name] = float(np.mean(values)) if values else None
+        add_row(table, row)
+    return table

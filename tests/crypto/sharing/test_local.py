@@ -7,6 +7,7 @@ from crypto.sharing.table import arrays, few_dims
 from lotor.crypto.sharing import (
     Circuit,
     Engine,
+    LocalRun,
     Shared,
     Words,
     mask,
@@ -37,3 +38,14 @@ def test_shares_and_keys_are_new_each_time() -> None:
     shares = split(x)
     results = {run_locally(product, shares, shares)[0].share.tobytes() for _ in range(3)}
     assert len(results) == 3
+
+
+def test_a_circuit_that_is_traced_once_has_new_pads_in_each_run() -> None:
+    x = np.arange(4, dtype=np.uint64)
+    (x0, x1) = (Shared(share, first=place == 0) for place, share in enumerate(split(x)))
+    run = LocalRun(lambda engine: product(engine, x0, x0), lambda engine: product(engine, x1, x1))
+    results = [run() for _ in range(3)]
+    for first, second in results:
+        np.testing.assert_array_equal(first.share + second.share, x * x)
+    assert len({first.share.tobytes() for first, _ in results}) == 3
+    assert run.recipe.rounds == 1

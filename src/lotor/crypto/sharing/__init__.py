@@ -53,7 +53,7 @@ from lotor.crypto.sharing.known_vector import (
     times_known,
     times_known_large,
 )
-from lotor.crypto.sharing.local import run_locally, split
+from lotor.crypto.sharing.local import LocalRun, run_locally, split
 from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
 from lotor.crypto.sharing.masked import MaskedBits, MaskedWords
 from lotor.crypto.sharing.pads import PadCipher, PadCiphers, Pads
@@ -70,6 +70,7 @@ __all__ = [
     "Coins",
     "Engine",
     "Heats",
+    "LocalRun",
     "MaskedBits",
     "MaskedWords",
     "Opening",

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -44,29 +44,47 @@ def run_both(
     given: Sequence[Bits] = (),
 ) -> tuple[T, T]:
     """The same for what each server runs, which must ask for the same; the dealer has `given`."""
-    recipe = Recipe.of(second)
-    ciphers = [PadCipher(secrets.token_bytes(32)) for _ in range(2)]
+    return LocalRun(first, second, given)()
 
-    def pads(server: int) -> Pads:
-        size = recipe.pad_bytes(first=server == 0)
-        return Pads(ciphers[server], size, t=0, attempt=0, circuit=0)
 
-    corrections = recipe.deal(pads(0), pads(1), given=given)
-    circuits = [first(ServerEngine(pads(0))), second(ServerEngine(pads(1), corrections))]
-    results: list[T] = []
-    opened: list[object] = [None, None]
-    while True:
-        asked = []
-        for steps, values in zip(circuits, opened, strict=True):
-            try:
-                asked.append(steps.send(values))  # type: ignore[arg-type]
-            except StopIteration as end:
-                results.append(end.value)
-        if results:
-            ours, theirs = results
-            return ours, theirs
-        messages = [to_message(opening) for opening in asked]
-        opened = [
-            joined(opening, message, "the other server")
-            for opening, message in zip(asked, reversed(messages), strict=True)
-        ]
+class LocalRun(Generic[T]):
+    """A circuit that is traced once and may run many times, each time with pads of its own."""
+
+    def __init__(
+        self,
+        first: Callable[[Engine], Circuit[T]],
+        second: Callable[[Engine], Circuit[T]],
+        given: Sequence[Bits] = (),
+    ) -> None:
+        self.recipe = Recipe.of(second)
+        self._first, self._second, self._given = first, second, given
+        self._ciphers = [PadCipher(secrets.token_bytes(32)) for _ in range(2)]
+        self._runs = 0
+
+    def __call__(self) -> tuple[T, T]:
+        """Deal, and let both servers compute."""
+        corrections = self.recipe.deal(self._pads(0), self._pads(1), given=self._given)
+        engines = ServerEngine(self._pads(0)), ServerEngine(self._pads(1), corrections)
+        self._runs += 1
+        circuits = [self._first(engines[0]), self._second(engines[1])]
+        results: list[T] = []
+        opened: list[object] = [None, None]
+        while True:
+            asked = []
+            for steps, values in zip(circuits, opened, strict=True):
+                try:
+                    asked.append(steps.send(values))  # type: ignore[arg-type]
+                except StopIteration as end:
+                    results.append(end.value)
+            if results:
+                ours, theirs = results
+                return ours, theirs
+            messages = [to_message(opening) for opening in asked]
+            opened = [
+                joined(opening, message, "the other server")
+                for opening, message in zip(asked, reversed(messages), strict=True)
+            ]
+
+    def _pads(self, server: int) -> Pads:
+        size = self.recipe.pad_bytes(first=server == 0)
+        return Pads(self._ciphers[server], size, t=self._runs, attempt=0, circuit=0)

@@ -41,14 +41,14 @@ class ContextualLearner(Learner):
     """What Algorithm 1 does in a round."""
 
     def __init__(self, policy: ContextualPolicy, run: Run, d: int) -> None:
-        self._model = policy.start(run.k, d)
+        self.model = policy.start(run.k, d)
         self._draws = ContextualDraws.simulated(run, policy.epsilon)
 
     def choose(self, t: int, x: Floats) -> int:
         """A uniform arm if round t explores, else the one of the largest score."""
         if self._draws.explores(t):
             return self._draws.arm(t)
-        scores = self._model.scores(x)
+        scores = self.model.scores(x)
         winner = int(scores.argmax())
         best = scores.item(winner)
         later = scores[winner + 1 :]  # argmax is the first of equals: look for others behind it
@@ -59,7 +59,7 @@ class ContextualLearner(Learner):
 
     def learn(self, t: int, arm: int, reward: int, x: Floats) -> None:
         del t
-        self._model.update(arm, x, reward / REWARD_ONE)
+        self.model.update(arm, x, reward / REWARD_ONE)
 
 
 class ContextualAgent(Agent[ContextualPolicy]):

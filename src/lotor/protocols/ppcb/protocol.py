@@ -18,6 +18,7 @@ from lotor.privacy import Accountant
 from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.plain.contextual import contextual_arms
+from lotor.protocols.ppcb.figures import FIGURES
 from lotor.protocols.protocol import SecureProtocol
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class PPCB(SecureProtocol):
     summary: ClassVar[str] = "several parties hold features of a context"
     arms: ClassVar[type[ArmsSource]] = ContextSource
     forms: ClassVar[Mapping[str, str]] = {"dealt": "lotor.protocols.ppcb.dealt:PPCBDealt"}
+    figures: ClassVar[Mapping[str, str]] = FIGURES
 
     policy: LinearEpsilonGreedy = field(default_factory=LinearEpsilonGreedy)
     epsilon: float | None = field(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from lotor.core.frames import number, rows_of
 from lotor.protocols.cell import Outcome, RunCell
 from lotor.protocols.figure import DataFiles, Figure
 from lotor.protocols.helba.figures.regret import (
@@ -15,7 +16,7 @@ from lotor.protocols.helba.figures.regret import (
 )
 from lotor.protocols.helba.figures.running_time import HelbaRunningTime
 from lotor.protocols.helba.figures.security_levels import HelbaSecurityLevels
-from lotor.protocols.helba.figures.setting import number, on_the_same, rows_of
+from lotor.protocols.helba.figures.setting import on_the_same
 from lotor.studies.outcomes import outcome_of
 
 NONE = DataFiles()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Cell, Columns
+from lotor.core.frames import Cell, Columns, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.core.wording import counted
 from lotor.policies.optimistic import OFUL, RSOFUL, RSOFULTR, BatchedOFUL, OptimisticPolicy
@@ -20,10 +20,8 @@ from lotor.protocols.helba.figures.setting import (
     by_labels,
     curve,
     encrypted,
-    number,
     on_instances,
     on_the_same,
-    rows_of,
 )
 from lotor.protocols.helba.guarantees import most_updates, regret_bound
 from lotor.protocols.helba.protocol import Helba

@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from lotor.core.fixed_point import RewardScale
-from lotor.core.frames import Cell, Columns
+from lotor.core.frames import Cell, Columns, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.environments.linear_contexts import LinearContexts
 from lotor.protocols.cell import AnyCell, Label, Outcome
 from lotor.protocols.figure import DataFiles, Figure, Size
 from lotor.protocols.helba.figures.security_levels import LEVELS, STAGES_OF_ALL
-from lotor.protocols.helba.figures.setting import (
-    TOY,
-    T,
-    by_labels,
-    encrypted,
-    number,
-    on_instances,
-    rows_of,
-)
+from lotor.protocols.helba.figures.setting import TOY, T, by_labels, encrypted, on_instances
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

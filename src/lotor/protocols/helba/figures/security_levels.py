@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Cell, Columns
+from lotor.core.frames import Cell, Columns, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.policies.optimistic import BatchedOFUL
 from lotor.protocols.cell import AnyCell, Label, Outcome
@@ -18,10 +18,8 @@ from lotor.protocols.helba.figures.setting import (
     by_labels,
     curve,
     encrypted,
-    number,
     on_instances,
     on_the_same,
-    rows_of,
 )
 
 if TYPE_CHECKING:

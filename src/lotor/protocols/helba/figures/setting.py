@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from lotor.core.fixed_point import Floats
-from lotor.core.frames import Cell, Columns
 from lotor.crypto.ckks import InsecureParametersWarning
 from lotor.environments.linear_contexts import LinearContexts
 from lotor.policies import AnyPolicy
@@ -85,13 +84,3 @@ def on_the_same(exact: Sequence[Outcome], outcomes: Sequence[Outcome]) -> list[f
         float(np.mean([one[t] for one in known])) if all(t in one for one in known) else None
         for t in outcomes[0].at
     ]
-
-
-def rows_of(table: Columns) -> list[dict[str, Cell]]:
-    """The table row by row."""
-    return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-
-
-def number(value: Cell) -> float:
-    """A cell that has a number."""
-    return 0.0 if value is None else float(value)

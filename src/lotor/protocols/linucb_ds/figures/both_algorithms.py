@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.environments.linear import LinearArms
 from lotor.protocols.cell import AnyCell, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.linucb_ds.figures.setting import (
     CONSTANTS,
     KEY_BITS,
@@ -19,11 +19,8 @@ from lotor.protocols.linucb_ds.figures.setting import (
     data_said,
     forms_beside,
     in_turns,
-    mean_rows,
     movie_arms,
     movie_graph,
-    number,
-    rows_of,
     timed,
 )
 from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS

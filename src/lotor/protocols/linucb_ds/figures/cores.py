@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.linucb_ds.figures.setting import (
     CONSTANTS,
     KEY_BITS,
@@ -17,10 +17,7 @@ from lotor.protocols.linucb_ds.figures.setting import (
     disturbed,
     forms_beside,
     in_turns,
-    mean_rows,
     movie_arms,
-    number,
-    rows_of,
     short,
     timed,
 )
@@ -86,14 +83,12 @@ class LinUCBManyArms(Figure):
             f"{row['form']}\n{row['cores']} {'core' if row['cores'] == 1 else 'cores'}"
             for row in rows
         ]
-        parts = {
-            P_CPU: [number(row[P_CPU]) for row in rows],
-            COMP_CPU: [number(row[COMP_CPU]) for row in rows],
-            "rest": [
-                max(0.0, number(row[ALL_CPU]) - number(row[P_CPU]) - number(row[COMP_CPU]))
-                for row in rows
-            ],
-        }
+        # Plain has neither P nor Comp.
+        parts = {name: [number(row[name] or 0.0) for row in rows] for name in (P_CPU, COMP_CPU)}
+        parts["rest"] = [
+            max(0.0, number(row[ALL_CPU]) - of_p - of_comp)
+            for row, of_p, of_comp in zip(rows, parts[P_CPU], parts[COMP_CPU], strict=True)
+        ]
         with plotting():
             figure = new_figure()
             (axes,) = figure.axes
@@ -120,7 +115,7 @@ class LinUCBManyArms(Figure):
         one = encrypted[1]
         seconds = number(one["seconds"])
         beside = {str(row["form"]): number(row["seconds"]) for row in rows if row is not one}
-        of_p, of_comp = (short(number(one[name])) for name in (P_CPU, COMP_CPU))
+        of_p, of_comp = (short(number(one[name] or 0.0)) for name in (P_CPU, COMP_CPU))
         said = [
             (
                 f"With one core the paper's form takes {short(seconds)} s, of which P computes for "

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.linucb_ds.figures.setting import (
     CONSTANTS,
     KEY_BITS,
@@ -17,10 +17,7 @@ from lotor.protocols.linucb_ds.figures.setting import (
     disturbed,
     forms_beside,
     in_turns,
-    mean_rows,
     movie_arms,
-    number,
-    rows_of,
     short,
     timed,
 )

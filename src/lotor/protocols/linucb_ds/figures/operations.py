@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Cell, Columns
+from lotor.core.frames import Cell, Columns, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Label, Outcome
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.linucb_ds.figures.setting import (
     CONSTANTS,
     LINUCB,
@@ -15,10 +15,7 @@ from lotor.protocols.linucb_ds.figures.setting import (
     disturbed,
     forms_beside,
     in_turns,
-    mean_rows,
     movie_arms,
-    number,
-    rows_of,
     short,
     timed,
 )
@@ -109,7 +106,7 @@ class LinUCBOperations(Figure):
 
     def found(self, table: Columns) -> Sequence[str]:
         rows = {str(row["form"]): row for row in rows_of(table)}
-        took = {form: number(row["seconds"]) for form, row in rows.items()}
+        took = {form: number(row["seconds"] or 0.0) for form, row in rows.items()}
         spent = {form: f"{short(seconds)} s" for form, seconds in took.items()}
         own, rounds = rows[HEADLINE], round(number(rows[HEADLINE]["rounds"]))
         said = [
@@ -138,7 +135,7 @@ class LinUCBOperations(Figure):
 
 
 def _count(row: Mapping[str, Cell], name: str) -> str:
-    return f"{number(row[_operations(name)]):,.0f}"
+    return f"{number(row[_operations(name)] or 0.0):,.0f}"
 
 
 def _operations(name: str) -> str:
@@ -178,7 +175,7 @@ def _draw_operations(axes: "Axes", rows: Sequence[Mapping[str, Cell]]) -> None:
         ((ENCRYPTIONS, "encryptions"), (DECRYPTIONS, "decryptions"))
     ):
         places = [i + (offset - 0.5) * height for i in range(len(shown))]
-        values = [number(row[_operations(name)]) for row in shown]
+        values = [number(row[_operations(name)] or 0.0) for row in shown]
         axes.barh(places, values, height, color=COLOURS[2 * offset], label=text)
         for place, value in zip(places, values, strict=True):
             axes.annotate(f" {value:,.0f}", (value, place), va="center")

@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
-from lotor.core.frames import Cell, Columns
+from lotor.core.frames import Cell, number
 from lotor.environments.graph import GraphArms
 from lotor.environments.linear import LinearArms
 from lotor.environments.linear_lookalike import linear_lookalike
 from lotor.policies.linear import LinUCB, SpectralUCB
-from lotor.protocols.cell import Outcome, RunCell
+from lotor.protocols.cell import RunCell
 from lotor.protocols.figure import DataFiles
 from lotor.protocols.linucb_ds.protocol import LinUCBDS
 from lotor.protocols.protocol import Protocol
@@ -87,32 +85,6 @@ def timed(
 def in_turns(cells: Sequence[RunCell]) -> list[RunCell]:
     """Every kind once, then every kind again: what else the machine does meets all of them."""
     return sorted(cells, key=lambda cell: cell.seed)
-
-
-def mean_rows(outcomes: Sequence[Outcome], names: Sequence[str]) -> Columns:
-    """A row for each set of labels: how many runs it had, and the mean of each figure."""
-    grouped: dict[tuple[tuple[str, Cell], ...], list[Outcome]] = {}
-    for one in outcomes:
-        grouped.setdefault(tuple(one.labels.items()), []).append(one)
-    table: Columns = {}
-    for labels, found in grouped.items():
-        row: dict[str, Cell] = {**dict(labels), "runs": len(found)}
-        for name in names:
-            values = [one.figures[name] for one in found if name in one.figures]
-            row[name] = float(np.mean(values)) if values else None
-        for name, value in row.items():
-            table.setdefault(name, []).append(value)
-    return table
-
-
-def rows_of(table: Columns) -> list[dict[str, Cell]]:
-    """The table row by row."""
-    return [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-
-
-def number(value: Cell) -> float:
-    """A cell that has a number; 0 where nothing was measured."""
-    return 0.0 if value is None else float(value)
 
 
 def disturbed(rows: Sequence[Mapping[str, Cell]]) -> list[str]:

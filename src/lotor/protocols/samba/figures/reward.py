@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
 from lotor.protocols.samba.figures.setting import (
     DECREASING,
     FIXED,
@@ -17,13 +17,8 @@ from lotor.protocols.samba.figures.setting import (
     SOFTMAX,
     THOMPSON,
     UCB_NAME,
-    add_row,
     data_said,
-    grouped,
-    number,
     rating_sets,
-    rows_of,
-    values_of,
 )
 
 if TYPE_CHECKING:
@@ -82,20 +77,8 @@ class SambaReward(Figure):
         for labels, runs in grouped(outcomes).items():
             totals = np.array([one.rewards for one in runs])
             for place, rounds in enumerate(runs[0].at):
-                rewards = totals[:, place]
-                # One run says nothing about the spread.
-                spread = float(rewards.std(ddof=1)) if len(runs) > 1 else None
-                add_row(
-                    table,
-                    {
-                        **dict(labels),
-                        "N": rounds,
-                        "runs": len(runs),
-                        "reward": float(rewards.mean()),
-                        "standard deviation": spread,
-                        "standard error": None if spread is None else spread / len(runs) ** 0.5,
-                    },
-                )
+                rewards = summary("reward", totals[:, place])
+                add_row(table, {**dict(labels), "N": rounds, **rewards})
         return table
 
     def draw(self, table: Columns) -> "Picture":

@@ -3,20 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, add_row, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.policies import UCB
 from lotor.protocols.cell import AnyCell, Outcome, RunCell
 from lotor.protocols.figure import DataFiles, Figure, Size
-from lotor.protocols.samba.figures.setting import (
-    KEY_BITS,
-    MOVIELENS,
-    add_row,
-    best,
-    data_said,
-    number,
-    rows_of,
-)
+from lotor.protocols.samba.figures.setting import KEY_BITS, MOVIELENS, best, data_said
 from lotor.protocols.samba.protocol import Samba
 
 if TYPE_CHECKING:

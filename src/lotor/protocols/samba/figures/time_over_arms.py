@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, number, rows_of
 from lotor.core.plotting import COLOURS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Outcome
-from lotor.protocols.figure import DataFiles, Figure, Size
+from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.samba.figures.setting import (
     KEY_BITS,
     MOVIELENS,
@@ -14,9 +14,6 @@ from lotor.protocols.samba.figures.setting import (
     UCB_NAME,
     best,
     data_said,
-    mean_rows,
-    number,
-    rows_of,
 )
 from lotor.protocols.samba.figures.timing import (
     PAPER,

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, number, rows_of
 from lotor.core.plotting import COLOURS, MARKERS
 from lotor.environments.bernoulli import BernoulliArms
 from lotor.policies import Policy
 from lotor.protocols.cell import Label, RunCell
 from lotor.protocols.protocol import Protocol
-from lotor.protocols.samba.figures.setting import KEY_BITS, POLICIES, number, rows_of
+from lotor.protocols.samba.figures.setting import KEY_BITS, POLICIES
 from lotor.protocols.samba.protocol import Samba
 
 if TYPE_CHECKING:

@@ -5,23 +5,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns
+from lotor.core.frames import Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.policies import EpsilonGreedy, Policy, Pursuit, Softmax
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
-from lotor.protocols.figure import DataFiles, Figure, Size
-from lotor.protocols.samba.figures.setting import (
-    FIXED,
-    PURSUIT,
-    SOFTMAX,
-    add_row,
-    data_said,
-    grouped,
-    number,
-    rating_sets,
-    rows_of,
-    values_of,
-)
+from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
+from lotor.protocols.samba.figures.setting import FIXED, PURSUIT, SOFTMAX, data_said, rating_sets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -80,17 +69,8 @@ class SambaTuning(Figure):
         table: Columns = {}
         for labels, runs in grouped(outcomes).items():
             rewards = np.array([one.figures["reward"] for one in runs])
-            error = float(rewards.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else None
-            row = {"N": int(runs[0].figures["rounds"]), "runs": len(runs)}
-            add_row(
-                table,
-                {
-                    **dict(labels),
-                    **row,
-                    "reward": float(rewards.mean()),
-                    "standard error": error,
-                },
-            )
+            rounds = int(runs[0].figures["rounds"])
+            add_row(table, {**dict(labels), "N": rounds, **summary("reward", rewards)})
         return table
 
     def draw(self, table: Columns) -> "Picture":
