@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lotor.cli.main import app
+from lotor.core.errors import InputError
 
 
 def output(*arguments: str, code: int = 0) -> str:
@@ -42,3 +43,10 @@ def test_no_rehearsal() -> None:
 @pytest.mark.parametrize("value", ["-1", "x", "nan", "1e999"])
 def test_what_is_no_time(option: str, value: str) -> None:
     output("samba", f"{option}={value}", code=2)
+
+
+def test_a_distance_without_a_rehearsal_is_refused() -> None:
+    for options in (("samba", "--seconds", "0"), ("helba", "--form", "paper")):
+        done = CliRunner().invoke(app, ["plan", *options, "--rtt", "20ms"])
+        assert isinstance(done.exception, InputError)
+        assert "--rtt tells how long a run takes by rehearsing it" in str(done.exception)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lotor
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.environments import ChangingArms
@@ -78,3 +79,24 @@ def test_rounds_arms_and_seeds_that_do_not_exist_are_refused() -> None:
         ARMS.start(1)(decision(2, 1))
     with pytest.raises(InputError, match="seed"):
         ARMS.start(-1)
+
+
+def test_names_belong_to_means_in_any_order() -> None:
+    arms = ChangingArms([(1, {"A": 0.9, "B": 0.1}), (50, {"B": 0.2, "A": 0.8})])
+    assert arms.names == ("A", "B")
+    assert (arms.means_at(49), arms.means_at(50)) == ((0.9, 0.1), (0.8, 0.2))
+    assert lotor.run(lotor.UCB(), arms, budget=60, seed=1).names == ["A", "B"]
+
+
+@pytest.mark.parametrize("second", [{"A": 0.1, "C": 0.2}, {"A": 0.1}, [0.1, 0.2]])
+def test_other_names_in_another_phase_are_refused(second: dict[str, float] | list[float]) -> None:
+    with pytest.raises(InputError, match=r"name the\s+same arms|mean of every arm"):
+        ChangingArms([(1, {"A": 0.9, "B": 0.1}), (50, second)])
+
+
+def test_regret_is_that_of_the_means_of_each_round() -> None:
+    arms = ChangingArms([(1, [0.75, 0.25]), (3, [0.25, 1.0])])
+    assert arms.regrets([0, 1, 0, 1]).tolist() == [0.0, 0.5, 0.75, 0.0]
+    assert arms.regrets([]).tolist() == []
+    result = lotor.run(lotor.SlidingWindowUCB(tau=20), arms, budget=50, seed=1)
+    assert result.regret()[-1] == sum(arms.regrets(result.arms or []))

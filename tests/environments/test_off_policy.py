@@ -30,6 +30,10 @@ VALUE = float((CHANCE[:, np.newaxis] * TARGET * MEANS).sum())
 
 seeds = st.integers(0, 2**32)
 
+UNTRIED = "the log never chose arm"
+# Among all logs there are some without an arm.
+among_all_logs = pytest.mark.filterwarnings(f"ignore:{UNTRIED}:UserWarning")
+
 
 def events() -> Iterator[tuple[float, int, int, int]]:
     """Every event with its probability: context, arm and reward, which is 0 or 1."""
@@ -55,11 +59,13 @@ def expected(estimate: Callable[[LoggedArms], OffPolicyEstimate], length: int) -
     return total
 
 
+@among_all_logs
 @pytest.mark.parametrize("length", [1, 2])
 def test_ips_is_unbiased_over_all_logs(length: int) -> None:
     assert expected(lambda log: ips(log, of_context(TARGET)), length) == pytest.approx(VALUE)
 
 
+@among_all_logs
 @pytest.mark.parametrize("model", [0.0, 0.3, MEANS, 1 - MEANS], ids=["0", "0.3", "true", "wrong"])
 def test_doubly_robust_is_unbiased_whatever_the_model(model: float | Floats) -> None:
     table = np.broadcast_to(model, (2, 3))
@@ -70,6 +76,7 @@ def test_doubly_robust_is_unbiased_whatever_the_model(model: float | Floats) -> 
         assert found == pytest.approx(VALUE)
 
 
+@among_all_logs
 def test_doubly_robust_with_fitted_rewards_is_unbiased() -> None:
     """A fold is predicted from the others alone."""
     found = expected(lambda log: doubly_robust(log, of_context(TARGET), fitted_rewards(log)), 2)
@@ -203,6 +210,7 @@ def test_unusable_policies_are_refused(policy: object, complaint: str) -> None:
         doubly_robust(LOG, policy, [0.0, 0.0])  # type: ignore[arg-type]
 
 
+@among_all_logs
 def test_unusable_models_are_refused() -> None:
     with pytest.raises(InputError, match="model must be 2 finite numbers"):
         doubly_robust(LOG, [1.0, 0.0], [1.0])
@@ -212,3 +220,16 @@ def test_unusable_models_are_refused() -> None:
         fitted_rewards(LOG, ridge=0.0)
     with pytest.raises(InputError, match="no event that this policy could have chosen"):
         self_normalised_ips(LoggedArms([0, 0], [1, 0], k=2), [0.0, 1.0])
+
+
+def test_what_the_log_never_tried_is_said() -> None:
+    log = LoggedArms([0, 1, 0, 1], [1, 1, 0, 1], k=3)
+    with pytest.warns(UserWarning, match=rf"{UNTRIED} 2, .* with probability 1:"):
+        found = ips(log, [0, 0, 1])
+    assert (found.value, found.standard_error, found.effective_events) == (0.0, inf, 0.0)
+    with pytest.warns(UserWarning, match=rf"{UNTRIED} 2, .* with probability 0\.9:"):
+        self_normalised_ips(log, [0.1, 0, 0.9])
+    with pytest.warns(UserWarning, match=UNTRIED):
+        doubly_robust(log, [0, 0, 1], fitted_rewards(log))
+    named = LoggedArms(["a", "b"], [1, 0])
+    assert ips(named, [1, 0]).value == 1.0

@@ -1,5 +1,6 @@
 """Callbacks that watch or stop a run, and ctrl-C that keeps what was done."""
 
+import signal
 from collections.abc import Callable
 
 import pytest
@@ -82,3 +83,36 @@ def test_without_a_trajectory_the_reward_of_a_stopped_run_is_still_known() -> No
         lotor.UCB(), arms, budget=9, trajectory=False, on_round=lambda one: one.round == 4
     )
     assert (result.arms, result.rewards, result.reward, result.rounds) == (None, None, 4.0, 4)
+
+
+def test_ctrl_c_leaves_whole_rounds_only() -> None:
+    """Wherever it comes, rewards and total are those of the same rounds."""
+    arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
+    turn = iter(range(1, 10_000))
+
+    def pull(decision: lotor.Decision) -> float:
+        # In the middle of a round, and not yet of the first ones.
+        if next(turn) == 40:
+            signal.raise_signal(signal.SIGINT)
+        return float(decision.arm == 0)
+
+    mine = lotor.CallbackArms([pull] * arms.k)
+    result = lotor.run(lotor.UCB(), mine, budget=100, seed=1, partial=True)
+    assert (result.ended, result.rounds) == ("interrupted", 40)
+    assert result.rewards is not None
+    assert result.arms is not None
+    assert result.reward == sum(result.rewards)
+    assert len(result.rewards) == len(result.arms) == 40
+
+
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    def pull(decision: lotor.Decision) -> float:
+        if decision.round == 5:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        return 1.0
+
+    arms = lotor.CallbackArms([pull] * 2)
+    result = lotor.run(lotor.UCB(), arms, budget=100, seed=1, partial=True)
+    assert (result.ended, result.rounds, result.reward) == ("interrupted", 4, 4.0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

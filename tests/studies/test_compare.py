@@ -123,6 +123,28 @@ def test_regret_that_nobody_knows_is_not_drawn() -> None:
         found.plot(measure="gain")  # type: ignore[arg-type]
 
 
+def test_runs_of_other_lengths_are_ranked_by_the_round() -> None:
+    """A run that ends early, sure of the best arm or without data, is no worse for that."""
+    policies = {"sure": lotor.LUCB(), "ucb": lotor.UCB(), "lots": lotor.Softmax(tau=100.0)}
+    found = lotor.compare(policies, lotor.BernoulliArms([0.9, 0.1]), 400, seeds=range(4), workers=1)
+    assert found.ends_differ
+    rewards = {one.protocol: one.mean("reward") for one in found.groups}
+    assert rewards["sure"] < rewards["lots"] < rewards["ucb"]
+    ranked = sorted(found.groups, key=found.worth, reverse=True)
+    assert ranked[0].protocol == found.best() == "ucb"
+    assert "most reward a round: ucb" in repr(found)
+    same = lotor.compare(lotor.UCB(), ARMS, 20, seeds=range(2), workers=1)
+    assert not same.ends_differ
+    assert "most reward: ucb" in repr(same)
+
+
+def test_a_run_without_rounds_is_compared() -> None:
+    log = lotor.LoggedArms([0, 1] * 5 + [1] * 50, [1.0] * 60, [0.9, 0.001] * 5 + [0.5] * 50)
+    found = lotor.compare(lotor.UCB(), log, 50, seeds=range(3), workers=1)
+    assert found.to_frame("columns")["rounds"] == [0]
+    assert found.best() == "ucb"
+
+
 def test_names_are_those_of_the_command_line_and_never_twice_the_same() -> None:
     samba = lotor.Samba(lotor.UCB())
     given: list[Subject] = [lotor.UCB(), Plain(lotor.Softmax()), samba, samba]

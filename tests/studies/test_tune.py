@@ -125,3 +125,18 @@ def test_what_cannot_be_tuned_is_refused(
 def test_an_empty_range_is_refused(low: float, high: float, log: bool) -> None:
     with pytest.raises(InputError, match="finds nothing"):
         lotor.SearchRange(low, high, log=log)
+
+
+def test_runs_that_end_at_different_rounds_are_not_tuned() -> None:
+    arms = [event % 2 for event in range(60)]
+    log = lotor.LoggedArms(arms, [float(arm) for arm in arms])
+    with pytest.raises(InputError, match=r"a budget that all of them reach, such as \d+"):
+        lotor.tune(lotor.Softmax(), log, 100, seeds=range(2), grid={"tau": [0.1, 9.0]}, workers=1)
+
+
+def test_a_range_of_whole_numbers_is_never_widened() -> None:
+    search = {"tau": lotor.SearchRange(9, 10.5)}
+    found = lotor.tune(
+        lotor.SlidingWindowUCB(), ARMS, 20, seeds=[1], search=search, trials=4, workers=1
+    )
+    assert {point["tau"] for point in found.points.values()} <= {9, 10}

@@ -170,7 +170,13 @@ def show_compared(out: Console, found: ComparedRuns) -> None:
     groups = found.groups
     for place in dict.fromkeys((one.environment, one.budget) for one in groups):
         here = [one for one in groups if (one.environment, one.budget) == place]
-        _show_place(out, here)
+        _show_place(out, found, here)
+    if found.ends_differ:
+        out.print(
+            "Some runs ended earlier than others, so that totals cannot be compared: the best is "
+            "the one with the most reward a round.",
+            highlight=False,
+        )
     out.print(
         f"Means of {counted(found.repeats, 'run')}; ± is the half of a 95 % band of the mean, sd "
         "the standard deviation of one run.\n"
@@ -180,18 +186,21 @@ def show_compared(out: Console, found: ComparedRuns) -> None:
     )
 
 
-def _show_place(out: Console, groups: Sequence[RunGroup]) -> None:
+def _show_place(out: Console, found: ComparedRuns, groups: Sequence[RunGroup]) -> None:
     first = groups[0]
     table = small_table(f"{first.environment}, {counted(first.budget, 'pull')}")
     table.add_column("", overflow="fold", min_width=18)
-    for heading in ("reward", "sd", "regret", "CPU", "sent"):
+    rounds = ("rounds", "a round") if found.ends_differ else ()
+    for heading in ("reward", "sd", *rounds, "regret", "CPU", "sent"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for one in sorted(groups, key=lambda group: -group.mean("reward")):
+    for one in sorted(groups, key=found.worth, reverse=True):
         reward, regret = one.band("reward"), one.figure("regret")
+        ends = (f"{one.mean('rounds'):,.0f}", f"{one.reward_per_round:.4g}") if rounds else ()
         table.add_row(
             one.protocol,
             shown_mean(reward),
             "" if reward.sd is None else f"{reward.sd:.4g}",
+            *ends,
             shown_mean(regret),
             f"{one.mean('cpu_seconds'):.3g} s",
             f"{one.mean('bytes_sent') / 1000:,.0f} kB",

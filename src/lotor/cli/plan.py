@@ -59,7 +59,7 @@ def _duration(text: str, bare: str, wanted: str) -> float:
 
 
 RttOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--rtt",
         parser=milliseconds,
@@ -84,7 +84,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         policy: PolicyOption = None,
         arms: arms_option(kind.arms.text, kind.arms.default) = None,  # type: ignore[valid-type]
         budget: BudgetOption = None,
-        rtt: RttOption = "0ms",  # type: ignore[assignment]
+        rtt: RttOption = None,
         seconds: SecondsOption = None,
         as_json: JsonOption = False,
         *,
@@ -114,15 +114,20 @@ def _rehearsed(
     protocol: SecureProtocol,
     environment: Environment,
     budget: int,
-    rtt: float,
+    rtt: float | None,
     seconds: float | None,
 ) -> Planned | None:
     if seconds is None:
         seconds = 0.0 if protocol.in_form().takes_long else SECONDS
+    if seconds == 0 and rtt is not None:
+        raise InputError(
+            "--rtt tells how long a run takes by rehearsing it, and nothing is rehearsed here: "
+            "give --seconds, such as 60s where a round takes seconds, or leave --rtt out"
+        )
     if seconds == 0:
         return None
     with busy("rehearsing the run on this machine"):
-        return plan(protocol, environment, budget=budget, rtt=rtt, seconds=seconds)
+        return plan(protocol, environment, budget=budget, rtt=rtt or 0.0, seconds=seconds)
 
 
 def _tables(planned: Planned) -> Sequence[ReportTable]:

@@ -1,14 +1,16 @@
 """Bernoulli arms whose means change at certain rounds."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lotor.core.effects import Decision
 from lotor.core.errors import InputError
+from lotor.core.fixed_point import Floats
 from lotor.core.vectors import to_items
+from lotor.environments.base import expected_regrets
 from lotor.environments.bernoulli import BernoulliArms
 
 _CHUNK = 1024
@@ -17,6 +19,8 @@ _CHUNK = 1024
 @dataclass(frozen=True, slots=True, init=False)
 class ChangingArms:
     """Arm i pays 1 with probability `means_at(t)[i]` in round t, else 0.
+
+    Mappings give the arms names, the same in all phases.
 
     A phase is the round that it begins with and the means of all arms from then on; the first one
     begins with round 1. What an arm pays depends on the seed, the arm and the round, never on what
@@ -28,10 +32,13 @@ class ChangingArms:
     """
 
     phases: tuple[tuple[int, tuple[float, ...]], ...]
+    names: tuple[str, ...] | None
 
-    def __init__(self, phases: Iterable[tuple[int, Sequence[float]]]) -> None:
+    def __init__(self, phases: Iterable[tuple[int, Mapping[str, float] | Sequence[float]]]) -> None:
         given = to_items("the phases", phases, "a list of pairs (first round, means)")
-        checked = tuple(_checked_phase(number, phase) for number, phase in enumerate(given, 1))
+        pairs = [_checked_phase(number, phase) for number, phase in enumerate(given, 1)]
+        names = pairs[0][1].names if pairs else None
+        checked = tuple((start, _means_of(arms, names)) for start, arms in pairs)
         starts = [start for start, _ in checked]
         if not starts or starts[0] != 1 or starts != sorted(set(starts)):
             raise InputError(
@@ -45,6 +52,7 @@ class ChangingArms:
                 "mean of every arm"
             )
         object.__setattr__(self, "phases", checked)
+        object.__setattr__(self, "names", names)
 
     @property
     def k(self) -> int:
@@ -59,6 +67,11 @@ class ChangingArms:
         if t < 1:
             raise InputError(f"there is no round {t}: rounds begin with 1")
         return self.phases[bisect_right(self.phases, t, key=lambda phase: phase[0]) - 1][1]
+
+    def regrets(self, arms: Sequence[int]) -> Floats:
+        """What a trajectory missed in each round, in expectation."""
+        rows = np.array([self.means_at(t) for t in range(1, len(arms) + 1)])
+        return expected_regrets(rows.reshape(len(arms), self.k), arms)
 
     def start(self, seed: int) -> Callable[[Decision], float]:
         """Begin one run; two runs with one seed pay the same."""
@@ -90,7 +103,7 @@ def _uniforms(seed: int, arm: int, chunk: int) -> list[float]:
     return drawn
 
 
-def _checked_phase(number: int, phase: object) -> tuple[int, tuple[float, ...]]:
+def _checked_phase(number: int, phase: object) -> tuple[int, BernoulliArms]:
     if not isinstance(phase, Sequence) or isinstance(phase, str | bytes) or len(phase) != 2:
         raise InputError(
             f"phase {number} is {phase!r}: give a pair of its first round and the means of all arms"
@@ -98,4 +111,21 @@ def _checked_phase(number: int, phase: object) -> tuple[int, tuple[float, ...]]:
     start, means = phase
     if not isinstance(start, int | np.integer) or isinstance(start, bool):
         raise InputError(f"phase {number} begins with {start!r}: give a round as a whole number")
-    return int(start), BernoulliArms(means).means
+    return int(start), BernoulliArms(means)
+
+
+def _means_of(arms: BernoulliArms, names: tuple[str, ...] | None) -> tuple[float, ...]:
+    """The means of a phase, in the order of the names."""
+    if set(arms.names or ()) != set(names or ()):
+        raise InputError(
+            f"one phase has the arms {_listed(names)} and another {_listed(arms.names)}: name the "
+            "same arms in each phase, or none"
+        )
+    if names is None or arms.names is None:
+        return arms.means
+    means = dict(zip(arms.names, arms.means, strict=True))
+    return tuple(means[name] for name in names)
+
+
+def _listed(names: tuple[str, ...] | None) -> str:
+    return "without names" if names is None else ", ".join(names)

@@ -110,6 +110,13 @@ class LoggedArms:
                 f"{path} has no events with the columns arm and reward: give it a heading such as "
                 "arm,reward,propensity and a row for each event"
             )
+        for number, row in enumerate(rows, 2):
+            # The reader puts what has no heading under None, and None where something is missing.
+            if None in row or None in row.values():
+                raise DataError(
+                    f"line {number} of {path} does not have {len(heading)} columns, as its heading "
+                    "has: correct it"
+                )
         others = [name for name in heading if name not in _COLUMNS]
         try:
             return cls(

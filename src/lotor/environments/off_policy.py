@@ -4,6 +4,7 @@ A policy is given by the probability with which it takes each arm: one list for 
 for each event, or a function of an event's context. These must not have been learnt from the log.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -49,13 +50,15 @@ def ips(log: LoggedArms, policy: PerArm) -> OffPolicyEstimate:
     """Inverse propensity scores (Horvitz and Thompson, 1952): unbiased, and noisy.
 
     Each reward counts policy(arm) / propensity times. Every arm that the policy may take must have
-    been possible in the log.
+    been possible in the log; a warning says so if one was never chosen.
 
     >>> log = LoggedArms([0, 1, 0, 1], [0, 1, 1, 1])
     >>> ips(log, [0.0, 1.0]).value
     1.0
     """
-    weights = _weights(log, _probabilities(log, policy))
+    probabilities = _probabilities(log, policy)
+    _warn_of_untried(log, probabilities)
+    weights = _weights(log, probabilities)
     return _mean(weights * log.rewards, weights)
 
 
@@ -64,7 +67,9 @@ def self_normalised_ips(log: LoggedArms, policy: PerArm) -> OffPolicyEstimate:
 
     It is a little biased on few events, less noisy, and never leaves the range of the rewards.
     """
-    weights = _weights(log, _probabilities(log, policy))
+    probabilities = _probabilities(log, policy)
+    _warn_of_untried(log, probabilities)
+    weights = _weights(log, probabilities)
     total = float(weights.sum())
     if total == 0:
         raise InputError(
@@ -81,13 +86,15 @@ def doubly_robust(log: LoggedArms, policy: PerArm, model: PerArm) -> OffPolicyEs
 
     `model` predicts what each arm pays; `fitted_rewards` makes one. The estimate is unbiased if the
     propensities are right, whatever the model, and it is nearly so if the model is right, whatever
-    the propensities. A model that predicts well makes it less noisy than IPS.
+    the propensities. A model that predicts well makes it less noisy than IPS. Of arms that the log
+    never chose, the model alone tells, and a warning says so.
 
     >>> log = LoggedArms([0, 1, 0, 1], [0, 1, 1, 1])
     >>> doubly_robust(log, [0.5, 0.5], model=[0.5, 1.0]).value
     0.75
     """
     probabilities = _probabilities(log, policy)
+    _warn_of_untried(log, probabilities)
     predicted = _per_arm(log, "model", model)
     weights = _weights(log, probabilities)
     explained = (probabilities * predicted).sum(axis=1)
@@ -131,6 +138,22 @@ def _features(log: LoggedArms) -> Floats:
     return np.concatenate([ones, whole], axis=2)
 
 
+def _warn_of_untried(log: LoggedArms, probabilities: Floats) -> None:
+    """Say that the log never chose an arm that the policy takes: no standard error knows."""
+    never = np.bincount(log.arms, minlength=log.k) == 0
+    shares = probabilities.mean(axis=0) * never
+    if not shares.any():
+        return
+    arm = int(shares.argmax())
+    warnings.warn(
+        f"the log never chose arm {arm if log.names is None else log.names[arm]}, and the policy "
+        f"takes such arms with probability {float(shares.sum()):.2g}: nothing here knows what they "
+        "pay, and the standard error does not know that; bring a log that tried them",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
 def _weights(log: LoggedArms, probabilities: Floats) -> Floats:
     weights: Floats = probabilities[np.arange(len(log)), log.arms] / log.propensities
     return weights
@@ -138,8 +161,9 @@ def _weights(log: LoggedArms, probabilities: Floats) -> Floats:
 
 def _mean(terms: Floats, weights: Floats) -> OffPolicyEstimate:
     count = len(terms)
-    error = float(terms.std(ddof=1)) / sqrt(count) if count > 1 else inf
-    return OffPolicyEstimate(float(terms.mean()), error, count, _effective(weights))
+    effective = _effective(weights)
+    error = float(terms.std(ddof=1)) / sqrt(count) if count > 1 and effective > 0 else inf
+    return OffPolicyEstimate(float(terms.mean()), error, count, effective)
 
 
 def _effective(weights: Floats) -> float:

@@ -51,6 +51,7 @@ class PullLog:
         progress: Progress | None,
         on_round: OnRound | None,
         names: tuple[str, ...] | None,
+        after_round: Callable[[], None],
     ) -> None:
         self._pull = pull
         self._run = run
@@ -59,6 +60,7 @@ class PullLog:
         self._progress = progress
         self._on_round = on_round
         self._names = names
+        self._after_round = after_round
         self._every = max(1, run.budget // _REPORTS)
         self._early: dict[int, tuple[int, float]] = {}
         self._arms: list[int] = []
@@ -69,15 +71,12 @@ class PullLog:
 
     def __call__(self, decision: Decision) -> float:
         reward = self._pull(decision)
-        self._fixed += self._run.scale.to_fixed(reward)
         self._note(decision, reward)
         return reward
 
     def watch(self, decision: Decision) -> None:
         """Take note of a decision whose reward the parties draw themselves."""
-        reward = nan if self._decided is None else self._decided(decision)
-        self._drawn += reward
-        self._note(decision, reward)
+        self._note(decision, nan if self._decided is None else self._decided(decision))
 
     @property
     def arms(self) -> list[int] | None:
@@ -93,7 +92,7 @@ class PullLog:
         """Of the rounds so far, in the user's unit; drawn rewards are added as floats."""
         if self._decided is not None:
             return self._drawn
-        return self._run.scale.total(self._fixed, self.done + len(self._early))
+        return self._run.scale.total(self._fixed, self.done)
 
     def _note(self, decision: Decision, reward: float) -> None:
         self._early[decision.round] = (decision.arm, reward)
@@ -102,6 +101,10 @@ class PullLog:
 
     def _take(self, arm: int, reward: float) -> None:
         self.done += 1
+        if self._decided is not None or isnan(reward):
+            self._drawn += reward
+        else:
+            self._fixed += self._run.scale.to_fixed(reward)
         if self._trajectory:
             self._arms.append(arm)
             self._rewards.append(reward)
@@ -111,3 +114,4 @@ class PullLog:
             name = None if self._names is None else self._names[arm]
             if self._on_round(Round(self.done, arm, reward, self.total, name)):
                 raise RunStopped
+        self._after_round()

@@ -3,6 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial as bind
 from operator import index
 from time import perf_counter
@@ -19,6 +20,7 @@ from lotor.protocols.party import RUN_ID_BYTES, Run
 from lotor.protocols.plain import Plain, agent_of
 from lotor.protocols.protocol import Protocol
 from lotor.runtime.drive import drive_until
+from lotor.runtime.interruption import Interruption
 from lotor.runtime.pull_log import OnRound, Progress, PullLog, RunStopped
 from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
@@ -45,10 +47,11 @@ def run(
     when it is None); keys, masks, permutations and nonces always come from the operating system.
     `trajectory=False` keeps no arms and rewards of each round. `progress` is called with (round,
     budget) now and then, `on_round` with a `Round` after each one, and the run stops there if it
-    returns True. With `partial`, ctrl-C ends the run and returns what was done so far, instead of
-    raising KeyboardInterrupt. The result says that a run was stopped or interrupted, or that a log
-    had no more data; its reward is then that of the rounds done, as the simulation saw them.
-    `transport` moves the messages; without one they stay in memory.
+    returns True. With `partial`, ctrl-C ends the run after the round and returns what was done so
+    far, instead of raising KeyboardInterrupt; a second one does not wait for the round. The result
+    says that a run was stopped or interrupted, or that a log had no more data; its reward is then
+    that of the rounds done, as the simulation saw them. `transport` moves the messages; without one
+    they stay in memory.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -72,6 +75,7 @@ def run(
     parties = chosen.parties(plan)
     names = names_of(environment)
     puller = Puller(environment.start(seed), scale)
+    interruption = Interruption()
     log = PullLog(
         puller,
         plan,
@@ -80,19 +84,21 @@ def run(
         progress=progress,
         on_round=on_round,
         names=names,
+        after_round=interruption.come_through,
     )
     ends = (RunStopped, OutOfDataError, *((KeyboardInterrupt,) if partial else ()))
     started = perf_counter()
     try:
-        seats, ended_by = drive_until(
-            ends,
-            parties,
-            transport or MemoryTransport(),
-            log,
-            recorder,
-            log.watch,
-            bind(features, environment),
-        )
+        with interruption if partial else nullcontext():
+            seats, ended_by = drive_until(
+                ends,
+                parties,
+                transport or MemoryTransport(),
+                log,
+                recorder,
+                log.watch,
+                bind(features, environment),
+            )
     finally:
         puller.close()
     best = parties[chosen.learner].best

@@ -35,10 +35,10 @@ def compare(
 ) -> ComparedRuns:
     """Run each protocol, or policy in plain, on each environment with each budget and each seed.
 
-    Protocols and environments are one, several, or a mapping that names them. Runs of one seed
-    see the same rewards, whatever protocol they have. `points` is how many rounds of a curve are
-    kept. `kept` is a folder for finished runs: with it, a comparison that was interrupted goes on.
-    All cores of this machine work, or `workers` of them, or a Ray `cluster` at an address;
+    Protocols and environments are one, several, or a mapping that names them. In simulations, runs
+    of one seed see the same rewards, whatever protocol they have. `points` is how many rounds of a
+    curve are kept. `kept` is a folder for finished runs: with it, a comparison that was interrupted
+    goes on. All cores of this machine work, or `workers` of them, or a Ray `cluster` at an address;
     `progress` is called with (runs done, all runs).
 
     >>> import lotor

@@ -47,6 +47,11 @@ class RunGroup:
         """The mean of a figure that these runs have."""
         return self.band(name).mean
 
+    @property
+    def reward_per_round(self) -> float:
+        """The mean reward of a round; runs that end early have fewer of them."""
+        return self.mean("reward") / max(self.mean("rounds"), 1.0)
+
     def curve(self, measure: Measure) -> dict[int, MeanBand]:
         """Means of the totals so far, at the rounds that are noted of all these runs."""
         totals = [dict(zip(one.at, _totals(one, measure), strict=False)) for one in self.outcomes]
@@ -70,7 +75,8 @@ class ComparedRuns:
         counts = [
             counted(len(self._labels(name)), name) for name in ("protocol", "environment", "budget")
         ]
-        best = f"; most reward: {self.best()}" if self.outcomes else ""
+        per_round = " a round" if self.ends_differ else ""
+        best = f"; most reward{per_round}: {self.best()}" if self.outcomes else ""
         return f"<ComparedRuns: {', '.join(counts)}, {counted(self.repeats, 'seed')}{best}>"
 
     def _labels(self, name: str) -> list[Label]:
@@ -97,13 +103,25 @@ class ComparedRuns:
         """Whether all environments know their means."""
         return all("regret" in one.figures for one in self.outcomes)
 
+    @property
+    def ends_differ(self) -> bool:
+        """Whether some runs of a place were shorter than others, so that totals say little."""
+        lengths: dict[tuple[str, int], set[float]] = {}
+        for one in self.groups:
+            lengths.setdefault((one.environment, one.budget), set()).add(one.mean("rounds"))
+        return any(len(found) > 1 for found in lengths.values())
+
+    def worth(self, group: RunGroup) -> float:
+        """By what protocols are ranked: the total, or the mean of a round if `ends_differ`."""
+        return group.reward_per_round if self.ends_differ else group.mean("reward")
+
     def best(self) -> str:
         """The protocol that is best on average most often, over environments and budgets."""
         wins: dict[str, int] = {}
         places = dict.fromkeys((one.environment, one.budget) for one in self.groups)
         for place in places:
             here = [one for one in self.groups if (one.environment, one.budget) == place]
-            first = max(here, key=lambda one: one.mean("reward"))
+            first = max(here, key=self.worth)
             wins[first.protocol] = wins.get(first.protocol, 0) + 1
         return max(wins, key=lambda name: wins[name])
 

@@ -10,7 +10,7 @@ def outcome_of(cell: AnyCell) -> Outcome:
     if not isinstance(cell, RunCell):
         return Outcome(labels=dict(cell.labels), figures=dict(cell.task.measure()))
     result = run(cell.protocol, cell.environment, budget=cell.budget, seed=cell.seed)
-    at = sorted({*(t for t in cell.at if t <= result.rounds), result.rounds})
+    at = sorted({t for t in (*cell.at, result.rounds) if 0 < t <= result.rounds})
     places = [t - 1 for t in at]
     known = result.regrets is not None
     return Outcome(
@@ -31,7 +31,7 @@ def _figures(result: Result) -> dict[str, float]:
         "bytes_sent": result.bytes_sent,
     }
     if result.regrets is not None:
-        found["regret"] = float(result.regret()[-1])
+        found["regret"] = float(sum(result.regrets))
     for name, cost in result.parties.items():
         found[f"cpu of {name}"] = cost.cpu_seconds
         found[f"bytes of {name}"] = cost.bytes_sent

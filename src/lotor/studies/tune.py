@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import product
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeAlias
 
@@ -187,7 +188,7 @@ class TuningJob:
         for name, one in search.items():
             # A parameter that counts something takes whole numbers only.
             if type(getattr(policy, name)) is int:
-                yield name, trial.suggest_int(name, int(one.low), int(one.high), log=one.log)
+                yield name, trial.suggest_int(name, ceil(one.low), floor(one.high), log=one.log)
             else:
                 yield name, trial.suggest_float(name, one.low, one.high, log=one.log)
 
@@ -216,4 +217,10 @@ class TuningJob:
     def _tuning(self, points: Sequence[Mapping[str, float]], found: ComparedRuns) -> Tuning:
         named = {point_name(one): dict(one) for one in points}
         tuned = {name: with_parameters(self.subject, one) for name, one in named.items()}
+        if found.ends_differ:
+            least = min(int(one.figures["rounds"]) for one in found.outcomes)
+            raise InputError(
+                "some runs ended earlier than others, so that their totals cannot be compared: "
+                f"tune with a budget that all of them reach, such as {least}"
+            )
         return Tuning(policy_of(self.subject), named, tuned, found)

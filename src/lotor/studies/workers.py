@@ -45,7 +45,13 @@ def on_this_machine(
     try:
         for outcome in outcomes:  # noqa: UP028 (`yield from` would close it too early)
             yield outcome
-    except BrokenProcessPool:
+    except BrokenProcessPool as error:
+        if isinstance(error.__cause__, Exception) and "un-serialize" in str(error):
+            last = str(error.__cause__).strip().strip('"').strip().splitlines()[-1]
+            raise StudyError(
+                f"a process could not load what it was to run ({last}): put your classes into a "
+                "module that can be imported from anywhere, or give workers=1"
+            ) from None
         raise StudyError(
             "a process that ran cells was killed, perhaps because memory ran out: give fewer "
             "workers, and a folder for finished cells, with which the sweep goes on"

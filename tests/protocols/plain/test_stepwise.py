@@ -110,6 +110,13 @@ def test_what_cannot_be_asked_step_by_step() -> None:
         lotor.Bandit(lotor.LinUCB(), 2)
     with pytest.raises(InputError, match="takes a policy"):
         lotor.Bandit(lotor.Samba(), 2)  # type: ignore[arg-type]
+    for seed in (-1, 1.5, True, "x"):
+        with pytest.raises(InputError, match=r"seed is .*: give a whole number"):
+            lotor.Bandit(lotor.UCB(), 2, seed=seed)  # type: ignore[arg-type]
+    bandit = lotor.Bandit(lotor.UCB(), 2, seed=1)
+    bandit.ask()
+    with pytest.raises(InputError, match="no arm True"):
+        bandit.tell(True, 1.0)
     for arms in (["a", "a"], ["a", ""], [], 0):
         with pytest.raises(InputError, match="arm"):
             lotor.Bandit(lotor.UCB(), arms)

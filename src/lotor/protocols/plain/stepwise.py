@@ -60,7 +60,7 @@ class Bandit:
         k = index(cast("int", arms)) if whole else len(cast("Sequence[str]", arms))
         self._names = None if whole else to_names(cast("Sequence[str]", arms), k)
         scale = RewardScale.of(reward_range)
-        self.seed = secrets.randbits(48) if seed is None else seed
+        self.seed = secrets.randbits(48) if seed is None else _checked_seed(seed)
         self._run = Run("", k, MAXIMAL_BUDGET, scale, self.seed, least_budget=1)
         self._learner: Learner | None = None
         self._asked: tuple[int, Floats] | None = None
@@ -143,7 +143,7 @@ class Bandit:
 
     def _place(self, arm: int | str) -> int:
         arms: Sequence[int | str] = self._names or range(self._run.k)
-        if arm not in arms:
+        if arm not in arms or isinstance(arm, bool):
             known = ", ".join(self._names) if self._names else f"0 to {self._run.k - 1}"
             raise InputError(f"there is no arm {arm!r}: the arms are {known}")
         return arms.index(arm)
@@ -167,3 +167,9 @@ class Bandit:
                 "other rounds: call `ask(context)`"
             )
         return x
+
+
+def _checked_seed(seed: int) -> int:
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed is {seed!r}: give a whole number from 0 up")
+    return int(seed)
