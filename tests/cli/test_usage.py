@@ -191,3 +191,9 @@ def test_help_shows_what_is_in_brackets() -> None:
 
 def test_help_breaks_no_line_where_its_source_does() -> None:
     assert "received them; this drops them" in lotor("runs", "stop", "--help").stdout
+
+
+def test_a_policy_in_the_place_of_a_protocol_is_recognised() -> None:
+    done = lotor("run", "ucb")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "ucb is a policy: give it with --policy ucb" in done.stderr

@@ -174,7 +174,10 @@ class ProtocolGroup(TyperGroup):
         allow(PROTOCOLS, cmd_name)
         if cmd_name not in self.list_commands(ctx):
             names = ", ".join(self.list_commands(ctx))
-            raise InputError(f"no protocol is called {cmd_name!r}: choose one of {names}")
+            meant = ""
+            if cmd_name in POLICIES:
+                meant = f" ({cmd_name} is a policy: give it with --policy {cmd_name})"
+            raise InputError(f"no protocol is called {cmd_name!r}{meant}: choose one of {names}")
         if cmd_name in self.make_other:
             app = self.make_other[cmd_name]()
         else:
