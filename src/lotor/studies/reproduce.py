@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lotor.core.errors import InputError
 from lotor.core.frames import Columns, write_csv
+from lotor.core.output_files import check_output_file
 from lotor.core.plotting import plotting, save_figure
 from lotor.core.registry import load
 from lotor.protocols.cell import AnyCell
@@ -66,6 +67,7 @@ def check_folder(folder: Path) -> None:
         raise InputError(
             f"{folder} cannot be a folder for figures: {error.strerror}; give another"
         ) from None
+    check_output_file(folder / "index.html")
 
 
 def reproduce(
