@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns, add_row, number, rows_of, values_of
+from lotor.core.frames import Cell, Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
 from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
@@ -108,14 +108,11 @@ class SambaReward(Figure):
                     rounds, means - errors, means + errors, alpha=0.15, color=COLOURS[i], lw=0
                 )
         axes.set(title=data, xlabel="N", ylabel="cumulative reward")
-        if data not in self.published["data"]:  # as look-alikes are not
-            return
         last = max(number(row["N"]) for row in rows_of(table, data=data))
-        shown = [row for row in _rows(self.published) if row["N"] == last]
-        for place, row in enumerate(shown):
+        for place, row in enumerate(rows_of(self.published, data=data, N=last)):
             axes.plot(
                 last * 1.03,
-                float(row["reward"]),
+                number(row["reward"]),
                 marker="_",
                 markersize=12,
                 markeredgewidth=2,
@@ -132,25 +129,17 @@ class SambaReward(Figure):
             rows.sort(key=lambda row: -number(row["reward"]))
             ranks = ", ".join(f"{row['policy']} {_with_error(row)}" for row in rows)
             said.append(f"{data}, N = {last:,.0f}, best first, with standard errors: {ranks}.")
-            if data in self.published["data"]:
-                said += self._beside(rows, last)
+            said += self._beside(data, rows, last)
         return said
 
-    def _beside(self, rows: Sequence[Mapping[str, object]], rounds: float) -> list[str]:
-        """Ours beside what was published, if it is of the same size."""
-        ours = {str(row["policy"]): row for row in rows}
+    def _beside(self, data: str, rows: Sequence[Mapping[str, Cell]], rounds: float) -> list[str]:
+        """Ours beside what was published of the same data and size."""
+        ours = {row["policy"]: number(row["reward"]) for row in rows}
         return [
-            f"{one['policy']}: {number(ours[str(one['policy'])]['reward']):,.0f} here, "  # type: ignore[arg-type]
-            f"{float(one['reward']):,.0f} published."
-            for one in _rows(self.published)
-            if one["N"] == rounds
+            f"{one['policy']}: {ours[one['policy']]:,.0f} here, "
+            f"{number(one['reward']):,.0f} published."
+            for one in rows_of(self.published, data=data, N=rounds)
         ]
-
-
-def _rows(columns: Mapping[str, Sequence[Label]]) -> list[dict[str, Label]]:
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
 
 
 def _with_error(row: Mapping[str, object]) -> str:
