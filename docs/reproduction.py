@@ -25,8 +25,8 @@ lotor reproduce --all --movielens ml-100k/u.data --jester jester.csv --mnist mni
 
 Each has a picture (SVG and PNG), its data (CSV) and a page, and `reproduction/index.html` has all
 of them. Look-alikes stand in for data that you do not have, and the page says so. Finished runs are
-kept, so that the same command goes on after an interruption. `lotor reproduce` alone lists the
-names.
+kept in `reproduction/cells`, so that the same command goes on after an interruption; once it has
+finished, calling it again measures times anew. `lotor reproduce` alone lists the names.
 
 What follows is what the command wrote; each says which data and which size it has. Times are of one
 machine with two cores, so that only their proportions can be compared with the papers.

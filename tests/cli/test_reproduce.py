@@ -1,7 +1,8 @@
 """`lotor reproduce`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from commands import lotor
 from lotor.cli import exit_codes
 from lotor.cli.main import app
 from lotor.core.errors import DataError
-from lotor.protocols.cell import AnyCell
+from lotor.core.plotting import new_figure
+from lotor.protocols.cell import AnyCell, Task, TaskCell
 from lotor.protocols.figure import DataFiles, Figure, Size
 from lotor.protocols.protocol import PROTOCOLS
 from studies.figures import shortened
@@ -73,3 +75,46 @@ def test_one_that_fails_does_not_keep_others_from_being_made(
     assert "samba-c was not made: ratings.csv is not a table" in done.stderr
     assert (tmp_path / "samba-8c.svg").exists()
     assert "samba-8c" in (tmp_path / "index.html").read_text()
+
+
+@dataclass(frozen=True)
+class Timed(Task):
+    """Measures how often it was measured."""
+
+    log: str
+
+    def measure(self) -> Mapping[str, float]:
+        with Path(self.log).open("a") as log:
+            return {"seconds": log.write(".") * log.tell()}
+
+
+def test_times_go_on_after_an_interruption_and_are_measured_anew_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise nobody could replace the times that other programs have disturbed."""
+    figures = [shortened(monkeypatch, name) for name in ("samba-8c", "samba-c")]
+    logs = [tmp_path / f"log {n}" for n in range(2)]
+    cells = [TaskCell({"n": n}, Timed(str(log)), alone=n == 0) for n, log in enumerate(logs)]
+    for figure in figures:  # which share both
+        monkeypatch.setattr(type(figure), "cells", lambda *_: cells)
+        monkeypatch.setattr(type(figure), "table", lambda _, found: {"n": [len(found)]})
+        monkeypatch.setattr(type(figure), "draw", lambda *_: new_figure())
+        monkeypatch.setattr(type(figure), "found", lambda *_: ["Nothing."])
+    given = ["reproduce", "samba-8c", "samba-c", "--out", str(tmp_path / "out"), *QUICK]
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(figures[1]), "draw", interrupt)
+        assert CliRunner().invoke(app, given).exit_code == exit_codes.INTERRUPTED
+    measured = []
+    for _ in range(3):
+        measured.append([len(log.read_text()) for log in logs])
+        assert CliRunner().invoke(app, given).exit_code == 0
+    assert measured == [[1, 1], [1, 1], [2, 1]]
+
+
+def test_help_says_where_runs_are_kept() -> None:
+    said = " ".join(lotor("reproduce", "--help").stdout.replace("│", " ").split())
+    assert "[default: (cells in the folder of --out)]" in said

@@ -219,3 +219,19 @@ def test_what_cannot_be_studied_is_refused(arguments: str, reason: str) -> None:
     done = lotor(*arguments.split())
     assert done.returncode == 2
     assert reason in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare ucb", "tune softmax", "run plain", "run samba"])
+@pytest.mark.parametrize("option", ["--csv", "--plot"])
+def test_files_that_cannot_be_written_are_refused_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, command: str, option: str
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("it ran")
+
+    for place in ("compare.sweep", "tune.tune", "simulate.run"):
+        monkeypatch.setattr(f"lotor.cli.{place}", never)
+    done = lotor(*command.split(), option, "nowhere/x.svg")
+    assert (done.returncode, done.stdout) == (2, "")
+    said = "nowhere/x.svg cannot be written, because there is no folder nowhere: make it"
+    assert said in " ".join(done.stderr.split())

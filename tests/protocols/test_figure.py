@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lotor.protocols.cell import Outcome
+from lotor.protocols.cell import Label, Outcome
 from lotor.protocols.figure import grouped, mean_rows, summary
 
 
@@ -20,6 +20,13 @@ def test_means_are_of_those_that_have_the_figure() -> None:
         "ms": [1.5, 5.0],
         "cpu of comp": [3.5, None],
     }
+
+
+def test_a_mean_of_some_outcomes_alone_is_refused() -> None:
+    labels: dict[str, Label] = {"form": "paper"}
+    outcomes = [Outcome(labels=labels, figures=one) for one in ({"ms": 1.0}, {})]
+    with pytest.raises(ValueError, match="only 1 of 2 outcomes have 'ms'"):
+        mean_rows(outcomes, ("ms",))
 
 
 def test_one_run_says_nothing_about_the_spread() -> None:

@@ -101,3 +101,6 @@ def test_a_folder_that_cannot_be_is_refused_first(
     figure = shortened(monkeypatch, "samba-8c")
     with pytest.raises(InputError, match=r"file cannot be a folder for figures"):
         reproduce(figure, tmp_path / "file")
+    (tmp_path / "taken" / "index.html").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"index.html is a folder"):
+        reproduce(figure, tmp_path / "taken")

@@ -116,14 +116,14 @@ def test_another_cells_file_is_not_taken(tmp_path: Path) -> None:
 class Counting(Task):
     """Notes in a file when it began and ended; fails while there is no file `allowed`."""
 
-    folder: Path
+    folder: str
     number: int
     allowed: str = ""
 
     def measure(self) -> dict[str, float]:
-        if self.allowed and not (self.folder / self.allowed).exists():
+        if self.allowed and not (Path(self.folder) / self.allowed).exists():
             raise ZeroDivisionError("not yet")
-        with (self.folder / "log").open("a") as log:
+        with (Path(self.folder) / "log").open("a") as log:
             log.write(f"begin {self.number}\n")
             log.flush()
             log.write(f"end {self.number}\n")
@@ -131,7 +131,7 @@ class Counting(Task):
 
 
 def test_cells_that_must_be_alone_run_after_the_others_one_at_a_time(tmp_path: Path) -> None:
-    tasks = [TaskCell({"n": n}, Counting(tmp_path, n), alone=n < 3) for n in range(6)]
+    tasks = [TaskCell({"n": n}, Counting(str(tmp_path), n), alone=n < 3) for n in range(6)]
     found = sweep(tasks, workers=2)
     assert [one.figures["number"] for one in found] == [0, 1, 2, 3, 4, 5]
     lines = (tmp_path / "log").read_text().splitlines()
@@ -140,7 +140,7 @@ def test_cells_that_must_be_alone_run_after_the_others_one_at_a_time(tmp_path: P
 
 def test_an_error_names_its_cell_and_the_sweep_goes_on_after_it(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    tasks = [TaskCell({"n": n}, Counting(tmp_path, n, "ok" * (n == 2))) for n in range(4)]
+    tasks = [TaskCell({"n": n}, Counting(str(tmp_path), n, "ok" * (n == 2))) for n in range(4)]
     with pytest.raises(ZeroDivisionError, match="not yet") as raised:
         sweep(tasks, kept=kept)
     assert raised.value.__notes__ == ["This was in the cell (n 2)."]

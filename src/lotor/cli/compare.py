@@ -11,6 +11,7 @@ from rich.console import Console
 from lotor.cli.derive import JsonOption, command, whole_number
 from lotor.cli.run import ARMS_PANEL, DEFAULT_BUDGET
 from lotor.cli.show import small_table
+from lotor.cli.simulate import check_outputs
 from lotor.cli.study import (
     REPEAT,
     ClusterOption,
@@ -20,7 +21,6 @@ from lotor.cli.study import (
     RepeatOption,
     Work,
     WorkersOption,
-    check_plot,
     seeds_of,
     study_progress,
 )
@@ -105,7 +105,7 @@ def _app() -> typer.Typer:
         *,
         options: Mapping[str, Any],
     ) -> None:
-        check_plot(plot)
+        check_outputs(csv, plot)
         if curves and csv is None and not as_json:
             raise InputError("--curves needs --csv or --json: give one of them, or leave it out")
         if measure is not None and plot is None:

@@ -11,11 +11,18 @@ from rich.markup import escape
 
 from lotor.cli import exit_codes
 from lotor.cli.derive import JsonOption
-from lotor.cli.study import KeepOption, Work, WorkersOption, study_progress
+from lotor.cli.study import WORK_PANEL, Work, WorkersOption, study_progress
 from lotor.core.errors import InputError, LotorError
 from lotor.protocols.figure import DataFiles, Figure, Size
 from lotor.studies.report_page import write_page, write_report
-from lotor.studies.reproduce import Reproduced, check_folder, figure_names, load_figure, reproduce
+from lotor.studies.reproduce import (
+    Reproduced,
+    check_folder,
+    figure_names,
+    forget_times,
+    load_figure,
+    reproduce,
+)
 
 DATA_PANEL = "Data, look-alikes if absent"
 FOLDER = Path("reproduction")
@@ -51,6 +58,17 @@ MnistOption = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
+KeepOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep",
+        metavar="FOLDER",
+        help="Keep finished runs there: the same command goes on after an interruption. Once it "
+        "has finished, runs that are timed are made anew.",
+        show_default="cells in the folder of --out",
+        rich_help_panel=WORK_PANEL,
+    ),
+]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -83,9 +101,11 @@ def reproduce_command(
     _check_data(data)
     figures = [load_figure(name) for name in dict.fromkeys(names or figure_names())]
     check_folder(out)
-    work = Work(out / "cells" if keep is None else keep, workers, None)
+    kept = out / "cells" if keep is None else keep
+    work = Work(kept, workers, None)
     made, failed = _make(figures, out, "quick" if quick else "full", data, work)
     report = write_report(out, made) if made else None
+    forget_times(made, kept)
     if as_json:
         typer.echo(json.dumps([_document(one) for one in made]))
     else:

@@ -10,6 +10,7 @@ import typer
 from lotor.cli import exit_codes
 from lotor.cli.progress import busy, progress_bar
 from lotor.core.errors import InputError
+from lotor.core.output_files import check_output_file
 from lotor.core.plotting import check_picture
 from lotor.core.result import Result
 from lotor.environments.base import Environment
@@ -65,6 +66,14 @@ def document(result: Result, *, trajectory: bool) -> dict[str, object]:
     return found
 
 
+def check_outputs(csv: Path | None, plot: Path | None) -> None:
+    """Refuse files that cannot be written or drawn, before anything is computed for them."""
+    if csv is not None:
+        check_output_file(csv)
+    if plot is not None:
+        check_picture(plot)
+
+
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """What the user wants to have of a run, besides the table on stdout."""
@@ -78,8 +87,7 @@ class Outputs:
     def __post_init__(self) -> None:
         if self.trajectory and not self.as_json:
             raise InputError("--trajectory needs --json: give both, or leave it out")
-        if self.plot is not None:
-            check_picture(self.plot)
+        check_outputs(self.csv, self.plot)
 
     @property
     def rounds(self) -> bool:

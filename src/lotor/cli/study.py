@@ -12,7 +12,6 @@ from lotor.cli import exit_codes
 from lotor.cli.derive import seed_number, whole_number
 from lotor.cli.progress import progress_bar
 from lotor.core.errors import InputError
-from lotor.core.plotting import check_picture
 from lotor.studies.sweep import CellProgress
 
 WORK_PANEL = "Work"
@@ -73,12 +72,6 @@ def seeds_of(repeat: int, first: int) -> range:
     if repeat < 1:
         raise InputError(f"--repeat is {repeat}: give a whole number of at least 1")
     return range(first, first + repeat)
-
-
-def check_plot(plot: Path | None) -> None:
-    """Refuse a plot that cannot be drawn before anything is computed for it."""
-    if plot is not None:
-        check_picture(plot)
 
 
 @contextmanager

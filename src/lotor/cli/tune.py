@@ -12,6 +12,7 @@ from lotor.cli.compare import shown_mean
 from lotor.cli.derive import JsonOption, command, whole_number
 from lotor.cli.run import ARMS_PANEL, DEFAULT_BUDGET
 from lotor.cli.show import small_table
+from lotor.cli.simulate import check_outputs
 from lotor.cli.study import (
     REPEAT,
     ClusterOption,
@@ -21,7 +22,6 @@ from lotor.cli.study import (
     RepeatOption,
     Work,
     WorkersOption,
-    check_plot,
     seeds_of,
     study_progress,
 )
@@ -100,7 +100,7 @@ def _app() -> typer.Typer:
         *,
         options: Mapping[str, Any],
     ) -> None:
-        check_plot(plot)
+        check_outputs(csv, plot)
         if trials is not None and not search:
             raise InputError("--trials needs --search: give both, or leave it out")
         chosen = to_subject(what)

@@ -45,7 +45,12 @@ def fingerprint_of(kind: type) -> CodeFingerprint:
     >>> fingerprint_of(LotorError).distribution
     'lotor'
     """
-    return _of_package(_package(kind.__module__))
+    return fingerprint_of_module(kind.__module__)
+
+
+def fingerprint_of_module(name: str) -> CodeFingerprint:
+    """The fingerprint of the package that a module belongs to."""
+    return _of_package(_package(name))
 
 
 def fingerprints_of(*kinds: type) -> tuple[CodeFingerprint, ...]:

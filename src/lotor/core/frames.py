@@ -63,7 +63,7 @@ def add_row(columns: Columns, row: Mapping[str, Cell]) -> None:
         columns.setdefault(name, []).append(value)
 
 
-def rows_of(columns: Columns, **wanted: Cell) -> list[dict[str, Cell]]:
+def rows_of(columns: Mapping[str, Sequence[Cell]], **wanted: Cell) -> list[dict[str, Cell]]:
     """The columns row by row, only rows with the wanted values.
 
     >>> rows_of({"form": ["paper", "shared"], "seconds": [2.0, 1.0]}, form="paper")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lotor.core.errors import InputError
+from lotor.core.output_files import check_output_file
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -68,12 +69,12 @@ def number_log_axis(axis: "Axis") -> None:
 
 
 def check_picture(path: Path | str) -> Path:
-    """Refuse a file that is no kind of picture, before anything is computed for it."""
+    """Refuse what is no kind of picture or cannot be written, before anything is computed."""
     file = Path(path)
     if file.suffix not in (".svg", ".png", ".pdf"):
         raise InputError(f"{file} is no kind of picture: end its name in .svg, .png or .pdf")
     with plotting():  # which names what is missing
-        return file
+        return check_output_file(file)
 
 
 def save_figure(figure: "Figure", path: Path | str) -> None:

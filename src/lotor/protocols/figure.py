@@ -96,12 +96,17 @@ def summary(name: str, values: Floats) -> dict[str, Cell]:
 
 
 def mean_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> Columns:
-    """A row for each set of labels: how many outcomes it had, and the mean of each figure."""
+    """A row for each set of labels: how many outcomes it had, and the mean of each figure.
+
+    A figure that none of them has, as plain has no keys, is an empty cell.
+    """
     table: Columns = {}
     for labels, found in grouped(outcomes).items():
         row: dict[str, Cell] = {**dict(labels), "runs": len(found)}
         for name in names:
             values = [one.figures[name] for one in found if name in one.figures]
+            if values and len(values) < len(found):
+                raise ValueError(f"only {len(values)} of {len(found)} outcomes have {name!r}")
             row[name] = float(np.mean(values)) if values else None
         add_row(table, row)
     return table

@@ -4,15 +4,14 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from hashlib import sha256
-from pathlib import PurePath
+from hashlib import file_digest, sha256
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from lotor.core.errors import InputError
-from lotor.core.fingerprint import OWN, fingerprint_of
-from lotor.core.version import VERSION
+from lotor.core.fingerprint import OWN, fingerprint_of, fingerprint_of_module
 from lotor.protocols.cell import AnyCell
 
 # JSON that says all that a value is.
@@ -27,9 +26,7 @@ class CellDigests:
         self._read: dict[int, tuple[object, str]] = {}
 
     def of(self, cell: AnyCell) -> str:
-        """The digest of a cell: its fields, and the version of Lotor.
-
-        Code of other packages counts with its text, Lotor's own with its version.
+        """The digest of a cell: its fields, and the code of Lotor and of the user's classes.
 
         >>> from lotor import BernoulliArms, UCB
         >>> from lotor.protocols.cell import RunCell
@@ -46,7 +43,8 @@ class CellDigests:
                 f"the cell {cell_name(cell)} cannot be kept on disk: {error}; sweep without a "
                 "folder for finished cells"
             ) from None
-        return _hashed({"kind": type(cell).__name__, "version": VERSION, **parts})
+        own = fingerprint_of(CellDigests).digest
+        return _hashed({"kind": type(cell).__name__, "lotor": own, **parts})
 
     def _part(self, name: str, value: object) -> Description:
         if name not in ("environment", "task"):
@@ -71,7 +69,7 @@ def described(value: object) -> Description:
     """All that a value is, as JSON; refuses what may change its meaning from one day to the next.
 
     >>> described((1, 0.5, {"b": None, "a": "text"}))
-    [1, ['float', '0x1.0000000000000p-1'], ['mapping', [['a', 'text'], ['b', None]]]]
+    [1, ['float', '0x1.0000000000000p-1'], ['mapping', [['b', None], ['a', 'text']]]]
     """
     for kind, describe in _KINDS:
         if isinstance(value, kind):
@@ -95,8 +93,20 @@ def _array(array: np.ndarray) -> Description:
 
 
 def _mapping(mapping: Mapping[object, object]) -> Description:
-    pairs = [[described(key), described(value)] for key, value in mapping.items()]
-    return ["mapping", sorted(pairs, key=lambda pair: json.dumps(pair[0]))]
+    """In its order, by which an environment may number its arms."""
+    return ["mapping", [[described(key), described(value)] for key, value in mapping.items()]]
+
+
+def _file(path: PurePath) -> Description:
+    """A file by its name and by what is in it today."""
+    try:
+        with Path(path).open("rb") as file:
+            return ["file", str(path), file_digest(file, "sha256").hexdigest()]
+    except OSError as error:
+        raise InputError(
+            f"it holds the path {path}, which cannot be read as a file ({error.strerror}), so that "
+            "nobody can tell whether what lies there has changed"
+        ) from None
 
 
 _KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[Any], Description]]] = (
@@ -105,7 +115,7 @@ _KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[Any], Description]]] =
     (np.generic, lambda value: described(value.item())),
     (np.ndarray, _array),
     (bytes, lambda value: ["bytes", value.hex()]),
-    (PurePath, lambda value: ["path", str(value)]),
+    (PurePath, _file),
     (Mapping, _mapping),
     ((tuple, list), lambda value: [described(one) for one in value]),
 )
@@ -115,8 +125,29 @@ def _code(kind: type) -> list[str]:
     """Which class it is, and the code of the packages that are not Lotor's or Python's own."""
     roots = {base: base.__module__.partition(".")[0] for base in kind.__mro__}
     foreign = [base for base, root in roots.items() if root not in (OWN, *sys.stdlib_module_names)]
-    digests = dict.fromkeys(fingerprint_of(base).digest for base in foreign)
+    digests = dict.fromkeys(
+        _script_digest(base) if base.__module__ == "__main__" else fingerprint_of(base).digest
+        for base in foreign
+    )
     return [f"{kind.__module__}:{kind.__qualname__}", *digests]
+
+
+def _script_digest(kind: type) -> str:
+    """The code of a class whose module was not imported but started."""
+    script = sys.modules["__main__"]
+    try:
+        text = Path(script.__file__ or "").read_bytes()
+    except (AttributeError, OSError):
+        text = b""
+    # A shell or a profiler may be what was started.
+    if f"class {kind.__name__}".encode() not in text:
+        raise InputError(
+            f"the code of {kind.__qualname__} is in no file, so that nobody can tell later which "
+            "code ran (move the class into a module of its own, and import it)"
+        )
+    if script.__spec__ is None:
+        return sha256(text).hexdigest()
+    return fingerprint_of_module(script.__spec__.name).digest  # python -m
 
 
 def _hashed(value: Description) -> str:

@@ -54,6 +54,17 @@ class KeptCells:
             partial.unlink(missing_ok=True)
             raise InputError(f"{path} cannot be written: {error.strerror}") from None
 
+    def forget(self) -> None:
+        """Remove what came of these cells, so that they are run anew."""
+        for path in map(self._path, range(len(self._digests))):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise InputError(
+                    f"{path} cannot be removed ({error.strerror}), so that its times would be "
+                    "shown again: remove it yourself"
+                ) from None
+
     def _path(self, place: int) -> Path:
         return self._folder / f"{self._digests[place]}.json"
 

@@ -106,7 +106,7 @@ def _texts(made: Reproduced) -> dict[str, str]:
     setting = f"{made.setting.rstrip('.')}. " if made.setting else ""
     texts = {
         "The paper": made.figure.paper,
-        "Here": f"{setting}This is {size}, {counted(made.cells, 'measurement')} in all.",
+        "Here": f"{setting}This is {size}, {counted(len(made.cells), 'measurement')} in all.",
         "What differs, and why": made.figure.differs,
     }
     return {name: text for name, text in texts.items() if text}

@@ -1,15 +1,18 @@
 """Makes figures of the papers: runs what they need, and writes picture, data and a page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lotor.core.errors import InputError
 from lotor.core.frames import Columns, write_csv
+from lotor.core.output_files import check_output_file
 from lotor.core.plotting import plotting, save_figure
 from lotor.core.registry import load
+from lotor.protocols.cell import AnyCell
 from lotor.protocols.figure import DataFiles, Figure, Size
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
+from lotor.studies.kept_cells import KeptCells
 from lotor.studies.sweep import CellProgress, sweep
 
 
@@ -20,7 +23,7 @@ class Reproduced:
     figure: Figure
     size: Size
     setting: str
-    cells: int
+    cells: tuple[AnyCell, ...]
     table: Columns
     found: tuple[str, ...]
     folder: Path
@@ -64,6 +67,7 @@ def check_folder(folder: Path) -> None:
         raise InputError(
             f"{folder} cannot be a folder for figures: {error.strerror}; give another"
         ) from None
+    check_output_file(folder / "index.html")
 
 
 def reproduce(
@@ -78,7 +82,7 @@ def reproduce(
 ) -> Reproduced:
     """Run a figure's cells and write its picture (SVG and PNG) and its data (CSV) to a folder.
 
-    `kept` is where finished cells are, so that an interrupted figure goes on.
+    `kept` is where finished cells are, so that an interrupted figure goes on; see `forget_times`.
     """
     check_folder(folder)
     cells = figure.cells(size, data)
@@ -88,7 +92,7 @@ def reproduce(
         figure=figure,
         size=size,
         setting=figure.setting(size, data),
-        cells=len(cells),
+        cells=tuple(cells),
         table=table,
         found=tuple(figure.found(table)),
         folder=folder,
@@ -98,3 +102,11 @@ def reproduce(
     save_figure(picture, made.file("png"))
     write_csv(made.file("csv"), table)
     return made
+
+
+def forget_times(made: Iterable[Reproduced], kept: Path) -> None:
+    """Forget the kept cells whose times count: whoever asks for a figure again wants other times.
+
+    Call it after all figures are made, as some share cells.
+    """
+    KeptCells(kept, [cell for one in made for cell in one.cells if cell.alone]).forget()

@@ -7,7 +7,7 @@ import pytest
 
 import lotor
 from lotor.protocols.cell import Outcome, RunCell
-from lotor.protocols.figure import DataFiles
+from lotor.protocols.figure import DataFiles, Figure
 from lotor.protocols.linucb_ds.figures.both_algorithms import (
     LINEAR,
     SPECTRAL,
@@ -16,6 +16,7 @@ from lotor.protocols.linucb_ds.figures.both_algorithms import (
 from lotor.protocols.linucb_ds.figures.cores import LinUCBManyArms, LinUCBManyDimensions
 from lotor.protocols.linucb_ds.figures.growth import ENCRYPTED, LinUCBGrowth
 from lotor.protocols.linucb_ds.figures.operations import (
+    COUNTED,
     HEADLINE,
     PRINTED,
     TRANSCRIBED,
@@ -35,6 +36,8 @@ def timed(
     figures = {"seconds": waited * seconds, "rounds": rounds, "cpu_seconds": seconds}
     if labels.get("form") not in ("plain", None):
         figures |= {"cpu of principal": seconds, "cpu of comp": seconds / 2}
+    if str(labels.get("form")).startswith("paper"):
+        figures |= {f"operations {name}": 10.0 for name in COUNTED}
     return Outcome(labels=dict(labels), figures=figures)
 
 
@@ -103,6 +106,26 @@ def test_whether_two_workers_are_faster_is_computed(two: float, said: str) -> No
     table = figure.table(outcomes)
     assert f": {said} at this size" in figure.found(table)[1]
     assert len(figure.draw(table).axes) == 1
+
+
+@pytest.mark.parametrize(
+    ("figure", "missing"),
+    [
+        (LinUCBManyArms(), "cpu of comp"),
+        (LinUCBOperations(), "seconds"),
+        (LinUCBOperations(), "operations paillier_decryptions"),
+    ],
+)
+def test_what_was_not_measured_is_never_0(figure: Figure, missing: str) -> None:
+    forms = ("paper", "shared", HEADLINE, "paper, 2048 bits", "paper, 3072 bits", "plain")
+    measured = [timed({"form": form, "cores": 1}, 2.0) for form in forms]
+    table = figure.table(measured)
+    assert figure.found(table)
+    figure.draw(table)
+    table[missing][table["form"].index(HEADLINE if "operations" in missing else "paper")] = None
+    for use in (figure.found, figure.draw):
+        with pytest.raises(ValueError, match="empty"):
+            use(table)
 
 
 def test_growth_is_set_beside_that_of_k_times_d() -> None:

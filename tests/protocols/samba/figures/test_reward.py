@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lotor.protocols.cell import RunCell
-from lotor.protocols.figure import DataFiles
+from lotor.protocols.cell import Outcome, RunCell
+from lotor.protocols.figure import DataFiles, Size
+from lotor.protocols.samba.figures.reward import ROUNDS as SIZES
 from lotor.protocols.samba.figures.reward import K, SambaReward
 from lotor.protocols.samba.figures.setting import (
     DECREASING,
@@ -32,10 +33,29 @@ RUNS = 20
 # Of one run, as the authors' results have it.
 PUBLISHED, SPREAD = 47_950, 75
 ROUNDS = 10_000
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not RATINGS.exists(), reason="MovieLens 100K is not here"),
-]
+with_ratings = pytest.mark.skipif(not RATINGS.exists(), reason="MovieLens 100K is not here")
+
+
+@pytest.mark.parametrize("size", ["quick", "full"])
+@pytest.mark.parametrize("data", ["MovieLens", "look-alike of MovieLens"])
+def test_published_numbers_stand_beside_ours_of_the_same_data_and_rounds(
+    data: str, size: Size
+) -> None:
+    at = [SIZES[size] // 2, SIZES[size]]
+    outcomes = [
+        Outcome(labels={"data": name, "policy": policy}, figures={}, at=at, rewards=[1.0, 2.0])
+        for name in (data, "look-alike of Jester")
+        for policy in POLICIES
+    ]
+    figure = SambaReward()
+    table = figure.table(outcomes)
+    picture = figure.draw(table)
+    marks = [sum(line.get_marker() == "_" for line in axes.lines) for axes in picture.axes]
+    (legend,) = picture.legends
+    shown = data == "MovieLens" and size == "full"
+    assert marks == [6 * shown, 0]
+    assert any("published" in text.get_text() for text in legend.get_texts()) == shown
+    assert any("published" in sentence for sentence in figure.found(table)) == shown
 
 
 def rewards(policy: str, rounds: int | None = None) -> Floats:
@@ -52,6 +72,8 @@ def rewards(policy: str, rounds: int | None = None) -> Floats:
     return np.array([outcome_of(cell).figures["reward"] for cell in short])
 
 
+@pytest.mark.long
+@with_ratings
 def test_ucb_earns_what_was_published() -> None:
     mean = rewards(UCB_NAME).mean()
     assert abs(mean - PUBLISHED) < 4 * SPREAD / RUNS**0.5
@@ -121,6 +143,8 @@ TEXTBOOK: dict[str, Callable[[Textbook, int], Arms]] = {
 }
 
 
+@pytest.mark.long
+@with_ratings
 @pytest.mark.parametrize("policy", TEXTBOOK)
 def test_other_policies_earn_what_a_textbook_implementation_does(policy: str) -> None:
     assert set(TEXTBOOK) | {UCB_NAME} == set(POLICIES)

@@ -84,7 +84,10 @@ class LinUCBManyArms(Figure):
             for row in rows
         ]
         # Plain has neither P nor Comp.
-        parts = {name: [number(row[name] or 0.0) for row in rows] for name in (P_CPU, COMP_CPU)}
+        parts = {
+            name: [0.0 if row["form"] == "plain" else number(row[name]) for row in rows]
+            for name in (P_CPU, COMP_CPU)
+        }
         parts["rest"] = [
             max(0.0, number(row[ALL_CPU]) - of_p - of_comp)
             for row, of_p, of_comp in zip(rows, parts[P_CPU], parts[COMP_CPU], strict=True)
@@ -115,7 +118,7 @@ class LinUCBManyArms(Figure):
         one = encrypted[1]
         seconds = number(one["seconds"])
         beside = {str(row["form"]): number(row["seconds"]) for row in rows if row is not one}
-        of_p, of_comp = (short(number(one[name] or 0.0)) for name in (P_CPU, COMP_CPU))
+        of_p, of_comp = (short(number(one[name])) for name in (P_CPU, COMP_CPU))
         said = [
             (
                 f"With one core the paper's form takes {short(seconds)} s, of which P computes for "

@@ -32,6 +32,7 @@ ENCRYPTIONS, DECRYPTIONS = complexity.ENCRYPTIONS, complexity.DECRYPTIONS
 COUNTED = (ENCRYPTIONS, DECRYPTIONS, "paillier_rerandomisations")
 HEADLINE = f"paper, {HEADLINE_BITS} bits"
 PRINTED, TRANSCRIBED = "Figure 5, as printed", "Figure 4, counted"
+NOT_RUN = (PRINTED, TRANSCRIBED)
 
 
 class LinUCBOperations(Figure):
@@ -106,7 +107,8 @@ class LinUCBOperations(Figure):
 
     def found(self, table: Columns) -> Sequence[str]:
         rows = {str(row["form"]): row for row in rows_of(table)}
-        took = {form: number(row["seconds"] or 0.0) for form, row in rows.items()}
+        timed_rows = {form: row for form, row in rows.items() if form not in NOT_RUN}
+        took = {form: number(row["seconds"]) for form, row in timed_rows.items()}
         spent = {form: f"{short(seconds)} s" for form, seconds in took.items()}
         own, rounds = rows[HEADLINE], round(number(rows[HEADLINE]["rounds"]))
         said = [
@@ -131,11 +133,11 @@ class LinUCBOperations(Figure):
         if rounds == N:
             ratio = 115 / took[HEADLINE]
             said.append(f"The paper's 115 s are {ratio:.0f} times what it takes here.")
-        return said + disturbed([row for row in rows.values() if row["seconds"] is not None])
+        return said + disturbed(list(timed_rows.values()))
 
 
 def _count(row: Mapping[str, Cell], name: str) -> str:
-    return f"{number(row[_operations(name)] or 0.0):,.0f}"
+    return f"{number(row[_operations(name)]):,.0f}"
 
 
 def _operations(name: str) -> str:
@@ -145,7 +147,7 @@ def _operations(name: str) -> str:
 def _draw_times(
     axes: "Axes", rows: Sequence[Mapping[str, Cell]], published: Mapping[str, Sequence[Label]]
 ) -> None:
-    shown = [row for row in rows if row["seconds"] is not None]
+    shown = [row for row in rows if row["form"] not in NOT_RUN]
     places = range(len(shown))
     values = [number(row["seconds"]) for row in shown]
     axes.barh(places, values, color=COLOURS[0], label="here")
@@ -175,7 +177,7 @@ def _draw_operations(axes: "Axes", rows: Sequence[Mapping[str, Cell]]) -> None:
         ((ENCRYPTIONS, "encryptions"), (DECRYPTIONS, "decryptions"))
     ):
         places = [i + (offset - 0.5) * height for i in range(len(shown))]
-        values = [number(row[_operations(name)] or 0.0) for row in shown]
+        values = [number(row[_operations(name)]) for row in shown]
         axes.barh(places, values, height, color=COLOURS[2 * offset], label=text)
         for place, value in zip(places, values, strict=True):
             axes.annotate(f" {value:,.0f}", (value, place), va="center")

@@ -199,7 +199,7 @@ class PPCBMembership(Figure):
                     axes.errorbar(
                         [number(row["images"]) for row in rows],
                         [number(row[ADVANTAGE]) for row in rows],
-                        [number(row["standard error"] or 0.0) for row in rows],
+                        [number(row["standard error"]) for row in rows],
                         color=COLOURS[i],
                         marker=MARKERS[i],
                         markersize=4,

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -103,10 +104,12 @@ class RewardByArithmetic(Figure):
                     style = "--" if arithmetic == PLAIN else ":"
                     axes.axhline(means[0], color=COLOURS[i], ls=style, label=str(arithmetic))
                     continue
+                # One run has no spread, and matplotlib draws no bar for nan.
+                spreads = [row["standard deviation"] for row in rows]
                 axes.errorbar(
                     [number(row[self.axis]) for row in rows],
                     means,
-                    [number(row["standard deviation"] or 0.0) for row in rows],
+                    [nan if spread is None else number(spread) for spread in spreads],
                     color=COLOURS[i],
                     marker=MARKERS[i],
                     markersize=5,

@@ -201,7 +201,7 @@ def _draw_one(
     axes: "Axes", rows: Sequence[Mapping[str, Cell]], infinity: float, name: str, i: int
 ) -> None:
     means = [number(row["average reward"]) for row in rows]
-    spreads = [number(row["standard deviation"] or 0.0) for row in rows]
+    spreads = [number(row["standard deviation"]) for row in rows]
     etas = [infinity if row["η"] is None else number(row["η"]) for row in rows]
     private = sum(row["η"] is not None for row in rows)
     colour = COLOURS[i]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lotor.core.frames import Columns, add_row, number, rows_of, values_of
+from lotor.core.frames import Cell, Columns, add_row, number, rows_of, values_of
 from lotor.core.plotting import COLOURS, MARKERS, new_figure, plotting
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
 from lotor.protocols.figure import DataFiles, Figure, Size, grouped, summary
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 K, N = 100, 100_000
-POINTS = tuple(range(50_000, N + 1, 10_000))
+ROUNDS: dict[Size, int] = {"quick": 30_000, "full": N}
 RUNS: dict[Size, int] = {"quick": 2, "full": 50}
 
 
@@ -59,18 +59,23 @@ class SambaReward(Figure):
     }
 
     def cells(self, size: Size, data: DataFiles) -> Sequence[AnyCell]:
+        rounds = ROUNDS[size]
+        at = tuple(range(rounds // 2, rounds + 1, rounds // 10))
         found: list[AnyCell] = []
         for ratings, path in rating_sets(data):
             arms = ratings.all_arms(path)
             for name, policy in ratings.policies().items():
                 labels = {"data": ratings.called(path), "policy": name}
                 found += [
-                    RunCell(labels, policy, arms, N, seed, at=POINTS) for seed in range(RUNS[size])
+                    RunCell(labels, policy, arms, rounds, seed, at=at) for seed in range(RUNS[size])
                 ]
         return found
 
     def setting(self, size: Size, data: DataFiles) -> str:
-        return f"{data_said(data)}; K = {K}, N up to {N:,}; the mean of {RUNS[size]} runs each."
+        return (
+            f"{data_said(data)}; K = {K}, N up to {ROUNDS[size]:,}; the mean of {RUNS[size]} runs "
+            "each."
+        )
 
     def table(self, outcomes: Sequence[Outcome]) -> Columns:
         table: Columns = {}
@@ -103,14 +108,11 @@ class SambaReward(Figure):
                     rounds, means - errors, means + errors, alpha=0.15, color=COLOURS[i], lw=0
                 )
         axes.set(title=data, xlabel="N", ylabel="cumulative reward")
-        if not any(str(name) in data for name in self.published["data"]):
-            return
         last = max(number(row["N"]) for row in rows_of(table, data=data))
-        shown = [row for row in _rows(self.published) if row["N"] == last]
-        for place, row in enumerate(shown):
+        for place, row in enumerate(rows_of(self.published, data=data, N=last)):
             axes.plot(
                 last * 1.03,
-                float(row["reward"]),
+                number(row["reward"]),
                 marker="_",
                 markersize=12,
                 markeredgewidth=2,
@@ -127,25 +129,17 @@ class SambaReward(Figure):
             rows.sort(key=lambda row: -number(row["reward"]))
             ranks = ", ".join(f"{row['policy']} {_with_error(row)}" for row in rows)
             said.append(f"{data}, N = {last:,.0f}, best first, with standard errors: {ranks}.")
-            if data in self.published["data"]:
-                said += self._beside(rows, last)
+            said += self._beside(data, rows, last)
         return said
 
-    def _beside(self, rows: Sequence[Mapping[str, object]], rounds: float) -> list[str]:
-        """Ours beside what was published, if it is of the same size."""
-        ours = {str(row["policy"]): row for row in rows}
+    def _beside(self, data: str, rows: Sequence[Mapping[str, Cell]], rounds: float) -> list[str]:
+        """Ours beside what was published of the same data and size."""
+        ours = {row["policy"]: number(row["reward"]) for row in rows}
         return [
-            f"{one['policy']}: {number(ours[str(one['policy'])]['reward']):,.0f} here, "  # type: ignore[arg-type]
-            f"{float(one['reward']):,.0f} published."
-            for one in _rows(self.published)
-            if one["N"] == rounds
+            f"{one['policy']}: {ours[one['policy']]:,.0f} here, "
+            f"{number(one['reward']):,.0f} published."
+            for one in rows_of(self.published, data=data, N=rounds)
         ]
-
-
-def _rows(columns: Mapping[str, Sequence[Label]]) -> list[dict[str, Label]]:
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
 
 
 def _with_error(row: Mapping[str, object]) -> str:

@@ -21,6 +21,7 @@ ROUNDS: dict[Size, dict[str, int]] = {
     "full": {PAPER: 100_000, SHARED: 1_000},
 }
 COMP, CONTROLLER, OWNERS, CUSTOMER = "Comp", "Controller", "all owners", "customer"
+ROLES = (COMP, CONTROLLER, OWNERS, CUSTOMER)
 PARTIES = {"comp": COMP, "controller": CONTROLLER, "customer": CUSTOMER}
 
 
@@ -71,19 +72,20 @@ class SambaShares(Figure):
                 if name.startswith("cpu of ")
             }
             whole = sum(costs.values())
-            by_role = dict.fromkeys((COMP, CONTROLLER, OWNERS, CUSTOMER), 0.0)
-            for name, seconds in costs.items():
-                by_role[PARTIES.get(name, OWNERS)] += seconds
-            for role, seconds in by_role.items():
+            roles = {name: PARTIES.get(name, OWNERS) for name in costs}
+            for role in ROLES:
+                own = [costs[name] for name, its in roles.items() if its == role]
+                if not own:
+                    raise ValueError(f"nobody measured the CPU time of {role}")
                 add_row(
                     table,
                     {
                         **one.labels,
                         "N": int(one.figures["rounds"]),
                         "participant": role,
-                        "parties": sum(PARTIES.get(name, OWNERS) == role for name in costs),
-                        "cpu_seconds": seconds,
-                        "share": seconds / whole,
+                        "parties": len(own),
+                        "cpu_seconds": sum(own),
+                        "share": sum(own) / whole,
                     },
                 )
         return table
@@ -95,7 +97,7 @@ class SambaShares(Figure):
             figure = new_figure(height=3.2)
             (axes,) = figure.axes
             left = [0.0] * len(bars)
-            for colour, role in zip(COLOURS, (COMP, CONTROLLER, OWNERS, CUSTOMER), strict=False):
+            for colour, role in zip(COLOURS, ROLES, strict=False):
                 shares = [
                     100 * number(row["share"])
                     for form, k in bars

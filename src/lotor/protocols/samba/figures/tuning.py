@@ -81,7 +81,7 @@ class SambaTuning(Figure):
                     rows = rows_of(table, data=data, policy=policy)
                     values = [number(row["value"]) for row in rows]
                     rewards = [number(row["reward"]) for row in rows]
-                    errors = [number(row["standard error"] or 0.0) for row in rows]
+                    errors = [number(row["standard error"]) for row in rows]
                     axes.errorbar(
                         values,
                         rewards,
@@ -116,9 +116,9 @@ class SambaTuning(Figure):
                 (theirs,) = (row for row in rows if row["value"] == published)
                 said.append(
                     f"{data}, {policy}: {symbol} = {top['value']} is best with "
-                    f"{number(top['reward']):,.0f} ± {number(top['standard error'] or 0.0):,.0f}; "
+                    f"{number(top['reward']):,.0f} ± {number(top['standard error']):,.0f}; "
                     f"the paper's {published} gives {number(theirs['reward']):,.0f} ± "
-                    f"{number(theirs['standard error'] or 0.0):,.0f}."
+                    f"{number(theirs['standard error']):,.0f}."
                 )
         return said
 
