@@ -30,8 +30,11 @@ SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
-# With keys of 128 bits' security, and with the figures of a whole study.
-LONG = ("helba.md", "membership_inference.py")
+# With keys of 128 bits' security, with the figures of a whole study, and notebooks but the first.
+LONG = (
+    *("helba.md", "membership_inference.py"),
+    *(path.name for path in NOTEBOOKS if path.stem != "five_minutes"),
+)
 
 
 def runnable(paths: list[Path]) -> list[ParameterSet]:

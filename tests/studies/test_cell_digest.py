@@ -86,7 +86,12 @@ def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "workers"), [(("study.py",), 1), (("study.py",), 2), (("-m", "study"), 2)]
+    ("arguments", "workers"),
+    [
+        (("study.py",), 1),
+        pytest.param(("study.py",), 2, marks=pytest.mark.long),
+        pytest.param(("-m", "study"), 2, marks=pytest.mark.long),
+    ],
 )
 def test_a_policy_in_a_script_is_kept_until_the_script_changes(
     tmp_path: Path, arguments: tuple[str, ...], workers: int

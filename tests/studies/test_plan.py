@@ -40,7 +40,12 @@ CASES: dict[str, Case] = {
     "ppcb/dealt": (lotor.PPCB(owners=3), FEATURES),
     "ppcb/dealt, later rewards": (lotor.PPCB(delay=3), FEATURES),
 }
-REPEATING = [name for name in CASES if "ds/shared" not in name and "helba" not in name]
+REPEATING = [
+    # Each of several runs makes Paillier keys.
+    pytest.param(name, marks=pytest.mark.long) if name == "samba/paper" else name
+    for name in CASES
+    if "ds/shared" not in name and "helba" not in name
+]
 
 
 def took(case: Case, budget: int) -> tuple[dict[str, int], float]:
@@ -90,7 +95,14 @@ def test_products_that_serve_many_rounds() -> None:
     assert agrees(planned, took(case, 650))
 
 
-@pytest.mark.parametrize("name", ["helba/shared", "helba/two-servers", "linucb-ds/shared"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "helba/shared",
+        pytest.param("helba/two-servers", marks=pytest.mark.long),
+        "linucb-ds/shared",
+    ],
+)
 def test_what_does_not_repeat_soon_is_an_estimate(name: str) -> None:
     case = CASES[name]
     planned = plan(*case, budget=200, rounds=100)
@@ -127,7 +139,7 @@ def test_nobodys_data_is_asked() -> None:
 
 
 def test_a_policy_alone_has_nothing_to_plan() -> None:
-    with pytest.raises(InputError, match="takes a protocol"):
+    with pytest.raises(InputError, match="takes a secure protocol"):
         plan(lotor.UCB(), ARMS, budget=20)  # type: ignore[arg-type]
 
 

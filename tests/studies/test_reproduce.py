@@ -15,7 +15,7 @@ from studies.figures import shortened
 SLOW = {
     *("helba-1", "helba-2", "helba-table1", "linucb-5", "samba-8a", "samba-8b"),
     *("linucb-6a", "linucb-6b", "linucb-6c", "linucb-7"),
-    "ppcb-4",  # which runs the same as ppcb-3
+    *("ppcb-3", "ppcb-4"),
 }
 NAMES = [
     pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in figure_names()

@@ -39,6 +39,7 @@ def interrupting(after: int) -> Callable[[int, int], None]:
     return report
 
 
+@pytest.mark.long
 def test_1000_cells_interrupted_twice_equal_those_that_were_not(tmp_path: Path) -> None:
     whole = sweep(cells(1000), workers=1)
     for after in (300, 700):

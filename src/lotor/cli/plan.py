@@ -14,6 +14,7 @@ from lotor.cli.derive import (
     PolicyOption,
     command,
     foreign_options,
+    number,
     protocol_app,
 )
 from lotor.cli.progress import busy
@@ -21,9 +22,8 @@ from lotor.cli.run import ARMS_PANEL, BudgetOption, arms_option, configured, sou
 from lotor.cli.show import show_forecast, show_table
 from lotor.cli.simulate import forecast_of
 from lotor.core.errors import InputError
-from lotor.core.options import options_of, to_number
+from lotor.core.options import options_of
 from lotor.core.wording import counted
-from lotor.environments.base import Environment
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import ReportTable
 from lotor.studies.plan import SECONDS, Planned, plan
@@ -49,10 +49,7 @@ def seconds_number(text: str) -> float:
 
 
 def _duration(text: str, bare: str, wanted: str) -> float:
-    try:
-        value = to_number(bare)
-    except InputError:
-        value = -1.0
+    value = number(bare)
     if not 0 <= value < inf:
         raise typer.BadParameter(f"{text!r} is no time: give {wanted}")
     return value
@@ -91,8 +88,12 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         options: Mapping[str, Any],
     ) -> None:
         protocol, environment, n = configured(kind, policy, arms, budget, options)
+        lasts = _rehearsal_seconds(protocol, rtt, seconds)
         forecast = forecast_of(protocol, environment, n)
-        planned = _rehearsed(protocol, environment, n, rtt, seconds)
+        planned = None
+        if lasts > 0:
+            with busy("rehearsing the run on this machine"):
+                planned = plan(protocol, environment, budget=n, rtt=rtt or 0.0, seconds=lasts)
         if as_json:
             chosen = {"protocol": protocol.name, "form": protocol.form}
             rehearsal = {} if planned is None else {"rehearsal": asdict(planned)}
@@ -110,13 +111,8 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     return command(body, own, foreign_options(source_options, "plan"), text)
 
 
-def _rehearsed(
-    protocol: SecureProtocol,
-    environment: Environment,
-    budget: int,
-    rtt: float | None,
-    seconds: float | None,
-) -> Planned | None:
+def _rehearsal_seconds(protocol: SecureProtocol, rtt: float | None, seconds: float | None) -> float:
+    """How long to rehearse; 0 for not at all."""
     if seconds is None:
         seconds = 0.0 if protocol.in_form().takes_long else SECONDS
     if seconds == 0 and rtt is not None:
@@ -124,10 +120,7 @@ def _rehearsed(
             "--rtt tells how long a run takes by rehearsing it, and nothing is rehearsed here: "
             "give --seconds, such as 60s where a round takes seconds, or leave --rtt out"
         )
-    if seconds == 0:
-        return None
-    with busy("rehearsing the run on this machine"):
-        return plan(protocol, environment, budget=budget, rtt=rtt or 0.0, seconds=seconds)
+    return seconds
 
 
 def _tables(planned: Planned) -> Sequence[ReportTable]:

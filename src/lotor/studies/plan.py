@@ -107,7 +107,7 @@ def plan(
 
 def _check(protocol: SecureProtocol, environment: Environment) -> None:
     if not isinstance(protocol, SecureProtocol):
-        raise InputError(f"plan takes a protocol such as Samba(UCB()), not {protocol!r}")
+        raise InputError(f"plan takes a secure protocol, as `run` does, not {protocol!r}")
     if isinstance(environment, CallbackArms):
         raise InputError(
             "a rehearsal would ask the functions of these CallbackArms for rewards: plan with as "

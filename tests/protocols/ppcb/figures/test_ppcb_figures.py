@@ -66,6 +66,7 @@ def earned(labels: Mapping[str, Label], reward: float, *, rounds: int = 100) -> 
     )
 
 
+@pytest.mark.long
 def test_the_less_is_explored_the_more_is_earned() -> None:
     """Of the quick size's runs, some; and the secure protocol's rewards are those of plain."""
     figure = PPCBReward()
