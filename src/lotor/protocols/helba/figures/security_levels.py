@@ -117,7 +117,7 @@ class HelbaSecurityLevels(Figure):
                     markevery=(i % 3, 3),
                     label=text,
                 )
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, 1.1 * axes.get_ylim()[1])
             instances = number(rows[0]["instances"])
             axes.set(xlabel="rounds", ylabel=f"regret, mean of {instances:.0f}", title=self.title)
             axes.legend()

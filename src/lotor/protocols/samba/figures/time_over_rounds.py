@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from lotor.core.frames import Columns, number, rows_of, values_of
-from lotor.core.plotting import new_figure, plotting
+from lotor.core.plotting import new_figure, number_log_axis, plotting
 from lotor.protocols.cell import AnyCell, Outcome
 from lotor.protocols.figure import DataFiles, Figure, Size, mean_rows
 from lotor.protocols.samba.figures.setting import (
@@ -88,6 +88,7 @@ class SambaTimeOverRounds(Figure):
             draw_lines(axes, table, data, "N", "cpu_seconds")
             add_form_legend(axes)
             axes.set_xscale("log")
+            number_log_axis(axes.xaxis)
             axes.set_yscale("log")
             k = number(table["K"][0])
             axes.set(title=f"{data}, K = {k:.0f}", xlabel="N", ylabel="CPU seconds of a run")
