@@ -153,11 +153,12 @@ class HelbaRegret(Figure):
 
 
 def _regret_said(name: str, row: Mapping[str, Cell]) -> str:
-    instances = counted(round(number(row["instances"])), "instance")
-    updates = row["updates"]
+    count, updates = round(number(row["instances"])), row["updates"]
+    # One instance alone has no spread.
+    error = f" ± {number(row['standard error']):.2f}" if count > 1 else ""
     return (
-        f"Regret after {number(row['round']):.0f} rounds, {instances}: {name} "
-        f"{number(row['regret']):.2f} ± {number(row['standard error']):.2f}"
+        f"Regret after {number(row['round']):.0f} rounds, {counted(count, 'instance')}: {name} "
+        f"{number(row['regret']):.2f}{error}"
         f"{'' if updates is None else f', {number(updates):.1f} estimates'}."
     )
 
