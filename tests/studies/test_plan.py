@@ -124,10 +124,9 @@ def test_processor_time_is_that_of_the_parties() -> None:
     planned = plan(*CASES["ppcb/dealt"], budget=300, rounds=100)
     assert set(planned.cpu_seconds) == set(planned.bytes_sent)
     assert all(seconds >= 0 for seconds in planned.cpu_seconds.values())
-
-
-def test_secrets_draws_and_data_are_not_in_a_plan() -> None:
-    assert "0.9" not in repr(plan(lotor.Samba(), ARMS, budget=20))
+    # These two servers and their dealer do nearly all of the work.
+    servers = sum(planned.cpu_seconds[name] for name in ("server-0", "server-1", "dealer"))
+    assert servers > sum(planned.cpu_seconds.values()) / 2
 
 
 def test_nobodys_data_is_asked() -> None:

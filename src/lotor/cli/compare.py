@@ -81,8 +81,8 @@ PointsOption = Annotated[
     int, typer.Option(parser=whole_number, help="How many points a curve has.")
 ]
 _TEXT = (
-    "Compare policies and protocols over many seeds: means, bands and costs. Runs of one seed see "
-    "the same rewards, whatever runs."
+    "Compare policies and protocols over many seeds: means, bands and costs. In simulations, runs "
+    "of one seed see the same rewards, whatever runs."
 )
 
 

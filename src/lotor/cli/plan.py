@@ -23,7 +23,6 @@ from lotor.cli.show import show_forecast, show_table
 from lotor.cli.simulate import forecast_of
 from lotor.core.errors import InputError
 from lotor.core.options import options_of
-from lotor.core.wording import counted
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.report import ReportTable
 from lotor.studies.plan import SECONDS, Planned, plan
@@ -127,7 +126,7 @@ def _tables(planned: Planned) -> Sequence[ReportTable]:
     about = "" if planned.exact else "about "
     cores = sum(planned.cpu_seconds.values())
     run = [
-        ("rehearsed", f"{planned.rehearsed:,} of {counted(planned.budget, 'round')}"),
+        ("rehearsed", f"{planned.rehearsed:,} of {planned.budget:,} rounds"),
         ("round trips one after another", f"{about}{planned.round_trips:,.0f}"),
         (
             f"time, {planned.rtt / MILLISECOND:g} ms a round trip",

@@ -107,7 +107,9 @@ def plan(
 
 def _check(protocol: SecureProtocol, environment: Environment) -> None:
     if not isinstance(protocol, SecureProtocol):
-        raise InputError(f"plan takes a secure protocol, as `run` does, not {protocol!r}")
+        raise InputError(
+            f"plan takes a secure protocol, whose parties send messages, not {protocol!r}"
+        )
     if isinstance(environment, CallbackArms):
         raise InputError(
             "a rehearsal would ask the functions of these CallbackArms for rewards: plan with as "
@@ -177,11 +179,11 @@ def _repeated(
         shorter = [rehearse(protocol, environment, size) for size in sizes]
     except InputError:  # an option that such a short run cannot have
         return None
-    after = [_after(one) for one in shorter]
+    after = [_bytes_after(one) for one in shorter]
     flights = [one.end.flights for one in shorter]
     grows, grew = _difference(after[2], after[1]), _difference(after[1], after[0])
     steady = grows == grew and flights[2] - flights[1] == flights[1] - flights[0]
-    if not steady or not _later(rehearsal) <= _later(shorter[2]):
+    if not steady or not _kinds_after(rehearsal) <= _kinds_after(shorter[2]):
         return None
     times = (budget - sizes[2]) // period
     # The set-up is that of the run itself: it names the budget, which may have more digits.
@@ -191,12 +193,12 @@ def _repeated(
     return _Counted(found, flights[2] + times * (flights[2] - flights[1]))
 
 
-def _after(rehearsal: Rehearsal) -> Counter[str]:
+def _bytes_after(rehearsal: Rehearsal) -> Counter[str]:
     """The bytes after the first round."""
     return _difference(bytes_of(rehearsal.end.sent), bytes_of(rehearsal.start.sent))
 
 
-def _later(rehearsal: Rehearsal) -> set[MessageKind]:
+def _kinds_after(rehearsal: Rehearsal) -> set[MessageKind]:
     """The kinds of messages after the first round."""
     before = rehearsal.start.sent
     return {kind for kind, count in rehearsal.end.sent.items() if count > before[kind]}

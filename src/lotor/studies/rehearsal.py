@@ -139,7 +139,7 @@ class Rehearsal:
 
     @property
     def steady(self) -> tuple[Mark, Mark]:
-        """Two marks as far apart as can be; in what lies before, things are made ahead."""
+        """A mark near the middle and the last one: a run goes on as it did between them."""
         first = self.marks[1] if len(self.marks) > 2 else self.start
         last = self.marks[-1] if self.marks and self.marks[-1].rounds > first.rounds else self.end
         middle = (one for one in self.marks if 2 * one.rounds >= last.rounds)
