@@ -123,6 +123,25 @@ def test_closing_forgets_the_pool_and_ends_the_thread(key: PrivateKey) -> None:
         randomisers.take()
 
 
+def test_the_thread_that_fills_may_close_the_pool(
+    key: PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a party that was dropped is collected in it."""
+    closed = threading.Event()
+    make = Randomisers._make
+
+    def closing(self: Randomisers) -> object:
+        self.close()
+        closed.set()
+        return make(self)
+
+    monkeypatch.setattr(Randomisers, "_make", closing)
+    source = Randomisers(key.public, uses=8, depth=4)
+    assert closed.wait(60)
+    source.wait()
+    assert source._closed
+
+
 def test_without_depth_there_is_no_thread(key: PrivateKey) -> None:
     before = set(threading.enumerate())
     randomisers = Randomisers(key.public, 300)

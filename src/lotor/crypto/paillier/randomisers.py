@@ -130,7 +130,8 @@ class Randomisers:
 
     def wait(self) -> None:
         """Wait until nothing is being filled."""
-        if self._thread is not None:
+        # A party that was dropped may be collected, and close this, in the thread that fills.
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
     def close(self) -> None:
