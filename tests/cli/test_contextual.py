@@ -156,7 +156,10 @@ def test_sources_of_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         ([*PLAIN, "--delta", "0.1"], "--delta needs --privacy-budget"),
         ([*PLAIN, "--slot-bits", "64"], "for the policies of `lotor run linucb-ds`"),
         ([*PLAIN, "--arms", "0.9,0.1"], "does not name contexts"),
-        (["plain", "--delay", "2"], "--policy ucb: it is for the policies of `lotor run ppcb`"),
+        (
+            ["plain", "--policy", "linucb", "--delay", "2"],
+            "it is for the policies of `lotor run ppcb` and `lotor run samba`",
+        ),
         (["samba", "--bits", "20"], "--bits belongs to `lotor run ppcb`"),
         (["linucb-ds", "--privacy-budget", "2"], "--privacy-budget belongs to `lotor run ppcb`"),
     ],

@@ -306,6 +306,9 @@ VALUES: dict[str, Sequence[OptionValue]] = {
     "rms_length": [1 / 3, 1.0],
     "context_bits": [8, 10, 24],
     "reward_bits": [1, 8],
+    "outstanding": [1, 40],
+    "batch": [1, 8],
+    "settle": ["90d", "1.5h"],
 }
 
 

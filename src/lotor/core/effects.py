@@ -2,11 +2,12 @@
 
     bits = yield Receive("controller", PullingBits)
 
-`Receive` hands back the message, `Pull` the reward (if any) and `Observe` features, the others
-nothing.
+`Receive` hands back the message, `Pull` the reward (if any), `Observe` features and `Collect`
+outcomes, the others nothing.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
+from itertools import takewhile
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -82,6 +83,48 @@ class Pull(msgspec.Struct, frozen=True):
     masked: bool = False
 
 
+class Issue(msgspec.Struct, frozen=True):
+    """Let a decision be carried out here without waiting for its reward; see `Collect`.
+
+    None: nothing is decided here in this round. That must look the same from outside.
+    """
+
+    decision: Decision | None
+
+
+class KnownOutcome(msgspec.Struct, frozen=True, array_like=True):
+    """What a decision of a round has paid; None if nobody will ever know."""
+
+    round: int
+    reward: float | None
+
+    def __repr__(self) -> str:
+        return f"<KnownOutcome of round {self.round}>"
+
+
+class Collect(msgspec.Struct, frozen=True):
+    """Ask, before round `t`, for the outcomes of issued decisions that have come since last time.
+
+    `waiting` are the decisions without an outcome, by round. Those of round `due` and earlier are
+    waited for; the `last` time all are, for so many seconds (`within`; None: for ever), and what
+    has not come by then never counts. Outcomes are handed back in the order of their rounds. Which
+    ones they are is on the disk before the party goes on, also where there are none: what leaves
+    next depends on it, and nobody must see that something came.
+    """
+
+    waiting: Mapping[int, Decision]
+    t: int
+    due: int = 0
+    last: bool = False
+    within: float | None = None
+
+    @property
+    def awaited(self) -> tuple[Decision, ...]:
+        """The decisions whose outcomes are waited for; rounds are in their order."""
+        found = takewhile(lambda t: self.last or t <= self.due, self.waiting)
+        return tuple(self.waiting[t] for t in found)
+
+
 class Act(msgspec.Struct, frozen=True):
     """Carry out a decision here; its reward goes to another party, which pulls it as hidden."""
 
@@ -133,7 +176,9 @@ class Checkpoint(msgspec.Struct, frozen=True):
     durable: bool = False
 
 
-Effect: TypeAlias = Send | Receive | Pull | Act | Observe | Once | Decided | Checkpoint
+Effect: TypeAlias = (
+    Send | Receive | Pull | Issue | Collect | Act | Observe | Once | Decided | Checkpoint
+)
 
 # The value sent in depends on the effect that was yielded; Python's types cannot express that.
 Steps: TypeAlias = Generator[Effect, Any, T]

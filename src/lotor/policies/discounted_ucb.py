@@ -68,7 +68,12 @@ class DiscountedUCB(Policy):
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
         arms.add(i, reward)
         own = arms.own
-        left = self.gamma ** (draw.t - own["last"].item(i))
+        behind = own["last"].item(i) - draw.t
+        if behind > 0:  # it comes after the outcome of a later round, and has faded since its own
+            own["weight"][i] += self.gamma**behind
+            own["paid"][i] += self.gamma**behind * reward / REWARD_ONE
+            return
+        left = self.gamma ** (-behind)
         own["weight"][i] = own["weight"].item(i) * left + 1.0
         own["paid"][i] = own["paid"].item(i) * left + reward / REWARD_ONE
         own["last"][i] = draw.t

@@ -69,5 +69,7 @@ class SlidingWindowUCB(Policy):
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
         arms.add(i, reward)
         place = i * self.tau + draw.t % self.tau
+        if arms.own["round"][place] > draw.t:  # it comes late, and is out of every window
+            return
         arms.own["paid"][place] = reward
         arms.own["round"][place] = draw.t

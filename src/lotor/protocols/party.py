@@ -31,6 +31,9 @@ class Party(ABC):
     best: BestArm | None = None
     """The best arm, once it has ended, where its policy looks for it."""
 
+    outcomes: int | None = None
+    """How many outcomes its total counts, once it has ended, where some may be missing."""
+
     @abstractmethod
     def steps(self) -> Steps[object]:
         """All that the party does, as effects; the return value is its own output."""

@@ -60,6 +60,10 @@ class Protocol(ABC):
         """
         return None
 
+    def delays(self, run: Run) -> Callable[[int], int]:  # noqa: ARG002
+        """How many rounds late the outcome of each round is in a simulation."""
+        return lambda _t: 0
+
     def privacy(self, run: Run) -> Mapping[str, float | int | str | None] | None:  # noqa: ARG002
         """What the arms of a run tell, where the protocol accounts for it."""
         return None

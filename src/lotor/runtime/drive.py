@@ -9,9 +9,11 @@ from typing import Final
 from lotor.core.effects import (
     HIDDEN,
     Act,
+    Collect,
     Decided,
     Decision,
     Effect,
+    Issue,
     Message,
     Observe,
     Pull,
@@ -21,6 +23,7 @@ from lotor.core.effects import (
 from lotor.core.errors import InputError, LotorError, ProtocolError, StalledError
 from lotor.core.views import Exchange
 from lotor.protocols.party import Party
+from lotor.runtime.late_outcomes import LateOutcomes
 from lotor.runtime.recorder import Recorder
 from lotor.runtime.wire import decode, encode
 from lotor.transport.base import Transport
@@ -58,9 +61,10 @@ def drive(
     recorder: Recorder | None = None,
     watch: Callable[[Decision], None] = lambda _: None,
     observe: Callable[[Observe], tuple[float, ...]] = no_features,
+    late: LateOutcomes | None = None,
 ) -> dict[str, Seat]:
     """Run every party to its end and say what each returned and cost."""
-    return drive_until((), parties, transport, pull, recorder, watch, observe)[0]
+    return drive_until((), parties, transport, pull, recorder, watch, observe, late)[0]
 
 
 def drive_until(
@@ -71,12 +75,14 @@ def drive_until(
     recorder: Recorder | None = None,
     watch: Callable[[Decision], None] = lambda _: None,
     observe: Callable[[Observe], tuple[float, ...]] = no_features,
+    late: LateOutcomes | None = None,
 ) -> tuple[dict[str, Seat], BaseException | None]:
     """The same, but an exception of `ends` ends the run where it is; which one it was comes back.
 
     Parties then have no output.
     """
-    return _Loop(parties, transport, pull, recorder, watch, observe).run(ends)
+    loop = _Loop(parties, transport, pull, recorder, watch, observe, late or LateOutcomes())
+    return loop.run(ends)
 
 
 class _Loop:
@@ -88,7 +94,9 @@ class _Loop:
         recorder: Recorder | None,
         watch: Callable[[Decision], None],
         observe: Callable[[Observe], tuple[float, ...]],
+        late: LateOutcomes,
     ) -> None:
+        self._late = late
         self._watch = watch
         self._observe = observe
         self._rewards: dict[str, float] = {}
@@ -163,9 +171,13 @@ class _Loop:
         """What the world is asked for, and nothing for the rest; _NOT_YET when it must wait."""
         if type(effect) is Pull and effect.decision is not None:
             return self._reward(seat, effect.decision)
-        if type(effect) is Observe:
+        if type(effect) is Issue:
+            self._issue(seat, effect.decision)
+        elif type(effect) is Collect:
+            return self._late.collect(seat.name, effect)
+        elif type(effect) is Observe:
             return self._features(seat, effect)
-        if type(effect) is Act:
+        elif type(effect) is Act:
             self._act(seat, effect.decision)
         elif type(effect) is Decided:
             self._watch(effect.decision)
@@ -188,6 +200,15 @@ class _Loop:
         reward = self._pull(decision)
         seat.seconds -= perf_counter() - asked
         return reward
+
+    def _issue(self, seat: Seat, decision: Decision | None) -> None:
+        """Its reward is drawn now, and handed out when it is due."""
+        if decision is None:
+            return
+        reward = self._ask(seat, decision)
+        self._late.issued(seat.name, decision, reward)
+        if self._recorder is not None:
+            self._recorder.pulls.append((seat.name, decision, reward))
 
     def _act(self, seat: Seat, decision: Decision) -> None:
         """Keep the reward for the party that pulls the decision as hidden, once."""

@@ -21,6 +21,7 @@ from lotor.protocols.plain import Plain, agent_of
 from lotor.protocols.protocol import Protocol
 from lotor.runtime.drive import drive_until
 from lotor.runtime.interruption import Interruption
+from lotor.runtime.late_outcomes import LateOutcomes
 from lotor.runtime.pull_log import OnRound, Progress, PullLog, RunStopped
 from lotor.runtime.pulls import Puller, features
 from lotor.runtime.recorder import Recorder
@@ -98,6 +99,7 @@ def run(
                 recorder,
                 log.watch,
                 bind(features, environment),
+                LateOutcomes(chosen.delays(plan)),
             )
     finally:
         puller.close()

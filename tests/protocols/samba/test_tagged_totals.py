@@ -42,13 +42,13 @@ def sums(parts: list[tuple[int, int]]) -> tuple[TaggedShare, TaggedShare, int]:
 @given(st.lists(owners(), min_size=1, max_size=6))
 def test_the_total_is_the_sum_of_all_owners(parts: list[tuple[int, int]]) -> None:
     first, second, n = sums(parts)
-    assert total(first, second, ALPHA, n) == sum(s for s, _ in parts)
+    assert total(first, second, ALPHA, n) == (sum(s for s, _ in parts), n)
 
 
 def test_the_largest_total_fits() -> None:
     s = MAXIMAL_BUDGET * REWARD_ONE
     first, second, _ = sums([(s, MAXIMAL_BUDGET)])
-    assert total(first, second, ALPHA, MAXIMAL_BUDGET) == s
+    assert total(first, second, ALPHA, MAXIMAL_BUDGET) == (s, MAXIMAL_BUDGET)
 
 
 @given(shares, st.booleans())

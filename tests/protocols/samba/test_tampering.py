@@ -173,7 +173,7 @@ def test_a_bit_copied_to_another_arm_of_one_owner_is_noticed() -> None:
         """Sends an owner the bit of its first arm for its second one, too."""
 
         def send(self, sender: str, to: str, payload: bytes) -> None:
-            if msgspec.msgpack.decode(payload)[0] == "samba/2/pulling-bits":
+            if msgspec.msgpack.decode(payload)[0] == "samba/3/pulling-bits":
                 message = msgspec.msgpack.decode(payload, type=messages.PullingBits)
                 first = message.sealed[:SEALED_BIT]
                 payload = msgspec.msgpack.encode(messages.PullingBits(message.place, first * 2))
@@ -196,7 +196,7 @@ def test_keys_are_sealed_to_owners_only(maker: str) -> None:
         run: str
 
         def send(self, sender: str, to: str, payload: bytes) -> None:
-            if to == maker and msgspec.msgpack.decode(payload)[0] == "samba/2/offers":
+            if to == maker and msgspec.msgpack.decode(payload)[0] == "samba/3/offers":
                 signature = self.identity.sign(
                     own.public, run=self.run, purpose="sealing key", recipient=maker
                 )

@@ -450,7 +450,7 @@ def with_members(journal: Journal, kits: dict[str, Path], note: str = "") -> str
     run, seats = "3f2a" * 8, {"controller": "cloud", "customer": "acme"}
     members = {seat: Kit(kits[name]).certificate.to_der() for seat, name in seats.items()}
     signed = Announcement(
-        *(run, "samba", "paper", "samba/2", VERSION, (), 1.0, members, b"")
+        *(run, "samba", "paper", "samba/3", VERSION, (), 1.0, members, b"")
     ).to_bytes()
     journal.add(RunRow(run, signed, b"", "lyon", RUNNING, note, 1.0, 1.0, VERSION), b"snapshot")
     return run

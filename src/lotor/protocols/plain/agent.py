@@ -68,6 +68,15 @@ class Agent(Party, Generic[P]):
         return None
 
     @classmethod
+    def delays(
+        cls,
+        settings: Mapping[str, object],  # noqa: ARG003
+        run: Run,  # noqa: ARG003
+    ) -> Callable[[int], int]:
+        """How many rounds late the outcome of each round is."""
+        return lambda _t: 0
+
+    @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:
         """Refuse settings that no run can have."""
 

@@ -1,20 +1,28 @@
 """A policy with no cryptography: SAMBA's Figure 3, one agent that holds all arms."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, cast
 
 import numpy as np
 
 from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
-from lotor.core.effects import Decision, Pull, Steps
+from lotor.core.effects import Decision, Steps
 from lotor.core.fixed_point import Floats, Scores, to_scores
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_iterations
+from lotor.protocols.delays import NO_DELAY, checked_delay, delays
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
 from lotor.protocols.plain.learner import NO_CONTEXT, Learner
+from lotor.protocols.pulls import (
+    LatePulls,
+    Pulls,
+    PullsAtOnce,
+    check_outcome_rules,
+    outcome_rules,
+)
 
 
 class BanditLearner(Learner):
@@ -23,10 +31,9 @@ class BanditLearner(Learner):
     def __init__(self, policy: Policy, run: Run) -> None:
         check_iterations(policy)
         self._policy = policy
-        self._draws = Draws(
-            Prf(run.draw_key("owner"), range(run.k)), Prf(run.draw_key("coin"), [0])
-        )
+        self._draws = _draws(run)
         self.states = ArmStates(run.k, run.k)
+        self.to_score: Callable[[], ArmStates] = lambda: self.states
         self._unpulled = list(range(run.k))
         self._maximum = policy.selects_maximum
         self._observes = policy.observes
@@ -41,16 +48,20 @@ class BanditLearner(Learner):
         winner = 0
         for l in range(1, policy.iterations + 1):
             draws.at(t, l)
-            winner = self._select(to_scores(policy.score(arms, t, l, draws)), t, l)
+            winner = self._select(to_scores(policy.score(self.to_score(), t, l, draws)), t, l)
             if self._observes:
                 policy.observe(arms, t, l, np.arange(len(arms)) == winner)
         return winner
 
     def learn(self, t: int, arm: int, reward: int, x: Floats = NO_CONTEXT) -> None:
         del x
+        self.pulled(arm)
+        self._policy.learn(self.states, arm, reward, self._draws.at(t, 0))
+
+    def pulled(self, arm: int) -> None:
+        """An arm need not be pulled to begin with any more."""
         if self._unpulled and arm in self._unpulled:
             self._unpulled.remove(arm)
-        self._policy.learn(self.states, arm, reward, self._draws.at(t, 0))
 
     def found(self) -> BestArm | None:
         return self._policy.found(self.states) if self._looks else None
@@ -69,31 +80,73 @@ class BanditLearner(Learner):
         return winner
 
 
+def _draws(run: Run) -> Draws:
+    return Draws(Prf(run.draw_key("owner"), range(run.k)), Prf(run.draw_key("coin"), [0]))
+
+
 class BanditAgent(Agent[Policy]):
-    """The learning agent of Figure 3."""
+    """The learning agent of Figure 3.
+
+    `outstanding`, `batch` and `delay` are those of the secure protocol (see `Samba`).
+    """
 
     family: ClassVar[type] = Policy
     arms: ClassVar[type] = BanditSource
     sees: ClassVar[str] = "what each arm has paid"
+    settings: ClassVar[Mapping[str, object]] = {
+        "outstanding": None,
+        "batch": 1,
+        "delay": NO_DELAY,
+    }
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
-        del settings  # this family has none
         self._run = run
         self._learner = BanditLearner(policy, run)
+        self._pulls = self._pulls_of(policy, settings)
+        self._learner.to_score = self._pulls.to_score
+
+    def _pulls_of(self, policy: Policy, settings: Mapping[str, object]) -> Pulls:
+        run, arms = self._run, self._learner.states
+        rules = outcome_rules(run.k, run.budget, *_late(settings))
+        if rules.at_once:
+            return PullsAtOnce(policy, arms, run.scale, 0, _draws(run))
+        return LatePulls(policy, arms, run.scale, 0, _draws(run), rules, {})
+
+    @classmethod
+    def check(cls, settings: Mapping[str, object]) -> None:
+        outstanding, batch, delay = _late(settings)
+        check_outcome_rules(outstanding, batch)
+        checked_delay(delay)
+
+    @classmethod
+    def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
+        changed = {name: one for name, one in settings.items() if one != cls.settings[name]}
+        return super().recorded(changed)
+
+    @classmethod
+    def delays(cls, settings: Mapping[str, object], run: Run) -> Callable[[int], int]:
+        return delays(_late(settings)[2], run)
 
     def steps(self) -> Steps[float]:
-        run, learner = self._run, self._learner
-        to_fixed = run.scale.to_fixed
+        run, learner, pulls = self._run, self._learner, self._pulls
         for t in range(1, run.budget + 1):
+            yield from pulls.arrived(t)
             arm = learner.choose(t)
-            reward = yield Pull(Decision.named(run.id, t, arm))
-            learner.learn(t, arm, to_fixed(reward))
+            learner.pulled(arm)
+            yield from pulls.pull(Decision.named(run.id, t, arm))
             self.best = learner.found()
             if self.best is not None and self.best.sure:
                 break
+        yield from pulls.settle(run.budget + 1)
         return run.scale.total(int(learner.states.s.sum()), int(learner.states.n.sum()))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:
         del d
         return BanditLearner(policy, run)
+
+
+def _late(settings: Mapping[str, object]) -> tuple[int | None, int, str]:
+    """The settings for outcomes that come late: outstanding, batch and delay."""
+    outstanding, batch = settings["outstanding"], settings["batch"]
+    return cast("int | None", outstanding), cast("int", batch), str(settings["delay"])

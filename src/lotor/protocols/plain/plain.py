@@ -59,5 +59,8 @@ class Plain(Protocol):
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
         return self.agent.decided_reward(run)
 
+    def delays(self, run: Run) -> Callable[[int], int]:
+        return self.agent.delays(self.settings, run)
+
     def parties(self, run: Run) -> Mapping[str, Party]:
         return {"agent": self.agent(self.policy, run, self.settings)}

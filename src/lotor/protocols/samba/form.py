@@ -45,6 +45,7 @@ class SambaForm(Form[Samba], Generic[T]):
     ) -> T:
         """The terms of an order, with what this form adds to them."""
         scale = _common_scale(owners)
+        rules = protocol.rules(sum(owner.contribution.arms for owner in owners), budget)
         terms = self.terms_kind(
             run=run,
             budget=budget,
@@ -53,6 +54,9 @@ class SambaForm(Form[Samba], Generic[T]):
             iterations=protocol.policy.iterations,
             low=scale.low,
             high=scale.high,
+            outstanding=rules.outstanding,
+            together=rules.together,
+            settle=rules.settle,
             **more,
         )
         try:

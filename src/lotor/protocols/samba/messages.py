@@ -6,7 +6,7 @@ their maker.
 
 from lotor.core.effects import Message
 
-WIRE = "samba/2/"
+WIRE = "samba/3/"
 """A form that uses these messages must raise its own wire version when this one rises."""
 
 

@@ -2,12 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
+import msgspec
 import numpy as np
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.effects import Checkpoint, Decision, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, whole_scores
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
@@ -15,6 +17,7 @@ from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
 from lotor.protocols.party import Party
+from lotor.protocols.pulls import LatePulls, Pulls, PullsAtOnce
 from lotor.protocols.samba.keys import KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaSealedKey, SambaSetup
@@ -27,12 +30,13 @@ T = TypeVar("T", bound=SambaTerms)
 
 class SambaOwnerMemory(SambaMemory, kw_only=True):
     """`own_key` (ties, samples) is this owner's alone; `coin_key` is the owners', made by the first
-    of them."""
+    of them. `waiting` are the decisions without an outcome: round and arm."""
 
     sealing_key: bytes
     own_key: bytes
     coin_key: bytes
     arms: ArmSnapshot | None = None
+    waiting: dict[int, int] = msgspec.field(default_factory=dict)
 
 
 M = TypeVar("M", bound=SambaOwnerMemory)
@@ -111,14 +115,18 @@ class SambaOwner(Party, Generic[T, M]):
         if memory.terms is None or memory.arms is None:
             yield Checkpoint(memory.dump)
             terms = yield from self._setup()
-            memory.terms, memory.arms = terms, (yield from self._first_pulls(terms))
-            memory.t = terms.k + 1
+            self._begin(terms)
+            pulls = self._pulls(terms, ArmStates(self._held, terms.k))
+            yield from self._first_pulls(terms, pulls)
+            memory.terms, memory.t = terms, terms.k + 1
             memory.sealing_key = b""  # done its work
-        terms = self._restored_terms()
-        arms = ArmStates.restore(memory.arms)
-        self._begin(terms)
-        yield from self._core(terms, arms)
-        yield from self._cumulative_reward(terms, arms)
+        else:
+            terms = self._restored_terms()
+            self._begin(terms)
+            pulls = self._pulls(terms, ArmStates.restore(memory.arms))
+        yield from self._core(terms, pulls)
+        yield from self._settle(terms, pulls)
+        yield from self._cumulative_reward(terms, pulls.arms)
 
     def _restored_terms(self) -> T:
         terms = self._memory.terms
@@ -159,51 +167,65 @@ class SambaOwner(Party, Generic[T, M]):
         yield Send("controller", sealed)
         return keys
 
-    def _draws(self, terms: T) -> tuple[Draws, range]:
-        """This owner's draws, and the numbers that its arms have in the run."""
+    def _indices(self, terms: T) -> range:
+        """The numbers that this owner's arms have in the run."""
         own = terms.arms()[self._name]
-        indices = range(own.start, own.stop)
-        memory = self._memory
-        draws = Draws(
-            Prf(memory.own_key, indices, ahead=ROUNDS_AHEAD),
-            Prf(memory.coin_key, ahead=ROUNDS_AHEAD),
-        )
-        return draws, indices
+        return range(own.start, own.stop)
 
-    def _first_pulls(self, terms: T) -> Steps[ArmSnapshot]:
+    def _draws(self, terms: T, *, ahead: int) -> Draws:
+        memory = self._memory
+        return Draws(
+            Prf(memory.own_key, self._indices(terms), ahead=ahead),
+            Prf(memory.coin_key, ahead=ahead),
+        )
+
+    def _pulls(self, terms: T, arms: ArmStates) -> Pulls:
+        """How this owner pulls its arms, of which it knows so much."""
+        run, first_arm, rules = terms.run, self._indices(terms).start, terms.rules
+        common = self._policy, arms, self._scale, first_arm
+        if rules.at_once:
+            draws = self._draws(terms, ahead=ROUNDS_AHEAD)
+            return PullsAtOnce(*common, draws, masked=self.masked)
+        waiting = {t: Decision.named(run, t, arm) for t, arm in self._memory.waiting.items()}
+        return LatePulls(*common, self._draws(terms, ahead=1), rules, waiting)
+
+    def _first_pulls(self, terms: T, pulls: Pulls) -> Steps[None]:
         """Pull each arm once."""
-        draws, indices = self._draws(terms)
-        arms = ArmStates(self._held, terms.k)
-        self._policy.start(arms)
-        for i, arm in enumerate(indices):
-            reward: float = yield Pull(Decision.named(terms.run, arm + 1, arm), self.masked)
-            self._policy.learn(arms, i, self._scale.to_fixed(reward), draws.at(arm + 1, 0))
-        return arms.snapshot()
+        self._policy.start(pulls.arms)
+        for arm in self._indices(terms):
+            t = arm + 1
+            yield from pulls.arrived(t)
+            yield from pulls.pull(Decision.named(terms.run, t, arm))
+
+    def _remembered(self, pulls: Pulls) -> bytes:
+        self._memory.arms = pulls.arms.snapshot()
+        self._memory.waiting = {t: one.arm for t, one in pulls.waiting.items()}
+        return self._snapshot()
 
     def _snapshot(self) -> bytes:
         return self._memory.dump()
 
-    def _core(self, terms: T, arms: ArmStates) -> Steps[None]:
+    def _core(self, terms: T, pulls: Pulls) -> Steps[None]:
         policy, memory = self._policy, self._memory
-        draws, indices = self._draws(terms)
-        to_fixed, observes = self._scale.to_fixed, policy.observes
-
-        def snapshot() -> bytes:
-            memory.arms = arms.snapshot()
-            return self._snapshot()
+        draws, indices = self._draws(terms, ahead=ROUNDS_AHEAD), self._indices(terms)
 
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
-            yield Checkpoint(snapshot, t)
+            yield Checkpoint(partial(self._remembered, pulls), t)
+            yield from pulls.arrived(t)
             for l in range(1, terms.iterations + 1):
                 draws.at(t, l)
-                scores = whole_scores(policy.score(arms, t, l, draws))
+                scores = whole_scores(policy.score(pulls.to_score(), t, l, draws))
                 selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
-                if observes:
-                    policy.observe(arms, t, l, np.arange(len(arms)) == selected)
-            if selected is None:
-                yield Pull(None)
-            else:
-                decision = Decision.named(terms.run, t, indices[selected])
-                reward: float = yield Pull(decision, self.masked)
-                policy.learn(arms, selected, to_fixed(reward), draws.at(t, 0))
+                if policy.observes:
+                    policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
+            chosen = None if selected is None else indices[selected]
+            decision = None if chosen is None else Decision.named(terms.run, t, chosen)
+            yield from pulls.pull(decision)
+
+    def _settle(self, terms: T, pulls: Pulls) -> Steps[None]:
+        """Wait for the outcomes that are missing; that may take months."""
+        self._memory.t = terms.budget + 1
+        snapshot = partial(self._remembered, pulls)
+        yield Checkpoint(snapshot, terms.budget, durable=not terms.rules.at_once)
+        yield from pulls.settle(terms.budget + 1)

@@ -1,16 +1,20 @@
 """SAMBA (Ciucanu, Lafourcade, Marcadet and Soare, 2022): federated bandits over secret arms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from lotor.core.durations import to_seconds
 from lotor.core.errors import InputError, PolicyError
 from lotor.core.options import option
 from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.environments.sources import ArmsSource, BanditSource
 from lotor.policies import UCB, Policy, check_genericity, check_iterations, to_text
+from lotor.protocols.delays import NO_DELAY, checked_delay, delays
+from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
+from lotor.protocols.pulls import OutcomeRules, check_outcome_rules, outcome_rules
 
 SELECTIONS = ("bits", "position")
 _FIGURES = "lotor.protocols.samba.figures"
@@ -26,6 +30,11 @@ class Samba(SecureProtocol):
     as in the paper (4K AES-GCM operations an iteration) or `"position"` (2K + 1 and one for each
     owner: docs/samba.md says what changes). `key_bits` is the size of the customer's Paillier key;
     `insecure_key_bits` allows a smaller one, for tests and teaching.
+
+    `outstanding` decisions may wait for their outcomes while others are made (1: each outcome is
+    waited for), and `batch` rounds are scored on the same outcomes. `settle` is how long the run
+    waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
+    late: a number, or a distribution such as "geometric:20".
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -81,6 +90,36 @@ class Samba(SecureProtocol):
         kw_only=True,
         metadata=option("How owners learn who is pulled, in the paper's form."),
     )
+    outstanding: int | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "How many decisions may wait for their outcomes while others are made.",
+            shown="as many as --batch; all with --delay",
+        ),
+    )
+    batch: int = field(
+        default=1,
+        kw_only=True,
+        metadata=option("How many rounds are scored on the same outcomes."),
+    )
+    settle: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "How long to wait for missing outcomes after the last round, e.g. 90d; what has not "
+            "come by then is not counted.",
+            shown="until all are there",
+        ),
+    )
+    delay: str = field(
+        default=NO_DELAY,
+        kw_only=True,
+        metadata=option(
+            "How many rounds late outcomes come: 5, 'uniform:0-10' or 'geometric:20'.",
+            ordered=False,
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -106,6 +145,10 @@ class Samba(SecureProtocol):
         if type(self.owners) is not int or self.owners < 1:
             raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
+        object.__setattr__(self, "delay", checked_delay(self.delay))
+        check_outcome_rules(self.outstanding, self.batch)
+        if self.settle is not None:
+            to_seconds("settle", self.settle)
         self.check_paper_options()
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
@@ -116,13 +159,28 @@ class Samba(SecureProtocol):
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
-        return Plain(self.policy)
+        late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
+        return Plain(self.policy, late)
+
+    def delays(self, run: Run) -> Callable[[int], int]:
+        return delays(self.delay, run)
+
+    def rules(self, k: int, budget: int) -> OutcomeRules:
+        """How many decisions of a run may wait for their outcomes, and when these are counted."""
+        seconds = None if self.settle is None else to_seconds("settle", self.settle)
+        return outcome_rules(k, budget, self.outstanding, self.batch, self.delay, settle=seconds)
 
     def options(self) -> Mapping[str, str | int]:
         chosen: dict[str, str | int] = {"policy": to_text(self.policy)}
         if self.form == "paper":
             chosen["key_bits"] = self.insecure_key_bits or self.key_bits
             chosen["selection"] = self.selection
+        if self.outstanding is not None:
+            chosen["outstanding"] = self.outstanding
+        if self.batch > 1:
+            chosen["batch"] = self.batch
+        if self.delay != NO_DELAY:
+            chosen["delay"] = self.delay
         return {**chosen, "owners": self.owners, "form": self.form}
 
     @property

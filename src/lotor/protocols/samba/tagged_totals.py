@@ -80,12 +80,16 @@ def added(shares: Iterable[TaggedShare]) -> TaggedShare:
     return TaggedShare(sum(numbers) % P, sum(tags) % P)
 
 
-def total(first: TaggedShare, second: TaggedShare, alpha: int, budget: int) -> int:
-    """The sum of all rewards, from both servers' sums; an altered one is refused.
+def total(
+    first: TaggedShare, second: TaggedShare, alpha: int, budget: int, *, complete: bool = True
+) -> tuple[int, int]:
+    """The sum of all rewards and their number, from both servers' sums; an altered one is refused.
+
+    Without `complete`, some outcomes may never have come.
 
     >>> alpha, mask = 12345, random_share()
     >>> total(mask, split(7, 2, alpha, mask), alpha, budget=2)
-    7
+    (7, 2)
     """
     _check_room(budget)
     w, tag = added((first, second))
@@ -96,12 +100,17 @@ def total(first: TaggedShare, second: TaggedShare, alpha: int, budget: int) -> i
             "together; start a new run, and ask their operators"
         )
     pulls, s = w >> _SUM_BITS, w & ((1 << _SUM_BITS) - 1)
-    if pulls != budget or s > pulls * REWARD_ONE:
+    if not counts(pulls, budget, complete=complete) or s > pulls * REWARD_ONE:
         raise ProtocolError(
             f"the total is worthless, since it does not count {budget} pulls: an owner miscounts, "
             "or forged it together with controller or comp, for its tag fits; start a new run"
         )
-    return s
+    return s, pulls
+
+
+def counts(pulls: int, budget: int, *, complete: bool) -> bool:
+    """Whether a total may count so many pulls."""
+    return pulls == budget if complete else pulls <= budget
 
 
 def _check_room(pulls: int) -> None:

@@ -5,17 +5,19 @@ from typing import TypeVar
 
 import msgspec
 
+from lotor.core.durations import LONGEST
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
 from lotor.policies import Policy, from_text, to_text
+from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
 
 
-class SambaTerms(msgspec.Struct, frozen=True):
+class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
-    Each form adds to them.
+    `outstanding`, `together` and `settle` are those of `OutcomeRules`. Each form adds to them.
     """
 
     run: str
@@ -25,6 +27,9 @@ class SambaTerms(msgspec.Struct, frozen=True):
     iterations: int
     low: float
     high: float
+    outstanding: int = 1
+    together: int = 1
+    settle: float | None = None
 
     @property
     def k(self) -> int:
@@ -37,6 +42,10 @@ class SambaTerms(msgspec.Struct, frozen=True):
     @property
     def scale(self) -> RewardScale:
         return RewardScale(self.low, self.high)
+
+    @property
+    def rules(self) -> OutcomeRules:
+        return OutcomeRules(self.k + 1, self.outstanding, self.together, self.settle)
 
     @property
     def turns(self) -> int:
@@ -78,6 +87,8 @@ class SambaTerms(msgspec.Struct, frozen=True):
             and min(self.owners.values()) >= 1
             and self.k <= self.budget <= MAXIMAL_BUDGET
             and self.iterations == policy.iterations
+            and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
+            and (self.settle is None or 0.0 < self.settle <= LONGEST)
         )
         if not fits:
             raise ProtocolError(

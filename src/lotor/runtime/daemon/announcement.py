@@ -127,12 +127,11 @@ def check(
     members = {
         seat: _certified(seat, der, trust, run) for seat, der in announcement.certificates.items()
     }
-    plan = _plan(announcement, form, protocols[announcement.protocol], who)
-    if trust is not None:
-        _check_code(announcement, code_of(protocols[announcement.protocol], form, plan), who)
-    _check_seats(run, plan, members, form)
     seat, identity = seated(members, key)
+    if form.opener not in members:
+        raise ProtocolError(f"run {run} was announced with other seats than were ordered")
     try:
+        # Before the order is read: whose it is must be known then.
         identity.verify(
             signed,
             signature,
@@ -143,6 +142,10 @@ def check(
         )
     except IntegrityError as error:
         raise ProtocolError(f"run {run} was not announced by its {form.opener}: {error}") from None
+    plan = _plan(announcement, form, protocols[announcement.protocol], who)
+    if trust is not None:
+        _check_code(announcement, code_of(protocols[announcement.protocol], form, plan), who)
+    _check_seats(run, plan, members, form)
     return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
 
 
@@ -262,7 +265,7 @@ def _certified(seat: str, der: bytes, trust: Trust | None, run: str) -> Certific
 def _check_seats(
     run: str, plan: RunPlan, members: Mapping[str, Certificate], form: AnyForm
 ) -> None:
-    if set(members) != set(plan.seats) or form.opener not in members:
+    if set(members) != set(plan.seats):
         raise ProtocolError(f"run {run} was announced with other seats than were ordered")
     for seat, role in plan.seats.items():
         subject = members[seat].subject

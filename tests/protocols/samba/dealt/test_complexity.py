@@ -12,7 +12,9 @@ FRAME = 15 << 20
 
 
 def terms(k: int, budget: int) -> SambaDealtTerms:
-    return SambaDealtTerms("", budget, {"owner": k}, "ucb", 1, 0.0, 1.0)
+    return SambaDealtTerms(
+        run="", budget=budget, owners={"owner": k}, policy="ucb", iterations=1, low=0.0, high=1.0
+    )
 
 
 @pytest.mark.parametrize("policy", [lotor.UCB(), lotor.Pursuit()], ids=str)

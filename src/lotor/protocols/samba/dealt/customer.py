@@ -52,8 +52,9 @@ class SambaDealtCustomer(Party):
 
         first = yield from self._sum_of(SEATS.first)  # step 7
         second = yield from self._sum_of(SEATS.second)
-        reward = total(first, second, alpha_from(tag_key), terms.budget)
-        return terms.scale.total(reward, terms.budget)
+        alpha, complete = alpha_from(tag_key), terms.rules.at_once
+        reward, self.outcomes = total(first, second, alpha, terms.budget, complete=complete)
+        return terms.scale.total(reward, self.outcomes)
 
     def _sum_of(self, server: str) -> Steps[TaggedShare]:
         message: DealtTotal = yield Receive(server, DealtTotal)

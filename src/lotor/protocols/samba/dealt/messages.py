@@ -6,7 +6,7 @@ and the keys of inputs, are in two_server/messages.py. A `place` counts turns: s
 
 from lotor.protocols.two_server.messages import PlacedShares, SentKey
 
-WIRE = "samba-dealt/1/"
+WIRE = "samba-dealt/2/"
 
 
 class DealtTieKey(SentKey, frozen=True, tag=WIRE + "tie-key"):

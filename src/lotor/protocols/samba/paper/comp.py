@@ -20,7 +20,7 @@ from lotor.protocols.samba.wire import place_of
 AES_KEY = "AES key"
 
 
-class SambaPaperCompMemory(SambaMemory, tag="samba/2/comp", kw_only=True):
+class SambaPaperCompMemory(SambaMemory, tag="samba/3/comp", kw_only=True):
     terms: SambaPaperTerms | None = None
     aes_key: bytes
     sealed: int = 0

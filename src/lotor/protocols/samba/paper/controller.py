@@ -35,7 +35,7 @@ from lotor.protocols.samba.terms import accepted_terms
 from lotor.protocols.samba.wire import place_of
 
 
-class SambaPaperControllerMemory(SambaMemory, tag="samba/2/controller", kw_only=True):
+class SambaPaperControllerMemory(SambaMemory, tag="samba/3/controller", kw_only=True):
     terms: SambaPaperTerms | None = None
     permutation_key: bytes
 

@@ -16,9 +16,10 @@ from lotor.protocols.samba.messages import SambaOrder
 from lotor.protocols.samba.paper.messages import SambaTotal
 from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.paper.totals import unpacked
+from lotor.protocols.samba.tagged_totals import counts
 
 
-class SambaPaperCustomerMemory(SambaMemory, tag="samba/2/customer", kw_only=True):
+class SambaPaperCustomerMemory(SambaMemory, tag="samba/3/customer", kw_only=True):
     """The terms that it orders, and the key that opens the answer."""
 
     terms: SambaPaperTerms | None = None
@@ -71,9 +72,11 @@ class SambaPaperCustomer(Party):
         ciphertext = ciphertext_from(reply.total, self._key.public, "controller")
         reward, pulls = unpacked(self._key.decrypt(ciphertext))
         self._decryptions += 1
-        if pulls != order.budget or reward > pulls * REWARD_ONE:
+        complete = order.rules.at_once
+        if not counts(pulls, order.budget, complete=complete) or reward > pulls * REWARD_ONE:
             raise ProtocolError(
                 f"the total counts {pulls} pulls instead of {order.budget}, so it is worthless: "
                 "messages were swapped or replaced on their way, or an owner miscounts"
             )
+        self.outcomes = pulls
         return order.scale.total(reward, pulls)

@@ -24,7 +24,7 @@ from lotor.protocols.samba.paper.wire import BIT_WIDTH, POSITION_WIDTH, Bindings
 from lotor.protocols.samba.wire import place_name, place_of
 
 
-class SambaPaperOwnerMemory(SambaOwnerMemory, tag="samba/2/owner", kw_only=True):
+class SambaPaperOwnerMemory(SambaOwnerMemory, tag="samba/3/owner", kw_only=True):
     """`mask_key` is the owners', made by the first of them; `aes_key` is the owners' and Comp's."""
 
     terms: SambaPaperTerms | None = None

@@ -33,8 +33,8 @@ class Bindings:
     """
 
     def __init__(self, run: str) -> None:
-        self._to_comp = b"lotor samba/2 to comp " + run.encode()
-        self._to_owner = b"lotor samba/2 to owner " + run.encode()
+        self._to_comp = b"lotor samba/3 to comp " + run.encode()
+        self._to_owner = b"lotor samba/3 to owner " + run.encode()
 
     def to_comp(self, place: bytes) -> bytes:
         return self._to_comp + place

@@ -81,5 +81,6 @@ class SambaSharedCustomer(Party):
         opened = self._ring.open(sealing, reply.comp, "comp", COMP_SUM)
         first = TaggedShare.from_bytes(reply.controller, "controller")
         second = TaggedShare.from_bytes(opened, "comp")
-        reward = total(first, second, alpha_from(self._memory.tag_key), order.budget)
-        return order.scale.total(reward, order.budget)
+        alpha, complete = alpha_from(self._memory.tag_key), order.rules.at_once
+        reward, self.outcomes = total(first, second, alpha, order.budget, complete=complete)
+        return order.scale.total(reward, self.outcomes)

@@ -7,7 +7,7 @@ steps 4, 5, 6 and 8 are in garbled/messages.py; docs/security/shared-argmax.md n
 from lotor.protocols.garbled.messages import GarbledMessage
 from lotor.protocols.samba.messages import SambaSealedKey
 
-WIRE = "samba-shared/2/"
+WIRE = "samba-shared/3/"
 
 
 class SharedTieKey(GarbledMessage, frozen=True, tag=WIRE + "tie-key"):
