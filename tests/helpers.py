@@ -17,6 +17,7 @@ from lotor.protocols.samba.paper.comp import SambaPaperComp
 from lotor.protocols.samba.paper.messages import PermutedScores
 from lotor.protocols.samba.paper.wire import Bindings
 from lotor.runtime.drive import Seat, drive
+from lotor.runtime.late_outcomes import LateOutcomes
 from lotor.runtime.pulls import features
 from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport, Transport
@@ -68,7 +69,8 @@ def run_openly(
         arms[decision.round - 1] = decision.arm
 
     observe = partial(features, environment)
-    seats = drive(parties, transport or MemoryTransport(), answer, recorder, note, observe)
+    late = LateOutcomes(protocol.delays(run))
+    seats = drive(parties, transport or MemoryTransport(), answer, recorder, note, observe, late)
     for _, decision, _ in recorder.pulls:
         note(decision)
     return Outcome(run, parties, seats, recorder, arms)

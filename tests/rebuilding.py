@@ -56,6 +56,7 @@ class RestartingRun:
         self._protocol = protocol
         self._every = every
         self.least_budget = protocol.least_budget
+        self.delays = protocol.delays
 
     def parties(self, run: Run) -> Mapping[str, Party]:
         made = rebuildable(self._protocol, run)

@@ -13,8 +13,10 @@ from typing import cast
 from lotor.core.effects import (
     Act,
     Checkpoint,
+    Collect,
     Decided,
     Effect,
+    Issue,
     Message,
     Observe,
     Once,
@@ -104,6 +106,11 @@ class Host:
     def asked(self) -> Question | None:
         """What the world must answer before the party can go on."""
         return self._questions.pending
+
+    @property
+    def lacks_outcomes(self) -> bool:
+        """Whether the party waits for outcomes of earlier decisions; `advance` looks for them."""
+        return not self.finished and type(self._effect) is Collect
 
     @property
     def repeatable(self) -> bool:
@@ -209,24 +216,35 @@ class Host:
         return True
 
     def _consult(self, effect: Effect | Answered | None) -> bool:
-        """Look for an answer in the journal; False when the world must be asked."""
-        if type(effect) is Decided:
-            self._questions.decided(effect.decision)
-            self._effect = Answered(None)
-        elif type(effect) is Once:
-            self._questions.once(effect.value)
-            self._effect = Answered(None)
+        """Look for an answer in the journal; False when the party must wait for it."""
+        answer: object = None
+        if type(effect) is Collect:
+            answer = self._questions.collect(effect)
+            if answer is None:
+                return False
         elif isinstance(effect, _QUESTIONS):
             recorded = self._questions.ask(effect)
             if recorded is None:
                 return False
-            self._effect = Answered(recorded.answer)
+            answer = recorded.answer
+        else:
+            self._write_down(effect)
+        self._effect = Answered(answer)
+        return True
+
+    def _write_down(self, effect: Effect | Answered | None) -> None:
+        """What a party only wants to have in its journal before it goes on."""
+        if type(effect) is Decided:
+            self._questions.decided(effect.decision)
+        elif type(effect) is Issue:
+            self._questions.issue(effect.decision)
+        elif type(effect) is Once:
+            self._questions.once(effect.value)
         else:
             raise ProtocolError(
                 f"{self._name} yielded {type(effect).__name__}, which is not an effect: its "
                 "protocol was written for another version of lotor"
             )
-        return True
 
     def _step(self, value: object) -> None:
         """Let a slow party take its next step in the background."""

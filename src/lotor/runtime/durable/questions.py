@@ -3,11 +3,12 @@
 docs/resume.md has the rules. A pull is the most frequent question, hence the journal's names.
 """
 
+import time
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 
-from lotor.core.effects import HIDDEN, Act, Decision, Observe, Pull
+from lotor.core.effects import HIDDEN, Act, Collect, Decision, KnownOutcome, Observe, Pull
 from lotor.core.errors import JournalError, ProtocolError
 from lotor.runtime.durable.record import Answer, PullRecord, RunRecord, SavedRun
 
@@ -40,9 +41,9 @@ class Question:
 
 @dataclass(slots=True)
 class Answered:
-    """A question whose answer is written down and can be used."""
+    """A question whose answer is written down and can be used: one of the world, or outcomes."""
 
-    answer: Answer = field(repr=False)
+    answer: object = field(repr=False)
 
 
 class QuestionLog:
@@ -107,6 +108,38 @@ class QuestionLog:
             self._record.note(asked.number, decision, answer)
         self.count = asked.number
         self.pending = None
+
+    def issue(self, decision: Decision | None) -> None:
+        """A decision appears, or none does; its outcome comes later, by way of `collect`."""
+        self.count += 1
+        recorded = self._recorded.pop(self.count, None)
+        if recorded is None:
+            self._record.issue(self.count, decision)
+        else:
+            self._check(recorded, decision)
+
+    def collect(self, asked: Collect) -> tuple[KnownOutcome, ...] | None:
+        """The outcomes that have come; None while one that is waited for is missing."""
+        number, outcomes = self.count + 1, self._record.outcomes
+        recorded = self._recorded.pop(number, None)
+        if recorded is not None:
+            self._check(recorded, None)
+            self.count = number
+            return outcomes.counted(asked.t)
+        arrived = outcomes.arrived()
+        known = {one.round for one in arrived}
+        missing = {one.round for one in asked.awaited} - known
+        if missing and not self._is_over(asked):
+            return None
+        self._record.collect(number, asked.t, sorted(known | missing))
+        self.count = number
+        return arrived
+
+    def _is_over(self, asked: Collect) -> bool:
+        """Whether missing outcomes have been waited for long enough."""
+        if asked.within is None:
+            return False
+        return time.time() >= self._record.outcomes.settling_since() + asked.within
 
     def decided(self, decision: Decision) -> None:
         """Write down what was chosen: a replay must choose the same again."""

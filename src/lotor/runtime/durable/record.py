@@ -2,8 +2,8 @@
 
 import sqlite3
 import struct
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -11,13 +11,15 @@ import msgspec
 
 from lotor.core.effects import Decision
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import outbox
+from lotor.runtime.durable import outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.outcomes import RunOutcomes
 from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
     outbox.SCHEMA
+    + outcomes.SCHEMA
     + """
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
@@ -123,6 +125,7 @@ class RunRecord:
     def __init__(self, database: sqlite3.Connection, run: str) -> None:
         self._database = database
         self.run = run
+        self.outcomes = RunOutcomes(database, run)
         self.incarnation = 0
         # How often the run was written: peers recognise a journal that has gone back by it.
         # Only writes that are sure to survive a power cut count. Restarts do not: by restarting
@@ -265,11 +268,40 @@ class RunRecord:
     def note(self, number: int, decision: Decision | None, answer: Answer) -> None:
         """Write down an answer that the world would give again; a power cut may lose it.
 
-        Without waiting for the disk (WAL with synchronous=NORMAL); the next checkpoint does.
+        Without waiting for the disk; the next checkpoint does.
         """
+        with self._unsynced():
+            self._insert(number, decision, answer, synced=0)
+
+    def issue(self, number: int, decision: Decision | None) -> None:
+        """Write down a decision whose outcome comes later; None as well, so that it looks alike.
+
+        Without waiting for the disk: a party that is rebuilt comes to the same decision. Before
+        anybody's outcome is written down, this is on the disk.
+        """
+        with self._unsynced(), self._transaction():
+            self._database.execute(
+                "INSERT INTO pulls VALUES (?, ?, ?, ?, NULL, NULL, 0)",
+                (self.run, number, decision.id if decision else None, decision is None),
+            )
+            if decision is not None:
+                self.outcomes.issue(decision)
+
+    def collect(self, number: int, t: int, rounds: Iterable[int]) -> None:
+        """Write down, for good, the outcomes of which rounds a party was handed, if of any."""
+        with self._transaction():
+            self._database.execute(
+                "INSERT INTO pulls VALUES (?, ?, NULL, 1, NULL, NULL, 1)", (self.run, number)
+            )
+            self.outcomes.count(t, rounds)
+        self.commits += 1
+
+    @contextmanager
+    def _unsynced(self) -> Iterator[None]:
+        """Do not wait for the disk (WAL with synchronous=NORMAL)."""
         self._database.execute("PRAGMA synchronous = NORMAL")
         try:
-            self._insert(number, decision, answer, synced=0)
+            yield
         finally:
             self._database.execute("PRAGMA synchronous = FULL")
 

@@ -1,0 +1,181 @@
+"""A party's decisions that wait for their outcomes, for its people and programs.
+
+Any process that has opened the journal may use it; the daemon notices what it writes.
+"""
+
+import csv
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Final
+
+import msgspec
+
+from lotor.core.effects import HIDDEN
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import RewardScale
+from lotor.runtime.durable.transaction import transaction
+
+RUNNING: Final = "running"
+_OPEN: Final = """
+SELECT decisions.id, run, round, arm, since, taken FROM decisions JOIN runs ON runs.id = run
+WHERE told IS NULL AND counted IS NULL AND state = 'running'
+"""
+
+
+class OpenDecision(msgspec.Struct, frozen=True):
+    """A decision that is to be carried out, or was, and has no outcome yet.
+
+    `arm` is None where this party must not know it. `since` and `taken` are seconds since 1970;
+    `taken` is None until somebody says that the decision is being carried out.
+    """
+
+    id: str
+    run: str
+    round: int
+    arm: int | None
+    since: float
+    taken: float | None
+
+
+class Inbox:
+    """The decisions of all runs of one party. Rewards lie in the range of `scale`."""
+
+    def __init__(self, database: sqlite3.Connection, scale: RewardScale) -> None:
+        self._database = database
+        self._scale = scale
+
+    def waiting(self, run: str = "", *, taken: bool | None = None) -> list[OpenDecision]:
+        """The decisions of runs whose ids begin so, the oldest first.
+
+        `taken` tells whether to list those that somebody has taken, or those that nobody has.
+        """
+        asked = {None: "", True: " AND taken IS NOT NULL", False: " AND taken IS NULL"}[taken]
+        rows = self._database.execute(
+            f"{_OPEN}{asked} AND substr(run, 1, ?) = ? ORDER BY since, round",
+            (len(run), run),
+        )
+        return [_open_decision(*row) for row in rows]
+
+    def take(self, run: str = "", *, count: int = 1) -> list[OpenDecision]:
+        """The oldest decisions that nobody has taken, which are then this caller's alone."""
+        now = time.time()
+        with transaction(self._database):
+            found = self.waiting(run, taken=False)[:count]
+            self._database.executemany(
+                "UPDATE decisions SET taken = ? WHERE run = ? AND id = ?",
+                [(now, one.run, one.id) for one in found],
+            )
+        return [msgspec.structs.replace(one, taken=now) for one in found]
+
+    def give_back(self, decision: str) -> None:
+        """A decision that was taken has not been carried out: somebody else may take it."""
+        run = self._open(decision)
+        with transaction(self._database):
+            self._database.execute(
+                "UPDATE decisions SET taken = NULL WHERE run = ? AND id = ? AND told IS NULL",
+                (run, decision),
+            )
+
+    def tell(self, decision: str, reward: float | None) -> bool:
+        """Hand in the outcome of a decision, once; None is for one that nobody will ever know.
+
+        False if it has been told already, as the same: then nothing changes.
+        """
+        return self.tell_all([(decision, reward)]) == 1
+
+    def tell_all(self, outcomes: Iterable[tuple[str, float | None]]) -> int:
+        """Hand in many outcomes: all of them or, where one is refused, none; how many were new."""
+        with transaction(self._database):
+            return sum(self._tell(decision, reward) for decision, reward in outcomes)
+
+    def _tell(self, decision: str, reward: float | None) -> bool:
+        if reward is not None and not (
+            isfinite(reward) and self._scale.low <= reward <= self._scale.high
+        ):
+            raise InputError(
+                f"the outcome of decision {decision} lies outside this party's reward_range "
+                f"({self._scale.low}, {self._scale.high}): correct it, nothing was written"
+            )
+        run = self._open(decision)
+        told, known = self._database.execute(
+            "SELECT told, reward FROM decisions WHERE run = ? AND id = ?", (run, decision)
+        ).fetchone()
+        if told is not None and known != reward:
+            raise InputError(
+                f"decision {decision} has another outcome already, and the first one counts: "
+                "nothing was changed"
+            )
+        if told is None:
+            self._write(run, decision, reward)
+        return told is None
+
+    def _open(self, decision: str) -> str:
+        """The run of a decision that this party has made, if the run still goes on."""
+        row = self._database.execute(
+            "SELECT run, state, told IS NULL AND counted IS NOT NULL FROM decisions "
+            "JOIN runs ON runs.id = run WHERE decisions.id = ?",
+            (decision,),
+        ).fetchone()
+        if row is None:
+            raise InputError(
+                f"there is no decision {decision!r} here: `lotor decisions list` shows those that "
+                "wait for an outcome"
+            )
+        run, state, settled = row
+        if state != RUNNING or settled:
+            why = "has settled without it" if state == RUNNING else f"is {state}"
+            raise InputError(
+                f"the outcome of decision {decision} comes too late: run {run} {why}, and nothing "
+                "was changed"
+            )
+        return str(run)
+
+    def _write(self, run: str, decision: str, reward: float | None) -> None:
+        self._database.execute(
+            "UPDATE decisions SET told = ?, reward = ? WHERE run = ? AND id = ?",
+            (time.time(), reward, run, decision),
+        )
+        # A party that waits for this very answer finds it here, as if it had been asked just now.
+        self._database.execute(
+            "UPDATE pulls SET answered = 1, reward = ?, synced = 2 * synced "
+            "WHERE run = ? AND decision = ? AND NOT answered",
+            (reward, run, decision),
+        )
+
+
+def _open_decision(
+    name: str, run: str, t: int, arm: int, since: float, taken: float | None
+) -> OpenDecision:
+    return OpenDecision(name, run, t, None if arm == HIDDEN else arm, since, taken)
+
+
+def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | None]]:
+    """Decisions and outcomes from the lines of a CSV file; an empty outcome is a lost one.
+
+    >>> read_outcomes(["decision,reward", "aa/0/1,0.5", "aa/1/2,"], "outcomes.csv")
+    [('aa/0/1', 0.5), ('aa/1/2', None)]
+    """
+    rows = csv.reader(lines)
+    header = [cell.strip() for cell in next(rows, [])]
+    if sorted(header) != ["decision", "reward"]:
+        raise InputError(
+            f"{name} does not begin with the line `decision,reward`: write it above the outcomes"
+        )
+    found = []
+    for number, row in enumerate(rows, 2):
+        if any(cell.strip() for cell in row):
+            try:
+                cells = dict(zip(header, row, strict=True))
+                found.append((cells["decision"].strip(), _reward(cells["reward"])))
+            except ValueError:
+                raise InputError(
+                    f"line {number} of {name} is not a decision, a comma and a number (or nothing, "
+                    "if nobody will ever know the outcome): correct it, nothing was written"
+                ) from None
+    return found
+
+
+def _reward(text: str) -> float | None:
+    return float(text) if text.strip() else None

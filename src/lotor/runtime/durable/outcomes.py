@@ -1,0 +1,86 @@
+"""One run's decisions whose outcomes come later, and which outcomes were counted when."""
+
+import sqlite3
+import time
+from collections.abc import Iterable
+
+from lotor.core.effects import Decision, KnownOutcome
+from lotor.runtime.durable.transaction import transaction
+
+# `counted` is the round before which a party took an outcome into account, or settled without it,
+# where it has not been told. An outcome that is told without a reward is lost.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS decisions (
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    arm INTEGER NOT NULL,
+    since REAL NOT NULL,
+    taken REAL,
+    told REAL,
+    reward REAL,
+    counted INTEGER,
+    PRIMARY KEY (run, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS settling (run TEXT PRIMARY KEY, since REAL NOT NULL) STRICT;
+"""
+
+
+class RunOutcomes:
+    """What a party's host needs of them; each change is part of the caller's transaction."""
+
+    def __init__(self, database: sqlite3.Connection, run: str) -> None:
+        self._database = database
+        self._run = run
+
+    def issue(self, decision: Decision) -> None:
+        """A decision appears, and waits for its outcome; the second time nothing changes."""
+        self._database.execute(
+            "INSERT OR IGNORE INTO decisions (run, id, round, arm, since) VALUES (?, ?, ?, ?, ?)",
+            (self._run, decision.id, decision.round, decision.arm, time.time()),
+        )
+
+    def told(self, decision: str) -> KnownOutcome | None:
+        """The outcome of a decision; None while it is not known."""
+        row = self._database.execute(
+            "SELECT round, reward FROM decisions WHERE run = ? AND id = ? AND told IS NOT NULL",
+            (self._run, decision),
+        ).fetchone()
+        return None if row is None else KnownOutcome(*row)
+
+    def arrived(self) -> tuple[KnownOutcome, ...]:
+        """The outcomes that have been told and not counted, in the order of their rounds."""
+        rows = self._database.execute(
+            "SELECT round, reward FROM decisions "
+            "WHERE run = ? AND told IS NOT NULL AND counted IS NULL ORDER BY round",
+            (self._run,),
+        )
+        return tuple(KnownOutcome(*row) for row in rows)
+
+    def count(self, t: int, rounds: Iterable[int]) -> None:
+        """What is known of the decisions of these rounds is taken into account before round t."""
+        self._database.executemany(
+            "UPDATE decisions SET counted = ? WHERE run = ? AND round = ?",
+            [(t, self._run, one) for one in rounds],
+        )
+
+    def counted(self, t: int) -> tuple[KnownOutcome, ...]:
+        """What was taken into account before round t, in the order of the rounds."""
+        rows = self._database.execute(
+            "SELECT round, reward FROM decisions "
+            "WHERE run = ? AND counted = ? AND told IS NOT NULL ORDER BY round",
+            (self._run, t),
+        )
+        return tuple(KnownOutcome(*row) for row in rows)
+
+    def settling_since(self) -> float:
+        """When the run began to wait for all that is missing; that is now, the first time."""
+        row = self._database.execute(
+            "SELECT since FROM settling WHERE run = ?", (self._run,)
+        ).fetchone()
+        if row is not None:
+            return float(row[0])
+        now = time.time()
+        with transaction(self._database):
+            self._database.execute("INSERT INTO settling VALUES (?, ?)", (self._run, now))
+        return now
