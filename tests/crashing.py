@@ -125,6 +125,7 @@ class Simulation:
     """
 
     records = FatefulRecord
+    hosts = FatefulHost
 
     def __init__(
         self,
@@ -185,8 +186,8 @@ class Simulation:
                 self.sent.append(Departure(site.name, peer, frame.seq, frame.payload))
             self._wires[site.name, peer].append(frame)
 
-        FatefulHost.fate = self.fate
-        site.host = FatefulHost(
+        self.hosts.fate = self.fate
+        site.host = self.hosts(
             *(site.name, site.rebuild, fateful, site.peers, send),
             admits=lambda peer: len(self._wires[site.name, peer]) < self.room,
         )
@@ -244,16 +245,23 @@ class Simulation:
 
 
 @cache
-def _samba(policy: Policy, owners: int, form: str) -> lotor.Samba:
+def _samba(policy: Policy, owners: int, form: str, **options: str | int) -> lotor.Samba:
     """A policy is checked when this is made, and tests make the same ones hundreds of times."""
     weak = 128 if form == "paper" else None
-    return lotor.Samba(policy, owners=owners, form=form, insecure_key_bits=weak)
+    return lotor.Samba(policy, owners=owners, form=form, insecure_key_bits=weak, **options)  # type: ignore[arg-type]
 
 
 def samba_sites(
-    policy: Policy, k: int, budget: int, *, seed: int, owners: int, form: str = "paper"
+    policy: Policy,
+    k: int,
+    budget: int,
+    *,
+    seed: int,
+    owners: int,
+    form: str = "paper",
+    **options: str | int,
 ) -> dict[str, Site]:
     """The machines of a SAMBA run with decision draws from a seed."""
     run = Run("aa", k, budget, RewardScale(), seed)
-    made = rebuildable(_samba(policy, owners, form), run)
+    made = rebuildable(_samba(policy, owners, form, **options), run)
     return {name: Site(name, one.party, one.rebuild, list(one.peers)) for name, one in made.items()}
