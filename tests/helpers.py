@@ -76,6 +76,28 @@ def run_openly(
     return Outcome(run, parties, seats, recorder, arms)
 
 
+def drive_plain(
+    plain: Protocol,
+    environment: Environment,
+    *,
+    budget: int,
+    seed: int,
+    delay: Callable[[int], int],
+) -> tuple[list[int], object]:
+    """The arms and the total of plain, each round's outcome so many rounds late."""
+    plan = Run("aa", environment.k, budget, RewardScale(*environment.reward_range), seed)
+    arms: list[int] = []
+    pull = environment.start(seed)
+
+    def answer(decision: Decision) -> float:
+        arms.append(decision.arm)
+        return pull(decision)  # type: ignore[return-value]
+
+    late = LateOutcomes(delay)
+    seats = drive(plain.parties(plan), MemoryTransport(), answer, late=late)
+    return arms, seats["agent"].output
+
+
 class HopTransport(MemoryTransport):
     """Counts, for each party, the hops of the longest chain of messages that it has waited for.
 

@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from lotor.protocols.plain.stepwise import Bandit
     from lotor.protocols.ppcb.protocol import PPCB
     from lotor.protocols.samba.protocol import Samba
+    from lotor.runtime.daemon.inbox import Inbox
+    from lotor.runtime.durable.open_decisions import OpenDecision
     from lotor.runtime.pull_log import Round
     from lotor.runtime.run import run
     from lotor.studies.compare import compare
@@ -93,6 +95,7 @@ __all__ = [
     "EpsilonGreedy",
     "GraphArms",
     "Helba",
+    "Inbox",
     "LinTS",
     "LinUCB",
     "LinUCBDS",
@@ -102,6 +105,7 @@ __all__ = [
     "LoggedArms",
     "LotorError",
     "OffPolicyEstimate",
+    "OpenDecision",
     "Planned",
     "Pursuit",
     "RatingArms",
@@ -177,6 +181,8 @@ _PLACES = {
     "lotor.protocols.plain.stepwise": ("Bandit",),
     "lotor.protocols.ppcb.protocol": ("PPCB",),
     "lotor.protocols.samba.protocol": ("Samba",),
+    "lotor.runtime.daemon.inbox": ("Inbox",),
+    "lotor.runtime.durable.open_decisions": ("OpenDecision",),
     "lotor.runtime.pull_log": ("Round",),
     "lotor.runtime.run": ("run",),
     "lotor.studies.compare": ("compare",),

@@ -19,6 +19,8 @@ COMMANDS = {
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
     "runs": "Follow, approve, stop and show the runs of a party.",
+    "decisions": "List and take the decisions that wait at a party for their outcomes.",
+    "reward": "Tell what a decision has paid: once, when it is known, in any order.",
     "budget": "Show what runs have cost a party so far, and what it still allows.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
     "keys": "Make, show, protect, renew and revoke the keys of a federation.",

@@ -23,3 +23,15 @@ def to_seconds(name: str, text: str) -> float:
             f"{name} is {text!r}: give a length of time such as 30s, 10m, 12h, 90d or 2w"
         )
     return seconds
+
+
+def in_words(seconds: float) -> str:
+    """About how long, in the largest unit of which there is one.
+
+    >>> in_words(0.4), in_words(90), in_words(7_000), in_words(86_400 * 3.2)
+    ('0 s', '1 min', '1 h', '3 d')
+    """
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds / length)} {unit}"
+    return f"{int(seconds)} s"

@@ -92,6 +92,15 @@ class Issue(msgspec.Struct, frozen=True):
     decision: Decision | None
 
 
+class Expect(msgspec.Struct, frozen=True):
+    """Say that a decision's reward will be pulled here later: its outcome may be told from now on.
+
+    Nothing is waited for, and where nobody tells outcomes, nothing is done.
+    """
+
+    decision: Decision
+
+
 class KnownOutcome(msgspec.Struct, frozen=True, array_like=True):
     """What a decision of a round has paid; None if nobody will ever know."""
 
@@ -177,7 +186,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 Effect: TypeAlias = (
-    Send | Receive | Pull | Issue | Collect | Act | Observe | Once | Decided | Checkpoint
+    Send | Receive | Pull | Issue | Collect | Expect | Act | Observe | Once | Decided | Checkpoint
 )
 
 # The value sent in depends on the effect that was yielded; Python's types cannot express that.

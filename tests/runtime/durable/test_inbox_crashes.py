@@ -12,7 +12,7 @@ from lotor.core.effects import Collect, Decision
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Run
-from lotor.runtime.durable.inbox import Inbox
+from lotor.runtime.durable.open_decisions import OpenDecisions
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from power import PowerCuts, PowerRecord
@@ -20,7 +20,7 @@ from power import PowerCuts, PowerRecord
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 MEANS = [0.2, 0.5, 0.8]
-LATE = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
+LATE: dict[str, str | int] = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
 FORMS = ["shared", "dealt", "paper"]
 
 
@@ -50,7 +50,7 @@ class Clerks:
 
     def look(self, host: FatefulHost, t: int, awaited: tuple[Decision, ...]) -> None:
         """Before round t."""
-        inbox = Inbox(host._record._database, RewardScale())
+        inbox = OpenDecisions(host._record._database, RewardScale())
         due = {one.id for one in awaited}
         for one in inbox.waiting():
             assert one.arm is not None

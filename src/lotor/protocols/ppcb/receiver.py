@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
+from lotor.core.effects import Checkpoint, Decision, Expect, Pull, Receive, Send, Steps
 from lotor.core.errors import FormatError
 from lotor.core.fixed_point import REWARD_ONE
 from lotor.crypto.prf import new_key
@@ -67,6 +67,7 @@ class PPCBReceiver(Party):
             if t <= last:
                 due: Due = yield Receive(FIRST, Due)
                 check_place(due, place_of(t), FIRST)
+                yield Expect(Decision.hidden(terms.run, t))
             if t <= delay:
                 continue
             reward = scale.to_fixed((yield Pull(Decision.hidden(terms.run, t - delay))))

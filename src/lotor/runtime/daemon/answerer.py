@@ -1,6 +1,7 @@
 """How a daemon answers the questions of a run: once each, on a schedule, or in doubt."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from lotor.core.effects import Act, Decision, Observe, Pull
@@ -8,14 +9,14 @@ from lotor.core.errors import InputError, PullError
 from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.config import OwnerTable
-from lotor.runtime.daemon.function_caller import FunctionCaller
+from lotor.runtime.daemon.function_caller import FunctionCaller, until_answered
+from lotor.runtime.daemon.inbox_answers import InboxAnswers
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.questions import Question
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import to_features
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 FunctionCallers: TypeAlias = Mapping[type[Pull | Act | Observe], FunctionCaller]
 # What follows - comes from stdin, and is in no list of processes.
 _WAYS_OUT = {
@@ -45,6 +46,7 @@ class Answerer:
         self._callers = callers
         self._clock = clock
         self._log = log
+        self._inbox = InboxAnswers(host, owner.reward_range[0]) if owner.inbox else None
         self._may_repeat: str | None = None
         self.late_pulls = 0
         self.doubt: Decision | None = None
@@ -62,6 +64,12 @@ class Answerer:
         if decision is None:
             self._host.answered(None)
             return True
+        inbox = self._inbox_for(asked)
+        if inbox is not None:
+            ready = inbox.ready(asked.effect, decision)
+            if ready:
+                self._host.answered(inbox.answer(decision))
+            return ready
         caller = self._callers.get(type(asked.effect))
         if (
             caller is None
@@ -77,7 +85,7 @@ class Answerer:
     def lack(self, asked: Question) -> str | None:
         """Why this party can never answer, if that is so."""
         effect, dimensions = asked.effect, self._owner.dimensions
-        if effect.decision is None:
+        if effect.decision is None or self._inbox_for(asked) is not None:
             return None
         if type(effect) not in self._callers:
             return _LACKS[type(effect)]
@@ -91,7 +99,10 @@ class Answerer:
     async def answer(self, asked: Question) -> bool:
         """Answer the host's question; False when it is in doubt and a person must decide."""
         answer: Answer = None
-        if asked.decision is not None:
+        inbox = self._inbox_for(asked)
+        if asked.decision is not None and inbox is not None:
+            answer = await inbox.later(asked.decision)
+        elif asked.decision is not None:
             try:
                 answer = await self._ask(asked, asked.decision)
             except _InDoubtError:
@@ -99,28 +110,37 @@ class Answerer:
         self._host.answered(answer)
         return True
 
+    def _inbox_for(self, asked: Question) -> InboxAnswers | None:
+        """The inbox, where it has the answer; features come from a function."""
+        return None if type(asked.effect) is Observe else self._inbox
+
+    def outcomes_told(self) -> None:
+        """Somebody may have told the outcome that is waited for."""
+        if self._inbox is not None:
+            self._inbox.wake()
+
     async def _ask(self, asked: Question, decision: Decision) -> Answer:
         """The world's answer. A question that may have been asked before needs a function that
         recognises it, or a person."""
-        pause = FIRST_PAUSE
-        caller = self._callers[type(asked.effect)]
-        repeatable = self._host.repeatable or self.may_repeat(decision.id)
-        if asked.again and not repeatable:
+        repeatable = self._host.repeatable
+        if asked.again and not repeatable and not self.may_repeat(decision.id):
             why = "this party stopped between asking and the answer"
             raise self._in_doubt(asked, decision, why)
-        while True:
+        ask = partial(self._fitting_answer, asked.effect, decision)
+        if repeatable:
+            report = partial(self._report, decision=decision)
+            answer = await until_answered(ask, self._clock, report)
+        else:
             try:
-                answer = _fitting(asked.effect, await caller.call(decision))
+                answer = await ask()
             except PullError as error:
-                if not self._host.repeatable:
-                    raise self._in_doubt(asked, decision, str(error)) from None
-                self._report(f"{error}; asked again in {pause:g} s", decision)
-                await self._clock.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
-            else:
-                if self.trouble:
-                    self._tell("")
-                return answer
+                raise self._in_doubt(asked, decision, str(error)) from None
+        if self.trouble:
+            self._tell("")
+        return answer
+
+    async def _fitting_answer(self, effect: Pull | Act | Observe, decision: Decision) -> Answer:
+        return _fitting(effect, await self._callers[type(effect)].call(decision))
 
     def _in_doubt(self, asked: Question, decision: Decision, why: str) -> "_InDoubtError":
         self.doubt = decision

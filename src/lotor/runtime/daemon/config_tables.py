@@ -57,8 +57,12 @@ class LimitsTable(ConfigTable, frozen=True):
 
 
 class OwnerTable(ConfigTable, frozen=True):
-    """What a party brings: functions that answer for it, or a model of what its arms pay."""
+    """What a party brings: functions that answer for it, or a model of what its arms pay.
 
+    With an inbox, people or programs carry decisions out and tell their outcomes.
+    """
+
+    inbox: bool = False
     pull: str | None = None
     act: str | None = None
     features: str | None = None
@@ -82,8 +86,8 @@ class OwnerTable(ConfigTable, frozen=True):
 
     @property
     def asked_for_arms(self) -> bool:
-        """Whether a function answers for its arms."""
-        return self.pull is not None or self.act is not None
+        """Whether it is asked to carry out its arms, or for their rewards."""
+        return self.inbox or self.pull is not None or self.act is not None
 
     def __post_init__(self) -> None:
         for key, spec in {**self.brought, "check": self.check}.items():
@@ -113,9 +117,14 @@ class OwnerTable(ConfigTable, frozen=True):
     def _check_fit(self) -> None:
         """Refuse a key that is about something which the table does not have."""
         has_functions = any(self.functions.values())
-        if not has_functions and self.model is None:
+        if not has_functions and self.model is None and not self.inbox:
             raise ConfigError(
-                "pull: is missing, and so are act, features and model: a party has one or more"
+                "pull: is missing, and so are inbox, act, features and model: a party has one or "
+                "more"
+            )
+        if self.inbox and (self.pull is not None or self.act is not None):
+            raise ConfigError(
+                "inbox: takes the place of pull and act, so leave out these two, or the inbox"
             )
         if (self.features is None) != (self.dimensions is None):
             raise ConfigError(
@@ -123,8 +132,13 @@ class OwnerTable(ConfigTable, frozen=True):
             )
         has_arms = self.asked_for_arms or self.model is not None
         needs: list[tuple[str, bool, bool, str]] = [
-            ("arms", self.arms is None, has_arms, "pull, act or model"),
-            ("reward_range", self.reward_range == (0.0, 1.0), self.pull is not None, "pull"),
+            ("arms", self.arms is None, has_arms, "pull, act, inbox or model"),
+            (
+                "reward_range",
+                self.reward_range == (0.0, 1.0),
+                self.pull is not None or self.inbox,
+                "pull or inbox",
+            ),
             ("repeatable", not self.repeatable, has_functions, "function"),
             ("tick", self.tick == 0.0, has_functions, "function"),
         ]

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from inspect import isawaitable, iscoroutinefunction
 from queue import Empty, SimpleQueue
@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from lotor.core.effects import Decision
 from lotor.core.errors import LotorError, PullError
+from lotor.runtime.daemon.clock import Clock
 from lotor.runtime.daemon.party_functions import OwnFunction
 from lotor.runtime.durable.record import Answer
 from lotor.runtime.pulls import PULL, failed, question
@@ -20,6 +21,21 @@ AnswerCheck: TypeAlias = Callable[[Decision, object], Answer]
 
 # So many seconds a plain function may take where the party waits for it.
 QUICK = 0.002
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+
+
+async def until_answered(
+    ask: Callable[[], Awaitable[Answer]], clock: Clock, report: Callable[[str], None]
+) -> Answer:
+    """Ask again and again, with longer and longer pauses, until there is an answer."""
+    pause = FIRST_PAUSE
+    while True:
+        try:
+            return await ask()
+        except PullError as error:
+            report(f"{error}; asked again in {pause:g} s")
+        await clock.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 class FunctionCaller:

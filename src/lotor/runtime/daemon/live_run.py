@@ -76,6 +76,7 @@ class LiveRun:
             self._send_to_seat,
             admits=lambda seat: self._context.connections.admits(self.peers.names[seat]),
             alike=owner is not None and owner.tick > 0.0,
+            inbox=owner is not None and owner.inbox,
         )
         events = DriverEvents(
             finished=self._finish,
@@ -203,6 +204,11 @@ class LiveRun:
         if self._driver is not None:
             self._driver.advance()
 
+    def outcomes_told(self) -> None:
+        """Outcomes of decisions may have been told here."""
+        if self._driver is not None:
+            self._driver.outcomes_told()
+
     def _cannot_go_on(self, host: Host, error: Exception) -> None:
         if isinstance(error, JournalWriteError):
             self._context.fatal(error)
@@ -323,6 +329,8 @@ class LiveRun:
                     f"`lotor runs stop {self.run}` ends it",
                     extra={"event": "long-missing", "peer": seat},
                 )
+            if self.host.lacks_outcomes:
+                self.outcomes_told()  # the time to wait for them may be over
         if self.state in (RUNNING, WAITING):
             self.tell()
             own, opener = self.statuses.own, self.agreement.form.opener

@@ -64,6 +64,7 @@ class Node:
         self.runs: Mapping[str, LiveRun] = self.registry.runs
         self.commands = CommandHandler(self.context, self.registry)
         self._keeper: asyncio.Task[None] | None = None
+        self._seen = -1
         # By sender and run: what was found when connections had last changed.
         self._seats: dict[tuple[str, str], tuple[LiveRun, str]] = {}
 
@@ -114,6 +115,7 @@ class Node:
         while self.error is None:
             try:
                 self.commands.carry_out()
+                self._look_for_outcomes()
                 if looks % 5 == 0:
                     self.journal.erasure.complete()
                     self.connections.end_untrusted()
@@ -134,6 +136,14 @@ class Node:
                 )
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
+
+    def _look_for_outcomes(self) -> None:
+        """Another process that writes to the journal may have told some."""
+        changes = self.journal.changes()
+        if changes != self._seen:
+            self._seen = changes
+            for live in list(self.runs.values()):
+                live.outcomes_told()
 
     def _fatal(self, error: LotorError) -> None:
         """Nothing can be written down any more: stop, and go on after a restart."""

@@ -16,6 +16,8 @@ from lotor.runtime.daemon.config import OwnerTable, PartyConfig
 from lotor.runtime.daemon.function_caller import AnswerCheck, FunctionCaller
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.party_functions import load_function, load_model
+from lotor.runtime.durable.journal import Journal
+from lotor.runtime.durable.open_decisions import OpenDecisions
 from lotor.runtime.pulls import ACT, FEATURES, PULL, to_features, to_reward
 
 
@@ -89,13 +91,20 @@ class PartyResources:
     @property
     def brings(self) -> frozenset[str]:
         """The keys of what it has, as in its [owner] table."""
-        brought = {} if self._owner is None else self._owner.brought
-        return frozenset(key for key, spec in brought.items() if spec is not None)
+        if self._owner is None:
+            return frozenset()
+        brought = {key for key, spec in self._owner.brought.items() if spec is not None}
+        return frozenset(brought | ({PULL, ACT} if self._owner.inbox else set()))
 
     @property
     def repeatable(self) -> bool:
         """Whether its functions recognise a decision that they have answered before."""
         return self._owner is not None and self._owner.repeatable
+
+    def decisions(self, journal: Journal) -> OpenDecisions:
+        """The decisions of this party that wait for their outcomes."""
+        low_high = (0.0, 1.0) if self._owner is None else self._owner.reward_range
+        return OpenDecisions(journal.database, RewardScale(*low_high))
 
     def close(self) -> None:
         for caller in self.callers.values():

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lotor.core.effects import Pull
 from lotor.core.errors import InputError, JournalWriteError, LotorError, PullError
 from lotor.runtime.daemon.answerer import Answerer
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.departures import Departures
+from lotor.runtime.daemon.errands import Errands
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.durable.background_step import BackgroundStep, run_in_thread
@@ -54,6 +56,24 @@ class RunDriver:
             callers = context.resources.callers
             self._answerer = Answerer(host, owner, callers, context.clock, log)
             self._answerer.changed = events.changed
+        self._errands = self._new_errands()
+
+    def _new_errands(self) -> Errands | None:
+        """Who carries out decisions whose outcomes may come later, if a function does."""
+        resources = self._context.resources
+        caller = resources.callers.get(Pull)
+        if caller is None:
+            return None
+        return Errands(
+            self._run,
+            resources.decisions(self._context.journal),
+            caller,
+            self._context.clock,
+            self._log,
+            self.outcomes_told,
+            self._context.fatal,
+            repeatable=self._host.repeatable,
+        )
 
     @property
     def round(self) -> int:
@@ -63,7 +83,8 @@ class RunDriver:
     @property
     def trouble(self) -> str:
         """Why a question of the party has no answer yet, for its operator alone."""
-        return self._answerer.trouble if self._answerer is not None else ""
+        found = [one.trouble for one in (self._answerer, self._errands) if one is not None]
+        return "; ".join(filter(None, found))
 
     @property
     def in_doubt(self) -> bool:
@@ -78,6 +99,8 @@ class RunDriver:
     def close(self) -> None:
         """Stop whatever is under way; nothing is sent any more."""
         self._cancel()
+        if self._errands is not None:
+            self._errands.close()
         self.departures.clear()
 
     def advance(self, moment: float | None = None) -> None:
@@ -87,6 +110,15 @@ class RunDriver:
         """
         if self._task is None and self.departures.open:
             self._go_on(self._context.clock.now() if moment is None else moment)
+
+    def outcomes_told(self) -> None:
+        """Outcomes of decisions may have been told, or the time to wait for them may be over."""
+        if self._errands is not None:
+            self._errands.look()
+        if self._answerer is not None:
+            self._answerer.outcomes_told()
+        if self._host.lacks_outcomes:
+            self.advance()
 
     def _go_on(self, moment: float) -> None:
         try:
@@ -103,6 +135,8 @@ class RunDriver:
 
     def _drive(self, host: Host, moment: float) -> None:
         host.advance()
+        if self._errands is not None and host.issued():
+            self._errands.look()
         answerer, asked = self._answerer, host.asked
         while asked is not None and answerer is not None and answerer.answer_at_once(asked):
             host.advance()

@@ -15,8 +15,11 @@ from lotor.core.effects import (
     Checkpoint,
     Collect,
     Decided,
+    Decision,
     Effect,
+    Expect,
     Issue,
+    KnownOutcome,
     Message,
     Observe,
     Once,
@@ -69,10 +72,12 @@ class Host:
         *,
         admits: Callable[[str], bool] = lambda _peer: True,
         alike: bool = True,
+        inbox: bool = False,
     ) -> None:
         """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
 
-        `alike`: write as much to the disk in rounds in which this party is not asked.
+        `alike`: write as much to the disk in rounds in which this party is not asked. `inbox`:
+        people or programs find decisions in the journal, and tell their outcomes there.
         """
         self._name = name
         self._record = record
@@ -88,6 +93,7 @@ class Host:
         self.output = saved.output
         self.awaits: str | None = None
         self._questions = QuestionLog(name, record, saved, alike=alike)
+        self._inbox = inbox
         self._boundaries = self._consumed_bytes = 0
         self._owes_acks = False
         self.background_step: BackgroundStep | None = None
@@ -111,6 +117,15 @@ class Host:
     def lacks_outcomes(self) -> bool:
         """Whether the party waits for outcomes of earlier decisions; `advance` looks for them."""
         return not self.finished and type(self._effect) is Collect
+
+    @property
+    def awaited(self) -> tuple[Decision, ...]:
+        """The decisions whose outcomes the party cannot go on without."""
+        effect, asked = self._effect, self._questions.pending
+        if not self.finished and type(effect) is Collect:
+            return effect.awaited
+        decision = None if asked is None or type(asked.effect) is Observe else asked.decision
+        return () if decision is None else (decision,)
 
     @property
     def repeatable(self) -> bool:
@@ -240,6 +255,9 @@ class Host:
             self._questions.issue(effect.decision)
         elif type(effect) is Once:
             self._questions.once(effect.value)
+        elif type(effect) is Expect:
+            if self._inbox:
+                self._record.show(effect.decision)
         else:
             raise ProtocolError(
                 f"{self._name} yielded {type(effect).__name__}, which is not an effect: its "
@@ -328,6 +346,19 @@ class Host:
         """Hand in the world's answer to what was `asked`; it is written down at once."""
         self._questions.answer(answer)
         self._effect = Answered(answer)
+
+    def issued(self) -> bool:
+        """Whether the party has made decisions that come to be paid later, since the last call."""
+        issued, self._questions.issued = self._questions.issued, False
+        return issued
+
+    def show(self, decision: Decision, *, paid_here: bool) -> None:
+        """Let people or programs find a decision in the journal."""
+        self._record.show(decision, paid_here=paid_here)
+
+    def told(self, decision: Decision) -> KnownOutcome | None:
+        """The outcome of a decision that they have been shown, if they have told it."""
+        return self._record.outcomes.told(decision.id)
 
     def settle(self) -> bool:
         """Drop from the disk what more peers of a finished party have; False if none has more."""

@@ -8,7 +8,8 @@ from lotor.core.effects import Decision, KnownOutcome
 from lotor.runtime.durable.transaction import transaction
 
 # `counted` is the round before which a party took an outcome into account, or settled without it,
-# where it has not been told. An outcome that is told without a reward is lost.
+# where it has not been told. An outcome that is told without a reward is lost. Where it is not
+# `paid_here`, a decision is only carried out here, and another party hears of its outcome.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS decisions (
     run TEXT NOT NULL,
@@ -20,6 +21,7 @@ CREATE TABLE IF NOT EXISTS decisions (
     told REAL,
     reward REAL,
     counted INTEGER,
+    paid_here INTEGER NOT NULL,
     PRIMARY KEY (run, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS settling (run TEXT PRIMARY KEY, since REAL NOT NULL) STRICT;
@@ -33,11 +35,12 @@ class RunOutcomes:
         self._database = database
         self._run = run
 
-    def issue(self, decision: Decision) -> None:
-        """A decision appears, and waits for its outcome; the second time nothing changes."""
+    def issue(self, decision: Decision, *, paid_here: bool = True) -> None:
+        """A decision appears; the second time nothing changes."""
         self._database.execute(
-            "INSERT OR IGNORE INTO decisions (run, id, round, arm, since) VALUES (?, ?, ?, ?, ?)",
-            (self._run, decision.id, decision.round, decision.arm, time.time()),
+            "INSERT OR IGNORE INTO decisions (run, id, round, arm, since, paid_here) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (self._run, decision.id, decision.round, decision.arm, time.time(), paid_here),
         )
 
     def told(self, decision: str) -> KnownOutcome | None:
@@ -73,8 +76,14 @@ class RunOutcomes:
         )
         return tuple(KnownOutcome(*row) for row in rows)
 
-    def settling_since(self) -> float:
-        """When the run began to wait for all that is missing; that is now, the first time."""
+    def waited(self, seconds: float) -> bool:
+        """Whether all that is missing has been waited for so long; that begins with the first call.
+
+        A restart does not begin it anew.
+        """
+        return time.time() >= self._settling_since() + seconds
+
+    def _settling_since(self) -> float:
         row = self._database.execute(
             "SELECT since FROM settling WHERE run = ?", (self._run,)
         ).fetchone()

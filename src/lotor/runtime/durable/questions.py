@@ -3,7 +3,6 @@
 docs/resume.md has the rules. A pull is the most frequent question, hence the journal's names.
 """
 
-import time
 from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
@@ -60,6 +59,7 @@ class QuestionLog:
         self.count = saved.pulls
         self.repeatable = saved.repeatable
         self.pending: Question | None = None
+        self.issued = False
         self._alike = alike
         self._party = party
         self._record = record
@@ -112,6 +112,7 @@ class QuestionLog:
     def issue(self, decision: Decision | None) -> None:
         """A decision appears, or none does; its outcome comes later, by way of `collect`."""
         self.count += 1
+        self.issued = self.issued or decision is not None
         recorded = self._recorded.pop(self.count, None)
         if recorded is None:
             self._record.issue(self.count, decision)
@@ -129,17 +130,11 @@ class QuestionLog:
         arrived = outcomes.arrived()
         known = {one.round for one in arrived}
         missing = {one.round for one in asked.awaited} - known
-        if missing and not self._is_over(asked):
+        if missing and not (asked.within is not None and outcomes.waited(asked.within)):
             return None
         self._record.collect(number, asked.t, sorted(known | missing))
         self.count = number
         return arrived
-
-    def _is_over(self, asked: Collect) -> bool:
-        """Whether missing outcomes have been waited for long enough."""
-        if asked.within is None:
-            return False
-        return time.time() >= self._record.outcomes.settling_since() + asked.within
 
     def decided(self, decision: Decision) -> None:
         """Write down what was chosen: a replay must choose the same again."""

@@ -287,6 +287,11 @@ class RunRecord:
             if decision is not None:
                 self.outcomes.issue(decision)
 
+    def show(self, decision: Decision, *, paid_here: bool = True) -> None:
+        """Let people or programs find a decision, which is written down elsewhere."""
+        with self._unsynced(), self._transaction():
+            self.outcomes.issue(decision, paid_here=paid_here)
+
     def collect(self, number: int, t: int, rounds: Iterable[int]) -> None:
         """Write down, for good, the outcomes of which rounds a party was handed, if of any."""
         with self._transaction():

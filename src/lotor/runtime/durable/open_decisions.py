@@ -19,8 +19,9 @@ from lotor.runtime.durable.transaction import transaction
 
 RUNNING: Final = "running"
 _OPEN: Final = """
-SELECT decisions.id, run, round, arm, since, taken FROM decisions JOIN runs ON runs.id = run
-WHERE told IS NULL AND counted IS NULL AND state = 'running'
+SELECT decisions.id, run, round, arm, since, taken, paid_here
+FROM decisions JOIN runs ON runs.id = run
+WHERE told IS NULL AND counted IS NULL AND state = 'running' AND (paid_here OR taken IS NULL)
 """
 
 
@@ -28,7 +29,8 @@ class OpenDecision(msgspec.Struct, frozen=True):
     """A decision that is to be carried out, or was, and has no outcome yet.
 
     `arm` is None where this party must not know it. `since` and `taken` are seconds since 1970;
-    `taken` is None until somebody says that the decision is being carried out.
+    `taken` is None until somebody says that the decision is being carried out. Where it is not
+    `paid_here`, that is all, and another party is told the outcome.
     """
 
     id: str
@@ -37,9 +39,10 @@ class OpenDecision(msgspec.Struct, frozen=True):
     arm: int | None
     since: float
     taken: float | None
+    paid_here: bool
 
 
-class Inbox:
+class OpenDecisions:
     """The decisions of all runs of one party. Rewards lie in the range of `scale`."""
 
     def __init__(self, database: sqlite3.Connection, scale: RewardScale) -> None:
@@ -69,13 +72,19 @@ class Inbox:
             )
         return [msgspec.structs.replace(one, taken=now) for one in found]
 
+    def take_one(self, decision: str) -> None:
+        """This caller carries out a decision that it knows by its id."""
+        self._mark(decision, time.time())
+
     def give_back(self, decision: str) -> None:
         """A decision that was taken has not been carried out: somebody else may take it."""
-        run = self._open(decision)
+        self._mark(decision, None)
+
+    def _mark(self, decision: str, taken: float | None) -> None:
         with transaction(self._database):
             self._database.execute(
-                "UPDATE decisions SET taken = NULL WHERE run = ? AND id = ? AND told IS NULL",
-                (run, decision),
+                "UPDATE decisions SET taken = ? WHERE run = ? AND id = ? AND told IS NULL",
+                (taken, self._run_of(decision), decision),
             )
 
     def tell(self, decision: str, reward: float | None) -> bool:
@@ -98,7 +107,7 @@ class Inbox:
                 f"the outcome of decision {decision} lies outside this party's reward_range "
                 f"({self._scale.low}, {self._scale.high}): correct it, nothing was written"
             )
-        run = self._open(decision)
+        run = self._run_of(decision)
         told, known = self._database.execute(
             "SELECT told, reward FROM decisions WHERE run = ? AND id = ?", (run, decision)
         ).fetchone()
@@ -111,19 +120,24 @@ class Inbox:
             self._write(run, decision, reward)
         return told is None
 
-    def _open(self, decision: str) -> str:
+    def _run_of(self, decision: str) -> str:
         """The run of a decision that this party has made, if the run still goes on."""
         row = self._database.execute(
-            "SELECT run, state, told IS NULL AND counted IS NOT NULL FROM decisions "
+            "SELECT run, state, told IS NULL AND counted IS NOT NULL, paid_here FROM decisions "
             "JOIN runs ON runs.id = run WHERE decisions.id = ?",
             (decision,),
         ).fetchone()
+        if row is not None and not row[3]:
+            raise InputError(
+                f"decision {decision} is only carried out here: its outcome is told at the party "
+                "that receives the rewards"
+            )
         if row is None:
             raise InputError(
                 f"there is no decision {decision!r} here: `lotor decisions list` shows those that "
                 "wait for an outcome"
             )
-        run, state, settled = row
+        run, state, settled, _ = row
         if state != RUNNING or settled:
             why = "has settled without it" if state == RUNNING else f"is {state}"
             raise InputError(
@@ -146,9 +160,10 @@ class Inbox:
 
 
 def _open_decision(
-    name: str, run: str, t: int, arm: int, since: float, taken: float | None
+    name: str, run: str, t: int, arm: int, since: float, taken: float | None, paid_here: int
 ) -> OpenDecision:
-    return OpenDecision(name, run, t, None if arm == HIDDEN else arm, since, taken)
+    known = None if arm == HIDDEN else arm
+    return OpenDecision(name, run, t, known, since, taken, bool(paid_here))
 
 
 def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | None]]:
