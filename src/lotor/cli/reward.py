@@ -78,8 +78,9 @@ def _reward(name: str, decision: str) -> float:
     stdin = typer.get_text_stream("stdin")
     if name == STDIN and stdin.isatty():
         typer.echo(f"outcome of {decision}: ", err=True, nl=False)
+    text = stdin.readline() if name == STDIN else _text(name)
     try:
-        return float(stdin.readline() if name == STDIN else _text(name))
+        return float(text)
     except ValueError:
         where = "stdin" if name == STDIN else name
         raise InputError(f"{where} does not hold one number: give the outcome alone") from None

@@ -89,7 +89,8 @@ class RunDriver:
     @property
     def in_doubt(self) -> bool:
         """Whether others may hear that an answer is missing, which tells who was asked."""
-        return bool(self.trouble) and not self.departures.hiding
+        answerer = self._answerer
+        return answerer is not None and bool(answerer.trouble) and not self.departures.hiding
 
     @property
     def busy(self) -> bool:

@@ -21,7 +21,7 @@ from lotor.runtime.durable.opening import check_journal, check_untouched, lock_f
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
-JOURNAL_VERSION = 4
+JOURNAL_VERSION = 5
 WAITING, RUNNING, FINISHED = "waiting", "running", "finished"
 STOPPED, FAILED, REFUSED = "stopped", "failed", "refused"
 ENDED = (STOPPED, FAILED, REFUSED)

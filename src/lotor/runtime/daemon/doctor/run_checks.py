@@ -64,6 +64,12 @@ def _about(
     elif decision is not None and decision in note:
         todo = f"correct the function, which is then asked again without your help; {stop}"
         yield problem(CHECK, f"run {run} waits for an answer: {note}", todo)
+    elif (late := _late_decision(database, run, note)) is not None:
+        yield problem(
+            CHECK,
+            f"run {run} lacks an outcome: {note}",
+            f"`lotor reward {run} {late} {option}`, or `lotor decisions give-back {late} {option}`",
+        )
     elif note and not is_served(kit) and (missed or status is None):
         todo = (
             f"`lotor serve {option}` or `lotor runs follow {run} {option}` goes on with it; {stop}"
@@ -117,11 +123,19 @@ def _names(database: sqlite3.Connection, run: str) -> dict[str, str]:
 
 
 def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
-    """The decision that was asked for and not answered."""
+    """The decision that was asked for and not answered, and whose answer does not come later."""
     row = database.execute(
-        "SELECT decision FROM pulls WHERE run = ? AND NOT answered AND decision IS NOT NULL", (run,)
+        "SELECT decision FROM pulls WHERE run = ? AND NOT answered AND decision IS NOT NULL "
+        "AND decision NOT IN (SELECT id FROM decisions)",
+        (run,),
     ).fetchone()
     return None if row is None else str(row[0])
+
+
+def _late_decision(database: sqlite3.Connection, run: str, note: str) -> str | None:
+    """The decision that a note is about, if its outcome may come later."""
+    rows = database.execute("SELECT id FROM decisions WHERE run = ? AND told IS NULL", (run,))
+    return next((name for (name,) in rows if name in note), None)
 
 
 def _repeatable(kit: ExaminedKit) -> bool:

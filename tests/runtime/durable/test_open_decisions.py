@@ -1,0 +1,161 @@
+"""Decisions that wait for outcomes: each is told once, by whoever it is, whatever else is told."""
+
+from contextlib import closing
+from pathlib import Path
+from string import printable
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from lotor.core.effects import Decision
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import RewardScale
+from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
+from lotor.runtime.durable.open_decisions import OpenDecisions, read_outcomes
+
+ROUNDS = st.integers(1, 12)
+REWARDS = st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.5, 3.0]))
+OUTSIDE = st.one_of(st.floats(max_value=-1.001), st.floats(min_value=3.001), st.just(float("nan")))
+
+
+class Told(RuleBasedStateMachine):
+    """Two processes that write to one journal, and what they should find in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        path = Path(self.folder.name)
+        self.ours, self.theirs = (Journal(path, "owner lyon") for _ in range(2))
+        row = RunRow("aa", b"", b"", "lyon", RUNNING, "", 1.0, 1.0, "0", 100)
+        self.ours.add(row, b"state")
+        self.record = self.ours.record("aa")
+        self.inbox = OpenDecisions(self.theirs.database, RewardScale(-1.0, 3.0))
+        self.issued: set[int] = set()
+        self.told: dict[int, float | None] = {}
+        self.counted: dict[int, float | None] = {}
+        self.taken: set[int] = set()
+        self.t = 100
+
+    @staticmethod
+    def name(t: int) -> str:
+        return f"aa/0/{t}"
+
+    @rule(t=ROUNDS)
+    def issue(self, t: int) -> None:
+        """Also what was issued before: a party that is rebuilt comes to it again."""
+        self.record.show(Decision.named("aa", t, 0))
+        self.issued.add(t)
+
+    @rule(t=ROUNDS, reward=REWARDS)
+    def tell(self, t: int, reward: float | None) -> None:
+        if t not in self.issued:
+            with pytest.raises(InputError, match="there is no decision"):
+                self.inbox.tell(self.name(t), reward)
+        elif t in self.told and self.told[t] != reward:
+            with pytest.raises(InputError, match="another outcome already"):
+                self.inbox.tell(self.name(t), reward)
+        else:
+            assert self.inbox.tell(self.name(t), reward) == (t not in self.told)
+            self.told[t] = reward
+
+    @rule(t=ROUNDS, reward=OUTSIDE)
+    def tell_what_cannot_be(self, t: int, reward: float) -> None:
+        with pytest.raises(InputError, match="reward_range"):
+            self.inbox.tell(self.name(t), reward)
+
+    @rule(rounds=st.lists(ROUNDS, max_size=4), reward=REWARDS)
+    def tell_many(self, rounds: list[int], reward: float | None) -> None:
+        """All of them, or none."""
+        possible = all(t in self.issued and self.told.get(t, reward) == reward for t in rounds)
+        outcomes = [(self.name(t), reward) for t in rounds]
+        if possible:
+            assert self.inbox.tell_all(outcomes) == len(set(rounds) - self.told.keys())
+            self.told.update(dict.fromkeys(rounds, reward))
+        else:
+            with pytest.raises(InputError):
+                self.inbox.tell_all(outcomes)
+
+    @rule()
+    def collect(self) -> None:
+        """What comes is what was told and not counted, and it comes again after a restart."""
+        self.t += 1
+        arrived = self.record.outcomes.arrived()
+        fresh = {t: self.told[t] for t in self.told.keys() - self.counted.keys()}
+        assert {one.round: one.reward for one in arrived} == fresh
+        assert [one.round for one in arrived] == sorted(fresh)
+        self.record.collect(self.t, self.t, [one.round for one in arrived])
+        assert self.record.outcomes.counted(self.t) == arrived
+        self.counted.update(fresh)
+
+    @rule(count=st.integers(0, 5))
+    def take(self, count: int) -> None:
+        free = self.issued - self.told.keys() - self.taken
+        taken = {one.round for one in self.inbox.take("a", count=count)}
+        assert taken <= free
+        assert len(taken) == min(count, len(free))
+        self.taken |= taken
+
+    @invariant()
+    def what_waits_is_listed(self) -> None:
+        assert {one.round for one in self.inbox.waiting()} == self.issued - self.told.keys()
+
+    def teardown(self) -> None:
+        self.ours.close()
+        self.theirs.close()
+        self.folder.cleanup()
+
+
+TestTold = Told.TestCase
+TestTold.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+
+
+def test_an_ended_run_takes_no_outcome(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path, "owner lyon")) as journal:
+        row = RunRow("aa", b"", b"", "lyon", RUNNING, "", 1.0, 1.0, "0", 100)
+        journal.add(row, b"state")
+        inbox = OpenDecisions(journal.database, RewardScale())
+        for t in (1, 2):
+            journal.record("aa").show(Decision.named("aa", t, 0))
+        assert inbox.tell("aa/0/1", 0.5)
+        journal.end("aa", "stopped", "")
+        assert inbox.waiting() == []
+        with pytest.raises(InputError, match="comes too late: run aa is stopped"):
+            inbox.tell("aa/0/2", 0.5)
+        (left,) = journal.database.execute("SELECT count(reward) FROM decisions").fetchone()
+        assert left == 0
+
+
+def test_what_is_only_carried_out_here_has_no_outcome(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path, "actor ward")) as journal:
+        row = RunRow("aa", b"", b"", "actor", RUNNING, "", 1.0, 1.0, "0", 100)
+        journal.add(row, b"state")
+        inbox = OpenDecisions(journal.database, RewardScale())
+        journal.record("aa").show(Decision.of_step("aa", 1, 2), paid_here=False)
+        journal.record("aa").show(Decision.hidden("aa", 2))
+        act, hidden = inbox.waiting()
+        assert (act.arm, act.paid_here, hidden.arm, hidden.paid_here) == (2, False, None, True)
+        with pytest.raises(InputError, match="only carried out here"):
+            inbox.tell(act.id, 0.5)
+        assert [one.id for one in inbox.take()] == [act.id]
+        assert [one.id for one in inbox.waiting()] == [hidden.id]
+
+
+@given(st.dictionaries(st.from_regex(r"[0-9a-f/]{1,20}", fullmatch=True), REWARDS, max_size=8))
+def test_a_csv_file_of_outcomes_is_read_as_it_was_written(told: dict[str, float | None]) -> None:
+    lines = [f"{name}, {'' if reward is None else reward}" for name, reward in told.items()]
+    assert dict(read_outcomes(["decision,reward", *lines, ""], "f")) == told
+    turned = [f"{'' if reward is None else reward},{name}" for name, reward in told.items()]
+    assert dict(read_outcomes(["reward, decision", *turned], "f")) == told
+
+
+@given(st.text(printable, max_size=60))
+def test_any_other_file_is_refused_without_showing_what_is_in_it(text: str) -> None:
+    with pytest.raises(InputError, match="does not begin with the line"):
+        read_outcomes(text.splitlines(), "outcomes.csv")
+    for line in ("aa/0/1,a secret", "aa/0/1", "aa/0/1,0.5,0.25"):
+        with pytest.raises(InputError, match=r"line 3 of outcomes\.csv") as caught:
+            read_outcomes(["decision,reward", "aa/0/1,0.5", line], "outcomes.csv")
+        assert "secret" not in str(caught.value)
