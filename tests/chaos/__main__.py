@@ -11,7 +11,8 @@ from itertools import product
 from math import ceil
 from pathlib import Path
 
-from chaos.harness import FORMS, POLICIES, Survived, Trial, survive
+from chaos.harness import FORMS, POLICIES, Survived, survive
+from chaos.trial import Trial
 
 
 def main() -> None:
@@ -19,6 +20,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=300, help="how many at least, in all")
     parser.add_argument("--seed", type=int, default=None, help="of outcomes and victims")
     parser.add_argument("--budget", type=int, default=200, help="rounds of each run")
+    parser.add_argument("--late", action="store_true", help="outcomes are told later, by people")
     given = parser.parse_args()
     seed = secrets.randbits(20) if given.seed is None else given.seed
     kinds = list(product(POLICIES, FORMS))
@@ -26,7 +28,7 @@ def main() -> None:
     print(f"{len(kinds)} runs of {given.budget} rounds with {each} kills or more, seed {seed}")
     done: list[Survived] = []
     for policy, form in kinds:
-        trial = Trial(policy, form, given.budget, each, seed)
+        trial = Trial(policy, form, given.budget, each, seed, late=given.late)
         folder = Path(tempfile.mkdtemp(prefix="lotor-chaos-"))
         done.append(survive(folder, trial))
         shutil.rmtree(folder)  # after a failure it stays, with all logs

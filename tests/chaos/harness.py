@@ -9,13 +9,14 @@ from pathlib import Path
 from random import Random
 
 import lotor
+from chaos.clerks import OPTIONS, Clerks
+from chaos.trial import MEANS, Trial
 from lotor.environments import Outcomes
 from lotor.protocols.samba.cast import hospitals
 from lotor.sandbox import Federation
 from lotor.sandbox.crashes import Crashes
 from lotor.sandbox.journals import Journals, Standing
 
-MEANS = {"lyon": 0.3, "porto": 0.5, "graz": 0.7}
 POLICIES = (
     "ucb",
     "thompson-sampling",
@@ -37,6 +38,8 @@ HOSPITAL = '''"""Outcomes of this hospital's patients, with a record of every qu
 import os
 from pathlib import Path
 
+from chaos.clerks import OPTIONS, Clerks
+from chaos.trial import MEANS, Trial
 from lotor.environments import Outcomes
 
 outcomes = Outcomes(Path(__file__).with_name("patients.db"))
@@ -47,18 +50,6 @@ def pull(decision):
     os.write(record, f"{decision.id}\\n".encode())
     return outcomes(decision)
 '''
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A run to survive."""
-
-    policy: str = "ucb"
-    form: str = "shared"
-    budget: int = 120
-    kills: int = 14
-    seed: int = 7
-    key_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +75,12 @@ def survive(folder: Path, trial: Trial) -> Survived:
     federation.prepare()
     for name in MEANS:
         (federation.kits[name] / "hospital.py").write_text(HOSPITAL)
+    clerks = Clerks(federation, trial) if trial.late else None
     began = time.monotonic()
     try:
         federation.serve()
         _start(federation, trial)
-        crashes = _crash(federation, trial)
+        crashes = _crash(federation, trial, clerks)
         run = crashes.run
         total, arms = Journals(federation).total(run), Journals(federation).arms(run)
         result = Journals(federation).standing("customer", run)
@@ -96,8 +88,12 @@ def survive(folder: Path, trial: Trial) -> Survived:
         federation.close()
     assert result is not None
     counted = [kill for kill in crashes.kills if kill.moment < result.changed]
-    check_against_plain(trial, total, arms)
-    check_records(federation.kits, run, trial.budget, Counter(kill.name for kill in crashes.kills))
+    if clerks is not None:
+        clerks.check(run, total, arms)
+    else:
+        kills = Counter(kill.name for kill in crashes.kills)
+        check_against_plain(trial, total, arms)
+        check_records(federation.kits, run, trial.budget, kills)
     return Survived(
         len(counted),
         sum(kill.again for kill in counted),
@@ -121,12 +117,13 @@ def _start(federation: Federation, trial: Trial) -> None:
         "--budget": str(trial.budget),
         "--policy": trial.policy,
         **(PAPER if trial.form == "paper" else {}),
+        **(OPTIONS if trial.late else {}),
     }
     arguments = [part for option in options.items() for part in option]
     federation.launch("customer", "start", "samba", *arguments, "--json")
 
 
-def _crash(federation: Federation, trial: Trial) -> Crashes:
+def _crash(federation: Federation, trial: Trial, clerks: Clerks | None) -> Crashes:
     """Kill parties until the customer has the total."""
     journals, deadline = Journals(federation), time.monotonic() + PATIENCE
     crashes: Crashes | None = None
@@ -139,6 +136,8 @@ def _crash(federation: Federation, trial: Trial) -> Crashes:
                 crashes = _crashes(federation, run, trial)
         else:
             crashes.step(journals.round(crashes.run))
+        if clerks is not None:
+            clerks.look()
         _all_well(federation, crashes)
         time.sleep(LOOK)
     crashes.restart_all()

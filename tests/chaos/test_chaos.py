@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from chaos.harness import FORMS, POLICIES, Trial, survive_all
+from chaos.harness import FORMS, POLICIES, survive_all
+from chaos.trial import Trial
 
 
 @pytest.mark.slow
@@ -33,4 +34,11 @@ def test_a_run_of_protected_parties_survives_kills(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_long_run_survives_many_kills(tmp_path: Path) -> None:
     trial = Trial("softmax", "shared", budget=200, kills=25, seed=3)
+    assert survive_all(tmp_path, trial).kills >= trial.kills
+
+
+@pytest.mark.long
+def test_a_run_whose_outcomes_are_told_later_survives_kills(tmp_path: Path) -> None:
+    """Told by people, in any order, often twice, and while nobody serves the party."""
+    trial = Trial("pursuit", "shared", budget=40, kills=6, seed=3, late=True)
     assert survive_all(tmp_path, trial).kills >= trial.kills

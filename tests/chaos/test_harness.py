@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import lotor
-from chaos.harness import MEANS, Trial, check_against_plain, check_records
+from chaos.harness import check_against_plain, check_records
+from chaos.trial import MEANS, Trial
 from lotor.core.effects import Decision
 from lotor.environments import Outcomes
 

@@ -12,7 +12,7 @@ import pytest
 
 import lotor
 from daemons import SandboxDaemons, until
-from helpers import drive_plain
+from late_outcomes import arrivals, paid, plain_with
 from lotor.core.errors import InputError
 from lotor.environments import Environment
 from lotor.protocols.samba.cast import hospitals
@@ -21,7 +21,7 @@ from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.durable import outcomes
-from lotor.runtime.durable.journal import FINISHED, RUNNING, Journal
+from lotor.runtime.durable.journal import FINISHED, RUNNING
 from lotor.sandbox import Federation
 from lotor.sandbox.journals import Journals
 
@@ -37,10 +37,6 @@ async def pull(decision):
     await asyncio.sleep(decision.round % 3 / 200)
     return (decision.arm * 7919 + decision.round * 104729) % 1000 / 1000
 """
-
-
-def paid(decision: lotor.Decision) -> float:
-    return (decision.arm * 7919 + decision.round * 104729) % 1000 / 1000
 
 
 @pytest.fixture(autouse=True)
@@ -96,30 +92,15 @@ class Clinics:
         assert (live.state, live.note) == (FINISHED, "")
         return live
 
-    def arrivals(self, run: str) -> dict[int, int]:
-        """Before which round each outcome was counted, as the owners' journals have it."""
-        found: dict[int, int] = {}
-        for name in MEANS:
-            with closing(Journal(self.kit(name) / "state", f"owner {name}")) as journal:
-                rows = journal.database.execute(
-                    "SELECT round, counted FROM decisions WHERE run = ? AND reward IS NULL", (run,)
-                )
-                found.update(rows.fetchall())
-        return found
-
-    def assert_equals_plain(
-        self, run: str, environment: Environment | None = None, **options: str | int
-    ) -> None:
+    def assert_equals_plain(self, run: str, environment: Environment | None = None) -> None:
         """The arms and the total of plain with the same arrivals."""
-        arrived = self.arrivals(run)
-        assert sorted(arrived) == list(range(1, BUDGET + 1))
-        samba = lotor.Samba(lotor.UCB(), **{"outstanding": BUDGET, **options})  # type: ignore[arg-type]
-        arms, total = drive_plain(
-            samba.plain(),
+        arms, total = plain_with(
+            arrivals([self.kit(name) for name in MEANS], run),
             environment or self.cast.environment,
+            policy="ucb",
             budget=BUDGET,
             seed=SEED,
-            delay=lambda t: arrived[t] - t - 1,
+            batch=2,
         )
         journals = Journals(self.federation)
         assert journals.trajectory(run, BUDGET) == arms
@@ -192,7 +173,7 @@ def test_outcomes_in_any_order_with_parties_that_come_and_go(tmp_path: Path) -> 
         return run
 
     run = play(clinics, scene)
-    clinics.assert_equals_plain(run, batch=2)
+    clinics.assert_equals_plain(run)
 
 
 @pytest.mark.parametrize("repeatable", [True, False])
@@ -206,7 +187,7 @@ def test_a_function_whose_answers_come_late(repeatable: bool, tmp_path: Path) ->
         await clinics.ended(run)
         return run
 
-    clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2), batch=2)
+    clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2))
 
 
 def all_settling(group: SandboxDaemons) -> bool:
