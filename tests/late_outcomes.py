@@ -22,7 +22,7 @@ def arrivals(kits: Iterable[Path], run: str) -> dict[int, int]:
     for kit in kits:
         with open_kit(kit) as at, closing(at.journal):
             rows = at.journal.database.execute(
-                "SELECT round, counted FROM decisions WHERE run = ?", (run,)
+                "SELECT round, counted FROM decisions WHERE run = ? AND round > 0", (run,)
             )
             found.update(rows.fetchall())
     return found

@@ -162,6 +162,7 @@ class LatePulls(Pulls):
         self.waiting.update(waiting)
         self._draws = draws
         self._rules = rules
+        self._spare: ArmStates | None = None
 
     def to_score(self) -> ArmStates:
         arms = self.arms
@@ -191,3 +192,11 @@ class LatePulls(Pulls):
             decision = self.waiting.pop(one.round)
             if one.reward is not None:
                 self._learn(decision, one.reward, self._draws)
+        if not outcomes:
+            self._learn_nothing(asked.t)
+
+    def _learn_nothing(self, t: int) -> None:
+        """As much work as for an outcome, so that time does not tell whether there was one."""
+        if self._spare is None:
+            self._spare = deepcopy(self.arms)
+        self._policy.learn(self._spare, 0, REWARD_ONE // 2, self._draws.at(t, 0))

@@ -140,7 +140,7 @@ class OwnerTable(ConfigTable, frozen=True):
                 "pull or inbox",
             ),
             ("repeatable", not self.repeatable, has_functions, "function"),
-            ("tick", self.tick == 0.0, has_functions, "function"),
+            ("tick", self.tick == 0.0, has_functions or self.inbox, "function or inbox"),
         ]
         for key, at_rest, there, needed in needs:
             _require(at_rest or there, key, f"left out where there is no {needed}")

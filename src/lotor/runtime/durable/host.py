@@ -245,7 +245,7 @@ class Host:
         else:
             self._write_down(effect)
         self._effect = Answered(answer)
-        return True
+        return self._questions.pending is None
 
     def _write_down(self, effect: Effect | Answered | None) -> None:
         """What a party only wants to have in its journal before it goes on."""

@@ -43,6 +43,14 @@ class RunOutcomes:
             (self._run, decision.id, decision.round, decision.arm, time.time(), paid_here),
         )
 
+    def issue_none(self) -> None:
+        """As much work as for a decision, so that time does not tell whether there was one."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO decisions (run, id, round, arm, since, told, counted, "
+            "paid_here) VALUES (?, '', 0, 0, ?, 0, 0, 0)",
+            (self._run, time.time()),
+        )
+
     def told(self, decision: str) -> KnownOutcome | None:
         """The outcome of a decision; None while it is not known."""
         row = self._database.execute(

@@ -14,11 +14,15 @@ from lotor.runtime.durable.record import Answer, PullRecord, RunRecord, SavedRun
 
 @dataclass(slots=True)
 class Question:
-    """A question to the world; `again` when it may have been asked before a restart."""
+    """A question to the world; `again` when it may have been asked before a restart.
+
+    `written`: all of it is in the journal, and going on is only a matter of time.
+    """
 
     number: int
     effect: Pull | Act | Observe
     again: bool
+    written: bool = False
 
     @property
     def decision(self) -> Decision | None:
@@ -100,7 +104,9 @@ class QuestionLog:
                 "the daemon is out of step; report this"
             )
         decision = asked.decision
-        if not self.repeatable:
+        if asked.written:
+            pass
+        elif not self.repeatable:
             self._record.answer(asked.number, answer)
         elif asked.masked:
             self._record.keep(asked.number, decision, answer, counted=asked.every_round)
@@ -110,7 +116,10 @@ class QuestionLog:
         self.pending = None
 
     def issue(self, decision: Decision | None) -> None:
-        """A decision appears, or none does; its outcome comes later, by way of `collect`."""
+        """A decision appears, or none does; its outcome comes later, by way of `collect`.
+
+        Where rounds must look alike, going on is a question, too, whose answer is nothing.
+        """
         self.count += 1
         self.issued = self.issued or decision is not None
         recorded = self._recorded.pop(self.count, None)
@@ -118,6 +127,8 @@ class QuestionLog:
             self._record.issue(self.count, decision)
         else:
             self._check(recorded, decision)
+        if self._alike and recorded is None:
+            self.pending = Question(self.count, Pull(None), again=False, written=True)
 
     def collect(self, asked: Collect) -> tuple[KnownOutcome, ...] | None:
         """The outcomes that have come; None while one that is waited for is missing."""

@@ -284,7 +284,9 @@ class RunRecord:
                 "INSERT INTO pulls VALUES (?, ?, ?, ?, NULL, NULL, 0)",
                 (self.run, number, decision.id if decision else None, decision is None),
             )
-            if decision is not None:
+            if decision is None:
+                self.outcomes.issue_none()
+            else:
                 self.outcomes.issue(decision)
 
     def show(self, decision: Decision, *, paid_here: bool = True) -> None:
