@@ -50,12 +50,20 @@ def main() -> None:
     rounds = 300 if arguments.quick else arguments.rounds
     samba = lotor.Samba(lotor.EpsilonGreedy(1.0), form="paper", key_bits=KEY_BITS)
     console = Console()
-    for title, tick, repeatable in (
-        *([("no tick", 0.0, True)] if not arguments.only else []),
-        (f"a tick of {1000 * arguments.tick:g} ms", arguments.tick, True),
-        (f"a tick of {1000 * arguments.tick:g} ms, asked once", arguments.tick, False),
+    apart = lotor.Samba(
+        lotor.EpsilonGreedy(1.0), form="paper", key_bits=KEY_BITS, outstanding=2 * rounds
+    )
+    ms = 1000 * arguments.tick
+    for title, chosen, tick, repeatable in (
+        *([("no tick", samba, 0.0, True)] if not arguments.only else []),
+        (f"a tick of {ms:g} ms", samba, arguments.tick, True),
+        (f"a tick of {ms:g} ms, asked once", samba, arguments.tick, False),
+        *([("an inbox, no tick", apart, 0.0, False)] if not arguments.only else []),
+        (f"an inbox, a tick of {ms:g} ms", apart, arguments.tick, False),
     ):
-        seen = observe(samba, rounds, tick, seed=SEED, repeatable=repeatable)
+        seen = observe(
+            chosen, rounds, tick, seed=SEED, repeatable=repeatable, inbox=chosen is apart
+        )
         later, later_z = slower_when_pulled(seen)
         left_out = f", and {seen.late} with a late answer" if tick else ""
         table = Table(title=f"{title}: {len(seen.pulled)} rounds{left_out}", title_justify="left")

@@ -185,12 +185,19 @@ def _listed(form: AnyForm, key: str) -> list[Attack | Distinguisher]:
 
 def _timed(form: AnyForm, protocol: SecureProtocol, rounds: int, seed: int) -> list[Attempt]:
     """What the times of owners' answers tell their hub, and whoever watches the network."""
+    apart = protocol.apart()
     found = []
-    for title, tick in (("no tick", 0.0), (f"tick {1000 * TICK:g} ms", TICK)):
-        seen = timing.observe(protocol, rounds, tick, seed=seed)
+    for title, chosen, tick in (
+        ("no tick", protocol, 0.0),
+        (f"tick {1000 * TICK:g} ms", protocol, TICK),
+        ("inbox", apart, 0.0),
+    ):
+        if chosen is None:
+            continue
+        seen = timing.observe(chosen, rounds, tick, seed=seed, inbox=chosen is apart)
         for name, score in timing.attacks(seen).items():
             for role in (form.role(timing.watcher(form.hubs)).name, NETWORK):
-                stated = TIMING in form.tells(protocol, role)
+                stated = TIMING in form.tells(protocol, role) and chosen is not apart
                 found.append(Attempt(role, f"{title}: {name}", TIMING, stated, score))
     return sorted(found, key=lambda one: one.party)
 

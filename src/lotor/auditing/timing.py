@@ -11,17 +11,18 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
 from typing import TypeAlias
 
-from lotor.core.errors import InputError, RunEndedError
+from lotor.core.errors import InputError, JournalError, RunEndedError
 from lotor.core.options import flag
 from lotor.protocols.attack import Score
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.frames import decode
+from lotor.runtime.daemon.inbox import Inbox
 from lotor.runtime.daemon.serving import open_kit, served
 from lotor.runtime.durable.frames import Data
 from lotor.sandbox import Federation
@@ -31,6 +32,7 @@ from lotor.transport.connection import Connection
 
 Delays: TypeAlias = Mapping[str, float]
 WARMING_UP = 20  # rounds at first that do not count
+INBOX = {"inbox": True, "pull": None, "repeatable": False}
 BINS = 12
 _LOOK_SECONDS = 0.2
 
@@ -90,9 +92,18 @@ class Observed:
 
 
 def observe(
-    protocol: SecureProtocol, rounds: int, tick: float, *, seed: int, repeatable: bool = True
+    protocol: SecureProtocol,
+    rounds: int,
+    tick: float,
+    *,
+    seed: int,
+    repeatable: bool = True,
+    inbox: bool = False,
 ) -> Observed:
-    """Run a federation of owners with this tick, and keep what its hub saw."""
+    """Run a federation of owners with this tick, and keep what its hub saw.
+
+    With an inbox, decisions do not wait for outcomes, and clerks tell these now and then.
+    """
     form = protocol.in_form()
     if form.owner_role is None:
         raise InputError(
@@ -102,10 +113,10 @@ def observe(
         size = len(form.cast(protocol, rounds, seed, None).pullers)
         budget = size + WARMING_UP + rounds
         federation = Federation.of(Path(folder), protocol, budget=budget, seed=seed)
-        federation.changes = {"tick": tick, "repeatable": repeatable}
+        federation.changes = {"tick": tick, "repeatable": repeatable, **(INBOX if inbox else {})}
         with closing(federation):
             federation.prepare()
-            moments = asyncio.run(_run(federation, protocol, budget))
+            moments = asyncio.run(_run(federation, protocol, budget, clerks=inbox))
             owners = federation.cast.pullers
             journals = Journals(federation)
             arms = journals.trajectory(journals.run() or "", budget)
@@ -125,7 +136,9 @@ def watcher(hubs: Sequence[str]) -> str:
     return hubs[-1]
 
 
-async def _run(federation: Federation, protocol: SecureProtocol, budget: int) -> Moments:
+async def _run(
+    federation: Federation, protocol: SecureProtocol, budget: int, *, clerks: bool
+) -> Moments:
     class Watching(WatchingTransport):
         moments = Moments()
 
@@ -138,9 +151,18 @@ async def _run(federation: Federation, protocol: SecureProtocol, budget: int) ->
             federation.launch(federation.opener, "start", *_ordered(protocol, budget))
             while federation.running(federation.opener):
                 await asyncio.sleep(_LOOK_SECONDS)
+                if clerks:
+                    await asyncio.to_thread(_tell_outcomes, federation)
     if federation.exit_code(federation.opener):
         raise federation.complaint(federation.opener)
     return Watching.moments
+
+
+def _tell_outcomes(federation: Federation) -> None:
+    """Tell whatever has no outcome yet: what it is does not matter to who is pulled at random."""
+    for owner in federation.cast.pullers:
+        with suppress(JournalError), closing(Inbox(federation.kits[owner])) as inbox:
+            inbox.tell_all((one.id, 0.5) for one in inbox.waiting())
 
 
 def _ordered(protocol: SecureProtocol, budget: int) -> list[str]:

@@ -278,6 +278,10 @@ class SecureProtocol(Protocol):
             "policies` lists what goes together)"
         )
 
+    def apart(self) -> "SecureProtocol | None":
+        """The same, with decisions that do not wait for outcomes; None where they always do."""
+        return None
+
     def order_options(self) -> dict[str, str | int]:
         """Its options in an order to a federation; floats are written as exact text."""
         said: dict[str, str | int] = {"policy": to_text(self.policy)}

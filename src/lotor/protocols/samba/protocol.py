@@ -1,11 +1,12 @@
 """SAMBA (Ciucanu, Lafourcade, Marcadet and Soare, 2022): federated bandits over secret arms."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from lotor.core.durations import to_seconds
 from lotor.core.errors import InputError, PolicyError
+from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.core.options import option
 from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.environments.sources import ArmsSource, BanditSource
@@ -164,6 +165,10 @@ class Samba(SecureProtocol):
 
     def delays(self, run: Run) -> Callable[[int], int]:
         return delays(self.delay, run)
+
+    def apart(self) -> "Samba":
+        """The same, with decisions that do not wait for outcomes."""
+        return replace(self, outstanding=MAXIMAL_BUDGET)
 
     def rules(self, k: int, budget: int) -> OutcomeRules:
         """How many decisions of a run may wait for their outcomes, and when these are counted."""
