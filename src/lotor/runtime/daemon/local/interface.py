@@ -93,7 +93,7 @@ class LocalInterface:
             raise InputError(f"run {row.id} is {row.state} already")
         return self._ask(row, commands.Stop(told.reason), f"run {row.id} is stopped")
 
-    def resolve(self, run: str, resolution: Resolution) -> Receipt:
+    def resolve(self, run: str, said: Resolution) -> Receipt:
         """Say what became of a decision in doubt, so that the run goes on."""
         row, owner = self._at.journal.run(run), self._at.config.owner
         if owner is None or row.state == FINISHED:
@@ -101,16 +101,14 @@ class LocalInterface:
                 f"no decision of run {row.id} can be in doubt at this party: it has no functions, "
                 "or the run is finished"
             )
-        _check_resolution(owner, resolution)
-        if not _is_named(resolution.decision, row.note):
+        _check_resolution(owner, said)
+        if not _is_named(said.decision, row.note):
             raise InputError(
-                f"decision {resolution.decision!r} is not in doubt in run {row.id}: `lotor runs show` "
+                f"decision {said.decision!r} is not in doubt in run {row.id}: `lotor runs show` "
                 "names the one that is"
             )
-        command = commands.Resolve(
-            resolution.decision, resolution.reward, resolution.lost, resolution.features
-        )
-        return self._ask(row, command, f"decision {resolution.decision} is resolved")
+        command = commands.Resolve(said.decision, said.reward, said.lost, said.features)
+        return self._ask(row, command, f"decision {said.decision} is resolved")
 
     def _served(self) -> bool:
         return self._carry_out is not None or is_served(self._at.journal)
@@ -134,10 +132,10 @@ def _is_named(decision: str, note: str) -> bool:
     return bool(decision) and bool(re.search(rf"(?<![\w/-]){re.escape(decision)}(?![\w/-])", note))
 
 
-def _check_resolution(owner: OwnerTable, resolution: Resolution) -> None:
+def _check_resolution(owner: OwnerTable, said: Resolution) -> None:
     """Refuse an answer of a kind that this party is never asked for; no error shows its value."""
-    reward, features = resolution.reward, resolution.features
-    if (reward is not None) + (features is not None) + resolution.lost + resolution.again != 1:
+    reward, features = said.reward, said.features
+    if (reward is not None) + (features is not None) + said.lost + said.again != 1:
         raise InputError("give exactly one of reward, features, lost and again")
     low, high = owner.reward_range
     if reward is not None and owner.pull is None:
@@ -153,5 +151,5 @@ def _check_resolution(owner: OwnerTable, resolution: Resolution) -> None:
             "there must be as many features as owner.dimensions in party.toml says: "
             f"{owner.dimensions or 'none'}, not {len(features)}"
         )
-    if resolution.lost and not owner.asked_for_arms:
+    if said.lost and not owner.asked_for_arms:
         raise InputError("features cannot be lost: give them, or say that they are asked again")
