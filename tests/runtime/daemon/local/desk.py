@@ -78,13 +78,15 @@ class Desk:
         lines = [f"{key.replace('_', '-')}: {value}" for key, value in given.items() if value]
         return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", ""]).encode() + body
 
-    async def ask(self, *pieces: bytes) -> bytes:
-        """All that comes back until the connection is closed."""
+    async def ask(self, *pieces: bytes, ends: bool = False) -> bytes:
+        """All that comes back until the connection is closed; `ends`: nothing more will be sent."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
         try:
             for piece in pieces:
                 writer.write(piece)
                 await writer.drain()
+            if ends:
+                writer.write_eof()
             return await reader.read()
         finally:
             writer.transport.abort()
