@@ -132,10 +132,14 @@ def test_only_this_machines_own_names_are_let_in(hosts: list[bytes], origins: li
     assert refused is None or refused.status == 403
 
 
-@given(st.lists(st.binary(max_size=60) | st.just(b"Bearer " + TOKEN), max_size=3))
+schemes = st.sampled_from([b"Bearer ", b"Basic ", b"Bearer", b""])
+tokens = st.sampled_from([TOKEN, TOKEN[:-1], TOKEN + b"t", b""]) | st.binary(max_size=60)
+
+
+@given(st.lists(st.builds(lambda scheme, token: scheme + token, schemes, tokens), max_size=3))
 def test_only_the_token_itself_is_let_in(shown: list[bytes]) -> None:
     refused = refusal(lambda: Guard(PORT, TOKEN).check_token(request("authorization", shown)))
-    assert (refused is None) == (shown == [b"Bearer " + TOKEN])
+    assert (refused is None) == ([one.strip() for one in shown] == [b"Bearer " + TOKEN])
     assert refused is None or (refused.status, TOKEN.decode() in str(refused)) == (401, False)
 
 

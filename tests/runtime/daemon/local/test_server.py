@@ -161,7 +161,7 @@ def test_one_connection_takes_several_requests(tmp_path: Path) -> None:
 
 
 def test_who_takes_too_long_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "REQUEST_SECONDS", 0.05)
+    monkeypatch.setattr(servers, "REQUEST_SECONDS", 0.25)
 
     async def scene(made: Desk) -> None:
         whole = made.request("POST", RESOLVE, b"{}")
