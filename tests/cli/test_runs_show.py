@@ -10,11 +10,11 @@ from rich.console import Console
 
 import lotor
 from commands import lotor as command
-from lotor.cli.progress import held_up
-from lotor.cli.run_document import RunDocument
 from lotor.cli.runs_show import print_list, print_run
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.frames import Status
+from lotor.runtime.daemon.local.run_document import RunDocument
+from lotor.runtime.daemon.pending import held_up
 from lotor.runtime.durable.journal import RunRow
 from runtime.daemon.stage import BUDGET, EVERYONE, NOBODY, Stage, play
 from runtime.daemon.test_who_waits import LIMIT, be_strict

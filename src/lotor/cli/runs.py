@@ -7,15 +7,13 @@ import typer
 from rich.console import Console
 
 from lotor.cli.derive import JsonOption
-from lotor.cli.run_document import described, is_served, ordered
 from lotor.cli.runs_show import print_list, print_run
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.start import watch
 from lotor.core.errors import InputError
-from lotor.runtime.daemon import commands, logs
-from lotor.runtime.daemon.config_tables import OwnerTable
-from lotor.runtime.daemon.serving import OpenKit, open_kit
-from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
+from lotor.runtime.daemon import logs
+from lotor.runtime.daemon.local.interface import LocalInterface, Reason, Receipt, Resolution
+from lotor.runtime.daemon.serving import open_kit
 
 app = typer.Typer(
     add_completion=False,
@@ -29,9 +27,7 @@ RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning
 def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
     """List this party's runs, with who is missing and who waits for approval."""
     with open_kit(kit) as at:
-        served = is_served(at.journal)
-        rows = [described(at, row, served=served) for row in at.journal.runs()]
-        rows += [ordered(at, run, served=served) for run in at.journal.commands.new_runs()]
+        rows = list(LocalInterface(at).runs())
     if as_json:
         typer.echo(json.dumps(rows))
     else:
@@ -42,18 +38,11 @@ def list_command(kit: KitOption, as_json: JsonOption = False) -> None:
 def show_command(run: RunArgument, kit: KitOption, as_json: JsonOption = False) -> None:
     """Show one run: how it stands, who holds it up, who takes part, and what only you may see."""
     with open_kit(kit) as at:
-        document = _found(at, run)
+        document = LocalInterface(at).run(run)
     if as_json:
         typer.echo(json.dumps(document))
     else:
         print_run(Console(highlight=False), document, at.kit.path)
-
-
-def _found(at: OpenKit, run: str) -> dict[str, object]:
-    new = [order for order in at.journal.commands.new_runs() if order.startswith(run)]
-    if len(new) == 1 and not any(row.id.startswith(run) for row in at.journal.runs()):
-        return ordered(at, new[0], served=is_served(at.journal))
-    return described(at, at.journal.run(run), served=is_served(at.journal))
 
 
 @app.command()
@@ -70,20 +59,15 @@ def follow(
         watch(at, at.journal.run(run).id, as_json=as_json, progress=log == "text")
 
 
-def _ask(at: OpenKit, row: RunRow, command: commands.Command, done: str) -> None:
-    at.journal.commands.add(row.id, commands.to_bytes(command))
-    when = "" if is_served(at.journal) else " as soon as this party runs again"
-    typer.echo(f"{done}{when}", err=True)
+def _say(receipt: Receipt) -> None:
+    typer.echo(receipt.done, err=True)
 
 
 @app.command()
 def approve(run: RunArgument, kit: KitOption) -> None:
     """Let a run start that waits because this party's [consent] does not allow it by itself."""
     with open_kit(kit) as at:
-        row = at.journal.run(run)
-        if row.state != WAITING:
-            raise InputError(f"run {row.id} is {row.state}: only a waiting run can be approved")
-        _ask(at, row, commands.Approve(), f"run {row.id} is approved and starts")
+        _say(LocalInterface(at).approve(run))
 
 
 @app.command()
@@ -94,10 +78,7 @@ def refuse(
 ) -> None:
     """Do not take part in a waiting run; it ends for all parties."""
     with open_kit(kit) as at:
-        row = at.journal.run(run)
-        if row.state != WAITING:
-            raise InputError(f"run {row.id} is {row.state}: only a waiting run can be refused")
-        _ask(at, row, commands.Refuse(reason), f"run {row.id} is refused")
+        _say(LocalInterface(at).refuse(run, Reason(reason)))
 
 
 @app.command()
@@ -112,15 +93,7 @@ def stop(
     drops them, and those peers end without a result.
     """
     with open_kit(kit) as at:
-        for order in at.journal.commands.new_runs():
-            if order.startswith(run) and at.journal.commands.withdraw(order):
-                typer.echo(f"the order of run {order} is taken back", err=True)
-                return
-        row = at.journal.run(run)
-        undelivered = row.state == FINISHED and row.id in at.journal.unsettled()
-        if row.state not in (WAITING, RUNNING) and not undelivered:
-            raise InputError(f"run {row.id} is {row.state} already")
-        _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
+        _say(LocalInterface(at).stop(run, Reason(reason)))
 
 
 @app.command()
@@ -158,21 +131,9 @@ def resolve(
     if (reward is not None) + (features is not None) + lost + again != 1:
         raise InputError("give exactly one of --reward -, --features -, --lost and --again")
     with open_kit(kit) as at:
-        row, owner = at.journal.run(run), at.config.owner
-        if owner is None or row.state == FINISHED:
-            raise InputError(
-                f"no decision of run {row.id} can be in doubt at this party: it has no functions, "
-                "or the run is finished"
-            )
         paid, values = _reward(reward), _numbers("--features", features)
-        _check_verdict(owner, paid, values, lost=lost)
-        if decision not in row.note:
-            raise InputError(
-                f"decision {decision} is not in doubt in run {row.id}: `lotor runs show` names "
-                "the one that is"
-            )
-        verdict = commands.Resolve(decision, paid, lost, values)
-        _ask(at, row, verdict, f"decision {decision} is resolved")
+        resolution = Resolution(decision, paid, values, lost, again)
+        _say(LocalInterface(at).resolve(run, resolution))
 
 
 def _reward(text: str | None) -> float | None:
@@ -195,25 +156,3 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...] | None:
         raise InputError(
             f"{option} takes numbers with commas between them, or - to read them from stdin"
         ) from None
-
-
-def _check_verdict(
-    owner: OwnerTable, reward: float | None, features: tuple[float, ...] | None, *, lost: bool
-) -> None:
-    """Refuse an answer of a kind that this party is never asked for."""
-    low, high = owner.reward_range
-    if reward is not None and owner.pull is None:
-        raise InputError(
-            "--reward is for a party that has `pull` in its party.toml; this one has not"
-        )
-    if reward is not None and not low <= reward <= high:
-        raise InputError(
-            f"the reward lies outside this party's reward_range ({low}, {high}): correct it"
-        )
-    if features is not None and len(features) != owner.dimensions:
-        raise InputError(
-            "--features needs as many numbers as owner.dimensions in party.toml says: "
-            f"{owner.dimensions or 'none'}, not {len(features)}"
-        )
-    if lost and not owner.asked_for_arms:
-        raise InputError("features cannot be lost: give --features - or --again")

@@ -8,9 +8,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lotor.cli.run_document import ORDERED, SHORT_ID, STOP_ORDERED, RunDocument, unserved
 from lotor.cli.show import show_account, show_measured
 from lotor.crypto.certificates import fingerprint_lines
+from lotor.runtime.daemon.local.run_document import (
+    ORDERED,
+    SHORT_ID,
+    STOP_ORDERED,
+    RunDocument,
+    unserved,
+)
 from lotor.runtime.daemon.pending import shown_party
 from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
 from lotor.runtime.daemon.told_state import moment

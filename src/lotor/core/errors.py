@@ -5,7 +5,8 @@
     │   ├── TooLongError      the features of all parties together are longer than 1
     │   ├── ConfigError       a party's kit or party.toml cannot be used
     │   ├── PolicyError       the policy does not fit the protocol, or computes unusable scores
-    │   └── DataError         a data file is missing, altered or malformed
+    │   ├── DataError         a data file is missing, altered or malformed
+    │   └── UnknownRunError   no run of this party has that id
     ├── CryptoError
     │   ├── CertificateError  a certificate that is foreign, expired, revoked or somebody else's
     │   ├── IntegrityError    a ciphertext or signature is not what its key holder made
@@ -52,6 +53,10 @@ class PolicyError(InputError):
 
 class DataError(InputError):
     """A data file is missing, altered or malformed."""
+
+
+class UnknownRunError(InputError):
+    """No run of this party has that id."""
 
 
 class CryptoError(LotorError):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from daemons import DaemonGroup, until
-from lotor.cli import run_document
 from lotor.core.fingerprint import CodeFingerprint, fingerprints_of
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon.commands import Stop
+from lotor.runtime.daemon.local import run_document
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.daemon.status import BLOCKED
 from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, STOPPED

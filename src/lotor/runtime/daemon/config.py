@@ -19,6 +19,7 @@ from lotor.runtime.daemon.config_tables import (
     ConfigTable,
     ConsentRules,
     LimitsTable,
+    LocalTable,
     OwnerTable,
     PartyConfig,
     TrialTable,
@@ -29,6 +30,7 @@ __all__ = [
     "CodeTable",
     "ConsentRules",
     "LimitsTable",
+    "LocalTable",
     "OwnerTable",
     "PartyConfig",
     "TrialTable",
@@ -46,6 +48,7 @@ TABLES: Final[Mapping[str, type[ConfigTable]]] = {
     "consent": ConsentRules,
     "trial": TrialTable,
     "code": CodeTable,
+    "local": LocalTable,
 }
 _PLAIN_WORDS: Final = {
     " | null`": "`",

@@ -191,6 +191,16 @@ class ConsentRules(ConfigTable, frozen=True):
         )
 
 
+class LocalTable(ConfigTable, frozen=True):
+    """Where programs of this machine find the party's local interface."""
+
+    port: int
+    ipv6: bool = False
+
+    def __post_init__(self) -> None:
+        _require(0 <= self.port <= 65535, "port", f"a port from 0 to 65535, {self.port} is not")
+
+
 class TrialTable(ConfigTable, frozen=True):
     """What only a trial may set: decision draws from a seed."""
 
@@ -230,6 +240,7 @@ class PartyConfig(ConfigTable, frozen=True):
     members: dict[str, tuple[str, ...]] = {}
     trial: TrialTable | None = None
     code: CodeTable | None = None
+    local: LocalTable | None = None
 
     def __post_init__(self) -> None:
         _require(

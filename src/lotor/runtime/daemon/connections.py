@@ -12,7 +12,7 @@ from lotor.protocols.form import Contribution
 from lotor.runtime.daemon.config import PartyConfig
 from lotor.runtime.daemon.frames import WIRE_VERSION, AnyFrame, Card, decode, encode, read_card
 from lotor.runtime.daemon.kit import Kit
-from lotor.runtime.durable.frames import RunFrame
+from lotor.runtime.durable.frames import Data, RunFrame
 from lotor.runtime.durable.journal import JOURNAL_VERSION
 from lotor.transport import Hello, Limits, PartyTransportFactory, Tls
 
@@ -24,6 +24,7 @@ class Connections:
     """One party's peers, by the names in their certificates.
 
     `cards` are those of all parties that were heard of; of a party that is connected here, its own.
+    `messages_sent` and `bytes_sent` count what runs have sent, as it left.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Connections:
         changed: Callable[[str], None],
     ) -> None:
         self.cards: dict[str, Card] = {}
+        self.messages_sent = self.bytes_sent = 0
         self._kit = kit
         self._me = kit.subject.name
         self._contribution = contribution
@@ -70,6 +72,9 @@ class Connections:
 
     def send(self, name: str, frame: RunFrame) -> None:
         """To the party with this name, if it is connected."""
+        if type(frame) is Data and name in self._keys:
+            self.messages_sent += 1
+            self.bytes_sent += len(frame.payload)
         self.transport.send(self._me, name, encode(frame))
 
     def admits(self, name: str) -> bool:

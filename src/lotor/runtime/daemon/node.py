@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from lotor.core.errors import JournalError, JournalWriteError, LotorError, ProtocolError
 from lotor.core.fingerprint import fingerprint_of
@@ -15,6 +15,7 @@ from lotor.runtime.daemon.connections import Connections
 from lotor.runtime.daemon.frames import AnyFrame, Ask, Open, Roster, Status
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.local.service import LocalService
 from lotor.runtime.daemon.resources import PartyResources
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
@@ -63,10 +64,19 @@ class Node:
         self.registry = RunRegistry(self.context)
         self.runs: Mapping[str, LiveRun] = self.registry.runs
         self.commands = CommandHandler(self.context, self.registry)
+        self.local = self._local_service()
         self._keeper: asyncio.Task[None] | None = None
         self._seen = -1
         # By sender and run: what was found when connections had last changed.
         self._seats: dict[tuple[str, str], tuple[LiveRun, str]] = {}
+
+    def _local_service(self) -> LocalService | None:
+        table = self.context.config.local
+        if table is None:
+            return None
+        return LocalService(
+            table, self.context, self.runs, self._carry_out_now, lambda: self.error is None
+        )
 
     async def start(self) -> None:
         """Listen, dial, and go on with every run that has not ended."""
@@ -87,9 +97,13 @@ class Node:
                 extra={"event": "trial"},
             )
         self.registry.restore()
+        if self.local is not None:
+            await self.local.start()
         self._keeper = asyncio.create_task(self._look_regularly())
 
     async def close(self) -> None:
+        if self.local is not None:
+            await self.local.close()
         if self._keeper is not None:
             self._keeper.cancel()
             with suppress(asyncio.CancelledError):
@@ -113,27 +127,11 @@ class Node:
         """Look for commands, and every fifth time after the runs and who is still trusted."""
         looks = 0
         while self.error is None:
-            try:
+            with self._ending_if_it_fails():
                 self.commands.carry_out()
                 self._look_for_outcomes()
                 if looks % 5 == 0:
-                    self.journal.erasure.complete()
-                    self.connections.end_untrusted()
-                    for live in list(self.runs.values()):
-                        live.look_after()
-            except LotorError as error:
-                self._fatal(error)
-            except errors() as error:
-                self._fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
-            except Exception as error:
-                # Without this task, no command is carried out and nobody's trust is checked; the
-                # text of an error that nobody has foreseen might show what is secret.
-                self._fatal(
-                    LotorError(
-                        f"looking after commands and runs failed with {type(error).__name__}: "
-                        "report this, and start the party again"
-                    )
-                )
+                    self._look_after()
             looks += 1
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -144,6 +142,42 @@ class Node:
             self._seen = changes
             for live in list(self.runs.values()):
                 live.outcomes_told()
+
+    def _look_after(self) -> None:
+        self.journal.erasure.complete()
+        self.connections.end_untrusted()
+        for live in list(self.runs.values()):
+            live.look_after()
+        if self.local is not None:
+            self.local.look()
+
+    def _carry_out_now(self) -> None:
+        """Carry out what this very process has written down as a command."""
+        with self._ending_if_it_fails():
+            self.commands.look_again()
+            self.commands.carry_out()
+            self._seen = -1
+            self._look_for_outcomes()
+        if self.error is not None:
+            raise self.error
+
+    @contextmanager
+    def _ending_if_it_fails(self) -> Iterator[None]:
+        try:
+            yield
+        except LotorError as error:
+            self._fatal(error)
+        except errors() as error:
+            self._fatal(JournalError(f"the journal cannot be read ({error}): check the disk"))
+        except Exception as error:
+            # Else no command would be carried out any more and nobody's trust be checked; the text
+            # of an error that nobody has foreseen might show what is secret.
+            self._fatal(
+                LotorError(
+                    f"looking after commands and runs failed with {type(error).__name__}: "
+                    "report this, and start the party again"
+                )
+            )
 
     def _fatal(self, error: LotorError) -> None:
         """Nothing can be written down any more: stop, and go on after a restart."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import msgspec
 
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.status import MISSING
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
 from lotor.runtime.daemon.told_state import moment
-from lotor.runtime.durable.journal import RUNNING, WAITING
+from lotor.runtime.durable.journal import RUNNING, WAITING, RunRow
 
 
 class PendingParty(msgspec.Struct, frozen=True):
@@ -75,3 +75,38 @@ def waiting_parties(statuses: Mapping[str, Status], names: Mapping[str, str]) ->
         for seat, status in sorted(statuses.items())
         if status.state == WAITING
     ]
+
+
+def as_unserved(row: RunRow, statuses: Mapping[str, Status]) -> tuple[RunRow, dict[str, Status]]:
+    """What a party knows of a run that is open, without whom it missed when it stopped."""
+    if row.state not in (RUNNING, WAITING):
+        return row, dict(statuses)
+    own = statuses.get(row.seat)
+    if own is not None and own.state == MISSING:
+        row = msgspec.structs.replace(row, note="")
+    return row, when_unserved(row.seat, statuses)
+
+
+def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> list[str]:
+    """What a run waits for, or why it ended, a sentence each; none if all is well."""
+    if row.state not in (RUNNING, WAITING):
+        return [row.note] if row.note else []
+    own = statuses.get(row.seat)
+    found = [one.missing_sentence for one in missing_parties(row.seat, statuses, names)]
+    found += [
+        one.waiting_sentence for one in waiting_parties(statuses, names) if one.seat != row.seat
+    ]
+    others = {seat: one for seat, one in sorted(statuses.items()) if seat != row.seat}
+    found += [
+        f"{shown_party(seat, names.get(seat, seat))} has been waiting for its operator since "
+        f"{moment(one.since)}"
+        for seat, one in others.items()
+        if one.state == IN_DOUBT
+    ]
+    found += sorted({one.text for one in others.values() if one.state == BLOCKED} - {""})
+    if row.state == WAITING:
+        return [f"waits for your approval: {row.note}", *found]
+    # Its own note says more than it tells others, unless somebody is missing.
+    if row.note and (own is None or own.state != MISSING):
+        return [row.note, *found]
+    return found

@@ -2,47 +2,22 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from lotor.core.errors import JournalError
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import logs
 from lotor.runtime.daemon.clock import Clock
-from lotor.runtime.daemon.config import PartyConfig, read_config
-from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.node import Node
-from lotor.runtime.daemon.party_functions import allow_code
+from lotor.runtime.daemon.open_kit import OpenKit, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, Journal, RunRow
 from lotor.transport import NetworkTransport, PartyTransportFactory
 
+__all__ = ["OpenKit", "follow", "open_kit", "serve", "serve_kit", "served"]
+
 LOOK_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class OpenKit:
-    """A party's kit, its party.toml and its journal, open."""
-
-    kit: Kit
-    config: PartyConfig
-    journal: Journal
-
-
-@contextmanager
-def open_kit(path: Path) -> Iterator[OpenKit]:
-    """Open a kit; several processes may, but one of them drives the party."""
-    kit = Kit(path)
-    config = read_config(kit.party_toml)
-    if config.code is not None:
-        allow_code(config.code, kit.path)
-    kit.unlock()
-    journal = Journal(kit.path / config.state, str(kit.subject), kit.journal_key)
-    try:
-        yield OpenKit(kit, config, journal)
-    finally:
-        journal.close()
 
 
 @asynccontextmanager

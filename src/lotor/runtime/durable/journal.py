@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from lotor.core.errors import InputError, JournalError
+from lotor.core.errors import InputError, JournalError, UnknownRunError
 from lotor.core.version import VERSION
 from lotor.runtime.durable import command_queue, ledger, record
 from lotor.runtime.durable.command_queue import CommandQueue
@@ -243,11 +243,15 @@ class Journal:
         """The run whose id begins so."""
         found = [row for row in self.runs() if row.id.startswith(prefix)]
         if len(found) != 1:
-            what = "no run" if not found else f"{len(found)} runs"
-            raise InputError(
-                f"{what} here whose id begins with {prefix!r}: `lotor runs list` shows them"
-            )
+            what, kind = f"{len(found)} runs", InputError
+            if not found:
+                what, kind = "no run", UnknownRunError
+            raise kind(f"{what} here whose id begins with {prefix!r}: `lotor runs list` shows them")
         return found[0]
+
+    def states(self) -> dict[str, int]:
+        """How many runs are in each state."""
+        return dict(self._database.execute("SELECT state, count(*) FROM runs GROUP BY state"))
 
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""

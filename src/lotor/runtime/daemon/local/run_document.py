@@ -6,19 +6,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lotor.cli.progress import as_unserved, held_up
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
+from lotor.runtime.daemon.open_kit import OpenKit
 from lotor.runtime.daemon.pending import (
     PendingParty,
+    as_unserved,
+    held_up,
     looked_for,
     missing_parties,
     waiting_parties,
 )
-from lotor.runtime.daemon.serving import OpenKit
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 

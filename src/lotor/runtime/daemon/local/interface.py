@@ -1,0 +1,155 @@
+"""What a party's operator sees and decides: the one set of operations behind CLI and HTTP."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from lotor.core.errors import InputError
+from lotor.runtime.daemon import commands
+from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
+from lotor.runtime.daemon.open_kit import OpenKit
+from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
+
+
+class LocalInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of what an operation is given."""
+
+
+class Reason(LocalInput, frozen=True):
+    """Why a run is refused or stopped: told to all parties."""
+
+    reason: str = "no reason given"
+
+
+class Resolution(LocalInput, frozen=True):
+    """What became of a decision in doubt: exactly one of its answers, `lost` and `again`."""
+
+    decision: str
+    reward: float | None = None
+    features: tuple[float, ...] | None = None
+    lost: bool = False
+    again: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Resolution on {self.decision}>"
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What was done about a run, as a sentence."""
+
+    run: str
+    done: str
+
+
+class LocalInterface:
+    """The operations on an open kit: in the daemon itself, or in any other process.
+
+    In the daemon, `carry_out` makes it carry out at once what the journal asks for. Elsewhere, the
+    daemon finds it there. `run` is always a run's id or its beginning; what cannot be done is an
+    InputError that says why, and changes nothing.
+    """
+
+    def __init__(self, at: OpenKit, carry_out: Callable[[], None] | None = None) -> None:
+        self._at = at
+        self._carry_out = carry_out
+
+    def runs(self) -> Iterator[RunDocument]:
+        """All runs of this party, and then those that were ordered and have not begun."""
+        journal, served = self._at.journal, self._served()
+        for row in journal.runs():
+            yield described(self._at, row, served=served)
+        for run in journal.commands.new_runs():
+            yield ordered(self._at, run, served=served)
+
+    def run(self, run: str) -> RunDocument:
+        """One run: how it stands, who holds it up, who takes part, what only this party sees."""
+        journal, served = self._at.journal, self._served()
+        new = [order for order in journal.commands.new_runs() if order.startswith(run)]
+        if len(new) == 1 and not any(row.id.startswith(run) for row in journal.runs()):
+            return ordered(self._at, new[0], served=served)
+        return described(self._at, journal.run(run), served=served)
+
+    def approve(self, run: str) -> Receipt:
+        """Let a run start that waits for this party's approval."""
+        row = self._waiting(run, "approved")
+        return self._ask(row, commands.Approve(), f"run {row.id} is approved and starts")
+
+    def refuse(self, run: str, told: Reason) -> Receipt:
+        """Do not take part in a waiting run, which ends for all."""
+        row = self._waiting(run, "refused")
+        return self._ask(row, commands.Refuse(told.reason), f"run {row.id} is refused")
+
+    def stop(self, run: str, told: Reason) -> Receipt:
+        """End a run on all sides, or take back the order of one that has not begun."""
+        journal = self._at.journal
+        for order in journal.commands.new_runs():
+            if order.startswith(run) and journal.commands.withdraw(order):
+                return Receipt(order, f"the order of run {order} is taken back")
+        row = journal.run(run)
+        undelivered = row.state == FINISHED and row.id in journal.unsettled()
+        if row.state not in (WAITING, RUNNING) and not undelivered:
+            raise InputError(f"run {row.id} is {row.state} already")
+        return self._ask(row, commands.Stop(told.reason), f"run {row.id} is stopped")
+
+    def resolve(self, run: str, said: Resolution) -> Receipt:
+        """Say what became of a decision in doubt, so that the run goes on."""
+        row, owner = self._at.journal.run(run), self._at.config.owner
+        if owner is None or row.state == FINISHED:
+            raise InputError(
+                f"no decision of run {row.id} can be in doubt at this party: it has no functions, "
+                "or the run is finished"
+            )
+        _check_resolution(owner, said)
+        if not _is_named(said.decision, row.note):
+            raise InputError(
+                f"decision {said.decision!r} is not in doubt in run {row.id}: `lotor runs show` "
+                "names the one that is"
+            )
+        command = commands.Resolve(said.decision, said.reward, said.lost, said.features)
+        return self._ask(row, command, f"decision {said.decision} is resolved")
+
+    def _served(self) -> bool:
+        return self._carry_out is not None or is_served(self._at.journal)
+
+    def _waiting(self, run: str, done: str) -> RunRow:
+        row = self._at.journal.run(run)
+        if row.state != WAITING:
+            raise InputError(f"run {row.id} is {row.state}: only a waiting run can be {done}")
+        return row
+
+    def _ask(self, row: RunRow, command: commands.Command, done: str) -> Receipt:
+        self._at.journal.commands.add(row.id, commands.to_bytes(command))
+        if self._carry_out is not None:
+            self._carry_out()
+        when = "" if self._served() else " as soon as this party runs again"
+        return Receipt(row.id, f"{done}{when}")
+
+
+def _is_named(decision: str, note: str) -> bool:
+    """Whether a note is about this decision, and not about one whose id only begins like it."""
+    return bool(decision) and bool(re.search(rf"(?<![\w/-]){re.escape(decision)}(?![\w/-])", note))
+
+
+def _check_resolution(owner: OwnerTable, said: Resolution) -> None:
+    """Refuse an answer of a kind that this party is never asked for; no error shows its value."""
+    reward, features = said.reward, said.features
+    if (reward is not None) + (features is not None) + said.lost + said.again != 1:
+        raise InputError("give exactly one of reward, features, lost and again")
+    low, high = owner.reward_range
+    if reward is not None and owner.pull is None:
+        raise InputError(
+            "a reward is for a party that has `pull` in its party.toml; this one has not"
+        )
+    if reward is not None and not low <= reward <= high:
+        raise InputError(
+            f"the reward lies outside this party's reward_range ({low}, {high}): correct it"
+        )
+    if features is not None and len(features) != owner.dimensions:
+        raise InputError(
+            "there must be as many features as owner.dimensions in party.toml says: "
+            f"{owner.dimensions or 'none'}, not {len(features)}"
+        )
+    if said.lost and not owner.asked_for_arms:
+        raise InputError("features cannot be lost: give them, or say that they are asked again")
