@@ -12,7 +12,7 @@ from lotor.cli.derive import JsonOption, whole_number
 from lotor.cli.serve import KitOption
 from lotor.cli.show import small_table
 from lotor.core.durations import in_words
-from lotor.runtime.daemon.inbox import decisions_of
+from lotor.runtime.daemon.local.interface import GivingBack, LocalInterface, Taking
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.open_decisions import OpenDecision
 
@@ -30,7 +30,7 @@ RunArgument = Annotated[
 def list_command(kit: KitOption, run: RunArgument = "", as_json: JsonOption = False) -> None:
     """List the decisions that have no outcome yet, the oldest first."""
     with open_kit(kit) as at:
-        found = decisions_of(at).waiting(run)
+        found = LocalInterface(at).decisions(run)
     if as_json:
         typer.echo(json.dumps([msgspec.to_builtins(one) for one in found]))
     elif found:
@@ -50,7 +50,7 @@ def take(
 ) -> None:
     """Take decisions to carry out: nobody else is given them. Their ids go to stdout."""
     with open_kit(kit) as at:
-        found = decisions_of(at).take(run, count=count)
+        found = LocalInterface(at).take(Taking(count, run))
     if as_json:
         typer.echo(json.dumps([msgspec.to_builtins(one) for one in found]))
         return
@@ -66,8 +66,8 @@ def give_back(
 ) -> None:
     """A decision that was taken was not carried out: let somebody else, or the function, do it."""
     with open_kit(kit) as at:
-        decisions_of(at).give_back(decision)
-    typer.echo(f"decision {decision} waits to be carried out again", err=True)
+        receipt = LocalInterface(at).give_back(GivingBack(decision))
+    typer.echo(receipt.done, err=True)
 
 
 def _print(found: list[OpenDecision]) -> None:

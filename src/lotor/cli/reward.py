@@ -7,7 +7,8 @@ import typer
 
 from lotor.cli.serve import KitOption
 from lotor.core.errors import InputError
-from lotor.runtime.daemon.inbox import decisions_of
+from lotor.core.wording import counted
+from lotor.runtime.daemon.local.interface import LocalInterface, Telling, TellingMany
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.durable.open_decisions import read_outcomes
 
@@ -54,16 +55,18 @@ def reward_command(
     if lost and (csv is not None or file != STDIN):
         raise InputError("--lost stands for the outcome, so give it without a file")
     with open_kit(kit) as at:
-        decisions, found = decisions_of(at), at.journal.run(run).id
+        found = at.journal.run(run).id
         if csv is not None:
             told = read_outcomes(_text(csv).splitlines(), csv)
         else:
             told = [(str(decision), None if lost else _reward(file, str(decision)))]
-        new = decisions.tell_all([(_full(found, name), reward) for name, reward in told])
-    known = len(told) - new
+        outcomes = [
+            Telling(_full(found, name), reward, lost=reward is None) for name, reward in told
+        ]
+        done = LocalInterface(at).tell_many(TellingMany(tuple(outcomes)))
     typer.echo(
-        f"{new} outcome{'' if new == 1 else 's'} of run {found} written down"
-        + (f"; {known} had been told before, as the same" if known else ""),
+        f"{counted(done.new, 'outcome')} of run {found} written down"
+        + (f"; {done.known} had been told before, as the same" if done.known else ""),
         err=True,
     )
 

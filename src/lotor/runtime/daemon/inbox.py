@@ -10,7 +10,7 @@ from typing import Final
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.runtime.daemon.config_tables import OwnerTable
-from lotor.runtime.daemon.serving import OpenKit, open_kit
+from lotor.runtime.daemon.open_kit import OpenKit, open_kit
 from lotor.runtime.durable.journal import RUNNING, WAITING
 from lotor.runtime.durable.open_decisions import OpenDecision, OpenDecisions
 

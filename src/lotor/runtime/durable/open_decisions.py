@@ -63,6 +63,8 @@ class OpenDecisions:
 
     def take(self, run: str = "", *, count: int = 1) -> list[OpenDecision]:
         """The oldest decisions that nobody has taken, which are then this caller's alone."""
+        if count < 0:
+            raise InputError(f"{count} decisions cannot be taken: give a number from 0 up")
         now = time.time()
         with transaction(self._database):
             found = self.waiting(run, taken=False)[:count]
@@ -76,16 +78,18 @@ class OpenDecisions:
         """This caller carries out a decision that it knows by its id."""
         self._mark(decision, time.time())
 
-    def give_back(self, decision: str) -> None:
+    def give_back(self, decision: str) -> str:
         """A decision that was taken has not been carried out: somebody else may take it."""
-        self._mark(decision, None)
+        return self._mark(decision, None)
 
-    def _mark(self, decision: str, taken: float | None) -> None:
+    def _mark(self, decision: str, taken: float | None) -> str:
         with transaction(self._database):
+            run = self._run_of(decision)
             self._database.execute(
                 "UPDATE decisions SET taken = ? WHERE run = ? AND id = ? AND told IS NULL",
-                (taken, self._run_of(decision), decision),
+                (taken, run, decision),
             )
+        return run
 
     def tell(self, decision: str, reward: float | None) -> bool:
         """Hand in the outcome of a decision, once; None is for one that nobody will ever know.

@@ -8,9 +8,11 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.inbox import decisions_of
 from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
 from lotor.runtime.daemon.open_kit import OpenKit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
+from lotor.runtime.durable.open_decisions import OpenDecision
 
 
 class LocalInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,6 +36,43 @@ class Resolution(LocalInput, frozen=True):
 
     def __repr__(self) -> str:
         return f"<Resolution on {self.decision}>"
+
+
+class Taking(LocalInput, frozen=True):
+    """How many decisions somebody wants to carry out, of one run or of any."""
+
+    count: int = 1
+    run: str = ""
+
+
+class GivingBack(LocalInput, frozen=True):
+    """A decision that was taken and not carried out."""
+
+    decision: str
+
+
+class Telling(LocalInput, frozen=True):
+    """What a decision has paid, or that nobody will ever know it."""
+
+    decision: str
+    reward: float | None = None
+    lost: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Telling of {self.decision}>"
+
+
+class TellingMany(LocalInput, frozen=True):
+    """The outcomes of many decisions: all of them count, or none."""
+
+    outcomes: tuple[Telling, ...]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """How many outcomes were written down, and how many had been told before, as the same."""
+
+    new: int
+    known: int
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -110,6 +149,31 @@ class LocalInterface:
         command = commands.Resolve(said.decision, said.reward, said.lost, said.features)
         return self._ask(row, command, f"decision {said.decision} is resolved")
 
+    def decisions(self, run: str = "") -> list[OpenDecision]:
+        """The decisions that have no outcome yet, the oldest first."""
+        return decisions_of(self._at).waiting(run)
+
+    def take(self, said: Taking) -> list[OpenDecision]:
+        """The oldest decisions that nobody has taken, for the caller alone."""
+        return decisions_of(self._at).take(said.run, count=said.count)
+
+    def give_back(self, said: GivingBack) -> Receipt:
+        """Let somebody else, or the party's function, carry a decision out."""
+        run = decisions_of(self._at).give_back(said.decision)
+        self._hurry()
+        return Receipt(run, f"decision {said.decision} waits to be carried out again")
+
+    def tell(self, said: Telling) -> Told:
+        """Write down what a decision has paid, once."""
+        return self.tell_many(TellingMany((said,)))
+
+    def tell_many(self, said: TellingMany) -> Told:
+        """Write down what many decisions have paid: all of them, or none."""
+        outcomes = [_outcome(one) for one in said.outcomes]
+        new = decisions_of(self._at).tell_all(outcomes)
+        self._hurry()
+        return Told(new, len(outcomes) - new)
+
     def _served(self) -> bool:
         return self._carry_out is not None or is_served(self._at.journal)
 
@@ -121,10 +185,21 @@ class LocalInterface:
 
     def _ask(self, row: RunRow, command: commands.Command, done: str) -> Receipt:
         self._at.journal.commands.add(row.id, commands.to_bytes(command))
-        if self._carry_out is not None:
-            self._carry_out()
+        self._hurry()
         when = "" if self._served() else " as soon as this party runs again"
         return Receipt(row.id, f"{done}{when}")
+
+    def _hurry(self) -> None:
+        if self._carry_out is not None:
+            self._carry_out()
+
+
+def _outcome(said: Telling) -> tuple[str, float | None]:
+    if (said.reward is None) != said.lost:
+        raise InputError(
+            f"give either the reward of decision {said.decision}, or say that it is lost"
+        )
+    return said.decision, said.reward
 
 
 def _is_named(decision: str, note: str) -> bool:

@@ -8,7 +8,16 @@ import msgspec
 
 from lotor.core.unreadable import UNREADABLE
 from lotor.runtime.daemon.local.answers import LocalRefusedError
-from lotor.runtime.daemon.local.interface import LocalInput, LocalInterface, Reason, Resolution
+from lotor.runtime.daemon.local.interface import (
+    GivingBack,
+    LocalInput,
+    LocalInterface,
+    Reason,
+    Resolution,
+    Taking,
+    Telling,
+    TellingMany,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,12 @@ ROUTES: Final = (
     Route("POST", "/v1/runs/{run}/refuse", LocalInterface.refuse, Reason),
     Route("POST", "/v1/runs/{run}/stop", LocalInterface.stop, Reason),
     Route("POST", "/v1/runs/{run}/resolve", LocalInterface.resolve, Resolution),
+    Route("GET", "/v1/decisions", LocalInterface.decisions),
+    Route("GET", "/v1/runs/{run}/decisions", LocalInterface.decisions),
+    Route("POST", "/v1/decisions/take", LocalInterface.take, Taking),
+    Route("POST", "/v1/decisions/give-back", LocalInterface.give_back, GivingBack),
+    Route("POST", "/v1/rewards", LocalInterface.tell, Telling),
+    Route("POST", "/v1/rewards/many", LocalInterface.tell_many, TellingMany),
 )
 
 
