@@ -9,6 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from lotor.cli.show import show_account, show_measured
+from lotor.core.durations import in_words
+from lotor.core.wording import counted
 from lotor.crypto.certificates import fingerprint_lines
 from lotor.runtime.daemon.local.run_document import (
     ORDERED,
@@ -27,7 +29,7 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    "stop_ordered",
+    *("stop_ordered", "open_decisions"),
 }
 
 
@@ -107,11 +109,7 @@ def _age(when: str) -> str:
     """How long ago that was, for people."""
     if not when:
         return ""
-    seconds = max(int(time.time() - datetime.fromisoformat(when).timestamp()), 0)
-    for unit, size, most in (("s", 1, 60), ("min", 60, 60), ("h", 3600, 48)):
-        if seconds < size * most:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds // 86400} d ago"
+    return f"{in_words(max(time.time() - datetime.fromisoformat(when).timestamp(), 0.0))} ago"
 
 
 def _when(when: str) -> str:
@@ -160,6 +158,9 @@ def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:
         yield "served", unserved(kit, document["run"])
     if document.get("stop_ordered"):
         yield "stop", STOP_ORDERED
+    if document.get("open_decisions"):
+        todo = f"`lotor decisions list {document['run'][:SHORT_ID]} --kit {kit}`"
+        yield "outcomes", f"{counted(document['open_decisions'], 'decision')} without: {todo}"
     for one in document["missing"]:
         yield "missing", f"{_who(one)}, since {_when(one['since'])}"
     for one in document["waiting"]:

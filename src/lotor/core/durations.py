@@ -26,12 +26,12 @@ def to_seconds(name: str, text: str) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """About how long, in the largest unit of which there is one.
+    """About how long, in a unit of which there are not too many.
 
     >>> in_words(0.4), in_words(90), in_words(7_000), in_words(86_400 * 3.2)
     ('0 s', '1 min', '1 h', '3 d')
     """
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds / length)} {unit}"
-    return f"{int(seconds)} s"
+    for unit, size, most in (("s", 1, 60), ("min", 60, 60), ("h", 3600, 48)):
+        if seconds < size * most:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds // 86400)} d"

@@ -139,8 +139,11 @@ def test_what_is_only_carried_out_here_has_no_outcome(tmp_path: Path) -> None:
         assert (act.arm, act.paid_here, hidden.arm, hidden.paid_here) == (2, False, None, True)
         with pytest.raises(InputError, match="only carried out here"):
             inbox.tell(act.id, 0.5)
+        journal.record("aa").show(Decision.of_step("aa", 3, 2), paid_here=False)
         assert [one.id for one in inbox.take()] == [act.id]
-        assert [one.id for one in inbox.waiting()] == [hidden.id]
+        journal.finish("aa")
+        assert [one.id for one in inbox.take(count=9)] == ["aa/3"]  # nobody has done it yet
+        assert inbox.waiting() == []
 
 
 @given(st.dictionaries(st.from_regex(r"[0-9a-f/]{1,20}", fullmatch=True), REWARDS, max_size=8))

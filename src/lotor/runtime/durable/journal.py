@@ -301,6 +301,15 @@ class Journal:
         # A party that is asked for rewards may be asked for features, too.
         return paid or asked, mean
 
+    def open_decisions(self, run: str) -> int:
+        """How many decisions of a run that goes on have no outcome yet."""
+        (count,) = self._database.execute(
+            "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
+            "WHERE run = ? AND told IS NULL AND paid_here AND state = ?",
+            (run, RUNNING),
+        ).fetchone()
+        return int(count)
+
     def keep_status(self, run: str, seat: str, status: bytes) -> None:
         with self.transaction():
             self._database.execute(

@@ -18,10 +18,12 @@ from lotor.core.fixed_point import RewardScale
 from lotor.runtime.durable.transaction import transaction
 
 RUNNING: Final = "running"
+# What is only carried out here is still to be carried out when this party's part of the run is over.
 _OPEN: Final = """
 SELECT decisions.id, run, round, arm, since, taken, paid_here
 FROM decisions JOIN runs ON runs.id = run
-WHERE told IS NULL AND counted IS NULL AND state = 'running' AND (paid_here OR taken IS NULL)
+WHERE told IS NULL AND counted IS NULL AND CASE WHEN paid_here THEN state = 'running'
+ELSE taken IS NULL AND state IN ('running', 'finished') END
 """
 
 

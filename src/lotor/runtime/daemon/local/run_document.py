@@ -86,6 +86,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["held_up"].append(f"stop {STOP_ORDERED}")
     if at.config.owner is not None:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
+        document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
     if row.state == WAITING:
