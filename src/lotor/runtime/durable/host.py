@@ -8,10 +8,12 @@ the rules, and says what breaks without each.
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from typing import Protocol as Interface
 from typing import cast
 
 from lotor.core.effects import (
     Act,
+    BeginRound,
     Checkpoint,
     Decided,
     Effect,
@@ -36,6 +38,26 @@ CHECKPOINT_BYTES = 1 << 20
 _QUESTIONS = (Pull, Act, Observe)
 # So many messages are acknowledged by a frame of its own; fewer wait for the next message.
 ACKNOWLEDGED_TOGETHER = 8
+
+
+class Gate(Interface):
+    """Says when a party may begin its rounds; call `advance` when the answer has changed."""
+
+    def may_begin(self, t: int) -> bool:
+        """Whether round t may begin; once it may, it has begun."""
+
+    def may_go_on(self, t: int) -> bool:
+        """Whether the party may pass the checkpoint of round t."""
+
+
+class OpenGate:
+    """Rounds begin as soon as they can."""
+
+    def may_begin(self, t: int) -> bool:  # noqa: ARG002
+        return True
+
+    def may_go_on(self, t: int) -> bool:  # noqa: ARG002
+        return True
 
 
 def first_snapshot(party: Party) -> bytes:
@@ -67,11 +89,13 @@ class Host:
         *,
         admits: Callable[[str], bool] = lambda _peer: True,
         alike: bool = True,
+        gate: Gate | None = None,
     ) -> None:
         """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
 
         `alike`: write as much to the disk in rounds in which this party is not asked.
         """
+        self._gate = OpenGate() if gate is None else gate
         self._name = name
         self._record = record
         self._run = record.run
@@ -189,8 +213,8 @@ class Host:
             value = decode(payload, effect, self._name)
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
-        elif type(effect) is Checkpoint:
-            if not self._boundary(effect):
+        elif type(effect) is Checkpoint or type(effect) is BeginRound:
+            if not self._passes(effect):
                 return False
         elif type(effect) is Answered:
             value = effect.answer
@@ -266,6 +290,15 @@ class Host:
             if link.joined and owed >= (1 if waits else ACKNOWLEDGED_TOGETHER):
                 link.told = link.ack
                 self._send(link.peer, Ack(self._run, link.ack, self._record.commits))
+
+    def _passes(self, boundary: Checkpoint | BeginRound) -> bool:
+        """Whether the party may go on from where it is; if not, `advance` asks again."""
+        if isinstance(boundary, BeginRound):
+            self.round = boundary.t
+            return self._gate.may_begin(boundary.t)
+        if boundary.round and not self._gate.may_go_on(boundary.round):
+            return False
+        return self._boundary(boundary)
 
     def _boundary(self, checkpoint: Checkpoint) -> bool:
         """Save, where it is time to; False where a slow party must write its snapshot first."""
