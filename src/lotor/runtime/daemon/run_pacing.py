@@ -165,16 +165,15 @@ class RunPacing:
         if self.gate.pausing or self.pace.free:
             return ""
         waiting = [(held, opens), *((one.held, one.opens) for one in others)]
+        # A party that does not take part in every round may wait for a later one.
+        t, when = min((one for one in waiting if one[0]), default=(0, 0.0))
         if self.pace.on_demand:
-            return self._waits_for_grant(max(t for t, _ in waiting))
-        t, when = max(waiting)
-        if self.pace.every < SHOWN_SECONDS or not t or when <= time.time():
+            return self._waits_for_grant() if t > self.gate.allowed else ""
+        if self.pace.every < SHOWN_SECONDS or when <= time.time():
             return ""
         return f"the next round begins at {moment(when)}"
 
-    def _waits_for_grant(self, t: int) -> str:
-        if t <= self.gate.allowed:
-            return ""
+    def _waits_for_grant(self) -> str:
         if self.opens:
             return f"waits for `lotor runs next {self._agreement.run}`"
         return f"waits until the {self._agreement.form.opener} lets the next round begin"
