@@ -1,7 +1,7 @@
 """Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TextIO
@@ -30,7 +30,7 @@ from lotor.runtime.daemon.pending import (
     waiting_parties,
     when_unserved,
 )
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, PAUSED, read_kept
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 from lotor.runtime.pull_log import Progress as Report
@@ -146,7 +146,7 @@ class RunProgress:
             # Why it ended is said by whoever follows it, once.
             over = row.state not in (RUNNING, WAITING)
             waits = [] if over else held_up(row, statuses, names_of(row))
-            standing = "paused" if waits else row.state
+            standing = self._standing(row, waits)
             waits = waits or [row.state]
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
@@ -170,6 +170,14 @@ class RunProgress:
                 markup=False,
             )
         self._said = said
+
+    @staticmethod
+    def _standing(row: RunRow, waits: Sequence[str]) -> str:
+        """One word: a round that is yet to begin does not hold the run up."""
+        if not waits:
+            return row.state
+        paced = not announcement_of(row).pace.free
+        return WAITING if paced and list(waits) == [row.note] else "paused"
 
     def _sought(self) -> list[str]:
         return looked_for(self._journal.commands.sought(self._run)) or [_SEEKING]
@@ -208,12 +216,12 @@ def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str
         one.waiting_sentence for one in waiting_parties(statuses, names) if one.seat != row.seat
     ]
     others = {seat: one for seat, one in sorted(statuses.items()) if seat != row.seat}
-    found += [
-        f"{shown_party(seat, names.get(seat, seat))} has been waiting for its operator since "
-        f"{moment(one.since)}"
-        for seat, one in others.items()
-        if one.state == IN_DOUBT
-    ]
+    for seat, one in others.items():
+        who, since = shown_party(seat, names.get(seat, seat)), moment(one.since)
+        if one.state == IN_DOUBT:
+            found.append(f"{who} has been waiting for its operator since {since}")
+        elif one.state == PAUSED:
+            found.append(f"{who} has paused the run, since {since}")
     found += sorted({one.text for one in others.values() if one.state == BLOCKED} - {""})
     if row.state == WAITING:
         return [f"waits for your approval: {row.note}", *found]

@@ -6,21 +6,25 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from lotor.cli.derive import JsonOption
+from lotor.cli.derive import JsonOption, whole_number
 from lotor.cli.run_document import described, is_served, ordered
 from lotor.cli.runs_show import print_list, print_run
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.start import watch
 from lotor.core.errors import InputError
+from lotor.core.wording import counted
 from lotor.runtime.daemon import commands, logs
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.round_orders import let_begin
+from lotor.runtime.daemon.round_orders import pause as order_pause
+from lotor.runtime.daemon.round_orders import resume as order_resume
 from lotor.runtime.daemon.serving import OpenKit, open_kit
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Follow, approve, stop and show the runs of a party.",
+    help="Follow, approve, pause, stop and show the runs of a party.",
 )
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
@@ -72,8 +76,11 @@ def follow(
 
 def _ask(at: OpenKit, row: RunRow, command: commands.Command, done: str) -> None:
     at.journal.commands.add(row.id, commands.to_bytes(command))
-    when = "" if is_served(at.journal) else " as soon as this party runs again"
-    typer.echo(f"{done}{when}", err=True)
+    typer.echo(f"{done}{_when_served(at)}", err=True)
+
+
+def _when_served(at: OpenKit) -> str:
+    return "" if is_served(at.journal) else " as soon as this party runs again"
 
 
 @app.command()
@@ -121,6 +128,43 @@ def stop(
         if row.state not in (WAITING, RUNNING) and not undelivered:
             raise InputError(f"run {row.id} is {row.state} already")
         _ask(at, row, commands.Stop(reason), f"run {row.id} is stopped")
+
+
+@app.command("next")
+def next_command(
+    run: RunArgument,
+    kit: KitOption,
+    count: Annotated[int, typer.Option(parser=whole_number, help="How many rounds.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Let the next round begin, in a run that was started with --on-demand."""
+    with open_kit(kit) as at:
+        row = at.journal.run(run)
+        found = let_begin(at, row, count)
+        if as_json:
+            about = {"granted": found.granted, "last_round": found.last, "left": found.left}
+            typer.echo(json.dumps({"run": row.id, **about}))
+        else:
+            rounds = f"{counted(count, 'more round')} may begin, up to round {found.last}"
+            typer.echo(f"run {row.id}: {rounds}{_when_served(at)}", err=True)
+
+
+@app.command()
+def pause(run: RunArgument, kit: KitOption) -> None:
+    """Let no more rounds begin; the one that has begun goes on to its end."""
+    with open_kit(kit) as at:
+        row = at.journal.run(run)
+        order_pause(at, row)
+        typer.echo(f"run {row.id} is paused{_when_served(at)}", err=True)
+
+
+@app.command()
+def resume(run: RunArgument, kit: KitOption) -> None:
+    """Go on with a run that you have paused."""
+    with open_kit(kit) as at:
+        row = at.journal.run(run)
+        order_resume(at, row)
+        typer.echo(f"run {row.id} goes on{_when_served(at)}", err=True)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Runs that have their rounds on demand: none begins unasked, and each one asked for comes to its end."""
+"""Rounds on demand: none begins unasked, and all that are asked for come to their end."""
 
 import asyncio
 from pathlib import Path
@@ -6,17 +6,14 @@ from pathlib import Path
 import pytest
 
 import lotor
-from daemons import SandboxDaemons, until
 from lotor.protocols.protocol import SecureProtocol
-from lotor.runtime.daemon.commands import NextRounds, StartRun
-from lotor.runtime.daemon.config import read_config
-from lotor.runtime.daemon.pace import Pace
-from lotor.runtime.durable.journal import FINISHED, RUNNING
+from lotor.runtime.daemon.commands import NextRounds
+from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.sandbox import Federation
-from lotor.sandbox.journals import Journals
+from runtime.daemon.on_demand import PacedRun
 
 SEED, BUDGET = 7, 14
-PROTOCOLS = {
+PROTOCOLS: dict[str, SecureProtocol] = {
     "samba shared": lotor.Samba(),
     "samba dealt": lotor.Samba(form="dealt"),
     "linucb-ds shared": lotor.LinUCBDS(),
@@ -27,56 +24,66 @@ PROTOCOLS = {
 }
 
 
-class Watched(SandboxDaemons):
-    """A federation's daemons, and how far a run is."""
-
-    def order_on_demand(self, made: Federation, protocol: SecureProtocol, pace: Pace) -> str:
-        listed = read_config(made.kits[made.opener] / "party.toml").members
-        members = {role: list(names) for role, names in listed.items()}
-        options: dict[str, str | int] = {**protocol.order_options()}
-        return self.order(
-            made.opener, StartRun(protocol.name, BUDGET, options, members, pace)
-        )
-
-    def held(self, run: str) -> int:
-        """The first round that waits somewhere."""
-        gates = [node.runs[run].pacing.gate for node in self.nodes.values() if run in node.runs]
-        return min((gate.held for gate in gates if gate.held), default=0)
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
-def test_no_round_begins_unasked_and_those_that_do_come_to_their_end(
+def test_in_every_form_though_each_party_is_restarted(
     protocol: SecureProtocol, tmp_path: Path
 ) -> None:
     made = Federation.of(tmp_path / "f", protocol, budget=BUDGET, seed=SEED)
     made.prepare()
-    journals = Journals(made)
+    run = PacedRun(made, protocol)
 
-    async def scenario() -> str:
-        group = Watched.of(made, {protocol.name: type(protocol)})
+    async def scenario() -> None:
         try:
-            await group.up()
-            run = group.order_on_demand(made, protocol, Pace(on_demand=True))
-            live = await group.live(made.opener, run)
-            done = live.agreement.plan.first_rounds
+            done = await run.begin(BUDGET)
             for count in (0, 1, 3):
-                group.tell(made.opener, run, NextRounds(count))
+                run.group.tell(made.opener, run.id, NextRounds(count))
                 done += count
-                await until(lambda d=done: group.held(run) == d + 1)
-                await until(lambda d=done: journals.round(run) == d)
-            for name in made.members:
-                await group.down(name)
-                await group.up(name)
-            await until(lambda: group.held(run) == done + 1)
-            assert journals.round(run) == done
-            group.tell(made.opener, run, NextRounds(BUDGET))
-            live = await group.live(made.opener, run)
-            await until(lambda: live.state != RUNNING)
-            assert (live.state, live.note) == (FINISHED, "")
-            return run
+                await run.waits_after(done)
+            await run.restart(*made.members)
+            await run.waits_after(done)
+            run.group.tell(made.opener, run.id, NextRounds(BUDGET))
+            await run.finishes()
         finally:
-            await group.down()
+            await run.group.down()
 
-    run = asyncio.run(scenario())
+    asyncio.run(scenario())
     plain = lotor.run(protocol.plain(), made.cast.environment, budget=BUDGET, seed=SEED)
-    assert (journals.trajectory(run, BUDGET), journals.total(run)) == (plain.arms, plain.reward)
+    found = run.journals.trajectory(run.id, BUDGET), run.journals.total(run.id)
+    assert found == (plain.arms, plain.reward)
+
+
+def test_grants_are_neither_lost_nor_doubled_where_the_opener_goes_and_comes(
+    tmp_path: Path,
+) -> None:
+    made = Federation.of(tmp_path / "f", lotor.Samba(), budget=BUDGET, seed=SEED)
+    made.prepare()
+    run = PacedRun(made, lotor.Samba())
+
+    async def scenario() -> None:
+        try:
+            done = await run.begin(BUDGET)
+            await run.waits_after(done)
+            # Asked for while nobody is there to hear it, and the opener is gone when they are back.
+            others = [name for name in made.members if name != made.opener]
+            await run.group.down(*others)
+            run.group.tell(made.opener, run.id, NextRounds(2))
+            queue: CommandQueue = run.group.nodes[made.opener].journal.commands
+            while queue.waiting():
+                await asyncio.sleep(0.01)
+            await run.restart(made.opener)
+            await run.group.up(*others)
+            await run.waits_after(done + 2)
+            # One that has heard it tells it to those that have not.
+            await run.group.down("lyon")
+            run.group.tell(made.opener, run.id, NextRounds(1))
+            while run.gates()["controller"].granted < 3:
+                await asyncio.sleep(0.01)
+            await run.group.down(made.opener)
+            await run.group.up("lyon")
+            await run.waits_after(done + 3)
+            await run.group.up(made.opener)
+            assert {gate.granted for gate in run.gates().values()} == {3}
+        finally:
+            await run.group.down()
+
+    asyncio.run(scenario())

@@ -1,6 +1,5 @@
 """When the rounds of a run begin: as soon as they can, at a pace, or on demand."""
 
-import re
 from math import isfinite
 
 import msgspec
@@ -8,9 +7,7 @@ import msgspec
 from lotor.core.errors import InputError
 
 LEAST_SECONDS, MOST_SECONDS = 0.01, 366 * 86400.0
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_SHOWN = {"d": "d", "h": "h", "m": "min", "s": "s"}
-_INTERVAL = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|m|min|h|d)")
+_UNITS = {"d": 86400.0, "h": 3600.0, "min": 60.0}
 
 
 class Pace(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -43,27 +40,13 @@ class Pace(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
             )
 
 
-def read_interval(text: str) -> float:
-    """The seconds that a text means.
-
-    >>> read_interval("90s"), read_interval("10m"), read_interval("1.5h"), read_interval("2 d")
-    (90.0, 600.0, 5400.0, 172800.0)
-    """
-    found = _INTERVAL.fullmatch(text.strip())
-    if found is None:
-        raise InputError(
-            f"{text!r} is no interval: give a number with its unit, such as 30s, 10m, 2h or 1d"
-        )
-    return float(found[1]) * _UNITS[found[2][0]]
-
-
 def interval_text(seconds: float) -> str:
     """An interval for people, in the largest unit of which it is a whole number.
 
     >>> interval_text(600.0), interval_text(90.0), interval_text(0.5), interval_text(172800.0)
     ('10 min', '90 s', '0.5 s', '2 d')
     """
-    for unit, shown in _SHOWN.items():
-        if seconds % _UNITS[unit] == 0:
-            return f"{seconds / _UNITS[unit]:g} {shown}"
+    for unit, size in _UNITS.items():
+        if seconds % size == 0:
+            return f"{seconds / size:g} {unit}"
     return f"{seconds:g} s"

@@ -71,13 +71,12 @@ class RunPacing:
         """So many more rounds may begin; part of the caller's transaction. Then call `tell`."""
         if not (self.opens and self.pace.on_demand):
             return
-        agreement, rounds = self._agreement, min(self.gate.granted + max(count, 0), self._most)
-        self._keep(
-            rounds,
-            agreement.identity.sign(
+        agreement, rounds = self._agreement, min(self.gate.granted + count, self._most)
+        if rounds > self.gate.granted:
+            signature = agreement.identity.sign(
                 _signed_part(rounds), run=agreement.run, purpose=PURPOSE, recipient=EVERYBODY
-            ),
-        )
+            )
+            self._keep(rounds, signature)
 
     def _keep(self, rounds: int, signature: bytes) -> None:
         self._record.grant(rounds, signature)

@@ -30,8 +30,8 @@ LAST_MOMENT = 1e11
 """In the year 5138: a later time is nonsense, and cannot be shown."""
 
 MISSING, IN_DOUBT, BLOCKED, PAUSED = "missing", "in doubt", "blocked", "paused"
-HELD_UP = (MISSING, IN_DOUBT, BLOCKED, PAUSED)
-STATES = (WAITING, RUNNING, *HELD_UP, FINISHED, STOPPED, FAILED, REFUSED)
+_HELD_UP = (MISSING, IN_DOUBT, BLOCKED, PAUSED)
+STATES = (WAITING, RUNNING, *_HELD_UP, FINISHED, STOPPED, FAILED, REFUSED)
 
 
 def _signed_part(status: Status) -> bytes:
