@@ -18,7 +18,7 @@ COMMANDS = {
     "policies": "List the policies, their parameters and which protocols they fit.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
-    "runs": "Follow, approve, stop and show the runs of a party.",
+    "runs": "Follow, approve, pause, stop and show the runs of a party.",
     "budget": "Show what runs have cost a party so far, and what it still allows.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
     "keys": "Make, show, protect, renew and revoke the keys of a federation.",
