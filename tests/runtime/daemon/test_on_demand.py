@@ -13,18 +13,23 @@ from lotor.sandbox import Federation
 from runtime.daemon.on_demand import PacedRun
 
 SEED, BUDGET = 7, 14
-PROTOCOLS: dict[str, SecureProtocol] = {
+FEW: dict[str, SecureProtocol] = {
     "samba shared": lotor.Samba(),
-    "samba dealt": lotor.Samba(form="dealt"),
     "linucb-ds shared": lotor.LinUCBDS(),
-    "linucb-ds dealt": lotor.LinUCBDS(form="dealt"),
-    "helba shared": lotor.Helba(),
     "helba two-servers": lotor.Helba(form="two-servers", servers=2),
     "ppcb dealt": lotor.PPCB(),
 }
+MORE: dict[str, SecureProtocol] = {
+    "samba dealt": lotor.Samba(form="dealt"),
+    "samba batches": lotor.Samba(batch=3),
+    "linucb-ds dealt": lotor.LinUCBDS(form="dealt"),
+    "helba shared": lotor.Helba(),
+}
+PROTOCOLS = [pytest.param(one, id=name) for name, one in FEW.items()]
+PROTOCOLS += [pytest.param(one, id=name, marks=pytest.mark.long) for name, one in MORE.items()]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS.keys())
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_in_every_form_though_each_party_is_restarted(
     protocol: SecureProtocol, tmp_path: Path
 ) -> None:

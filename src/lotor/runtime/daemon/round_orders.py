@@ -48,7 +48,8 @@ def let_begin(at: OpenKit, row: RunRow, count: int) -> RoundsGranted:
             f"the rounds of run {row.id} are asked for by the {agreement.form.opener} alone, "
             f"{agreement.opener.subject.name}: use its kit"
         )
-    before = granted(at, row, agreement)
+    with at.journal.transaction():  # nobody carries out a command between the two looks
+        before = granted(at, row, agreement)
     if not 1 <= count <= before.left:
         left = counted(before.left, "round") if before.left else "no round"
         raise InputError(
@@ -56,7 +57,7 @@ def let_begin(at: OpenKit, row: RunRow, count: int) -> RoundsGranted:
             "is not asked for yet"
         )
     _order(at, row, commands.NextRounds(count))
-    return granted(at, row, agreement)
+    return RoundsGranted(before.granted + count, before.last + count, before.left - count)
 
 
 def pause(at: OpenKit, row: RunRow) -> None:
