@@ -6,6 +6,7 @@ from mutants import (
     faults_garbling,
     faults_hidden,
     faults_linear,
+    faults_pacing,
     faults_products,
     faults_protocols,
     faults_runtime,
@@ -24,4 +25,5 @@ FAULTS = [
     *faults_linear.FAULTS,
     *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
+    *faults_pacing.FAULTS,
 ]

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import lotor
+from daemons import until
+from lotor.core.errors import JournalWriteError
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon.commands import NextRounds
-from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.sandbox import Federation
 from runtime.daemon.on_demand import PacedRun
 
@@ -21,7 +22,6 @@ FEW: dict[str, SecureProtocol] = {
 }
 MORE: dict[str, SecureProtocol] = {
     "samba dealt": lotor.Samba(form="dealt"),
-    "samba batches": lotor.Samba(batch=3),
     "linucb-ds dealt": lotor.LinUCBDS(form="dealt"),
     "helba shared": lotor.Helba(),
 }
@@ -72,22 +72,46 @@ def test_grants_are_neither_lost_nor_doubled_where_the_opener_goes_and_comes(
             others = [name for name in made.members if name != made.opener]
             await run.group.down(*others)
             run.group.tell(made.opener, run.id, NextRounds(2))
-            queue: CommandQueue = run.group.nodes[made.opener].journal.commands
-            while queue.waiting():
-                await asyncio.sleep(0.01)
+            queue = run.group.nodes[made.opener].journal.commands
+            await until(lambda: not queue.waiting())
             await run.restart(made.opener)
             await run.group.up(*others)
             await run.waits_after(done + 2)
             # One that has heard it tells it to those that have not.
             await run.group.down("lyon")
             run.group.tell(made.opener, run.id, NextRounds(1))
-            while run.gates()["controller"].granted < 3:
-                await asyncio.sleep(0.01)
+            await until(lambda: run.gates()["controller"].granted == 3)
             await run.group.down(made.opener)
             await run.group.up("lyon")
             await run.waits_after(done + 3)
             await run.group.up(made.opener)
-            assert {gate.granted for gate in run.gates().values()} == {3}
+            await until(lambda: {gate.granted for gate in run.gates().values()} == {3})
+        finally:
+            await run.group.down()
+
+    asyncio.run(scenario())
+
+
+def test_a_grant_never_counts_twice_where_its_command_could_not_be_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Federation.of(tmp_path / "f", lotor.Samba(), budget=BUDGET, seed=SEED)
+    made.prepare()
+    run = PacedRun(made, lotor.Samba())
+
+    def full(*_: object) -> None:
+        raise JournalWriteError("the disk is full")
+
+    async def scenario() -> None:
+        try:
+            done = await run.begin(BUDGET)
+            await run.waits_after(done)
+            opener = run.group.nodes[made.opener]
+            monkeypatch.setattr(opener.journal.commands, "done", full)
+            run.group.tell(made.opener, run.id, NextRounds(2))
+            await until(opener.ended.is_set)
+            await run.restart(made.opener)
+            await run.waits_after(done + 2)
         finally:
             await run.group.down()
 

@@ -96,6 +96,15 @@ def test_at_a_pace_rounds_neither_skip_nor_burst_whoever_restarts(
         assert abs(after - before - every) <= 1e-5 * max(every, 1.0)
 
 
+def test_a_party_that_comes_late_to_a_round_does_not_hurry_after_it() -> None:
+    party = Party(Pace(10.0))
+    assert party.gate.may_begin(1)
+    party.clock.time += 55.0
+    assert party.gate.may_begin(2)
+    assert not party.gate.may_begin(3)
+    assert party.clock.upcoming() == 165.0
+
+
 def test_after_a_long_absence_only_the_next_round_is_due_at_once() -> None:
     party = Party(Pace(10.0))
     party.go_on()
