@@ -3,13 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import msgspec
+
 import lotor
-from daemons import until
+from daemons import DaemonGroup, until
 from lotor.runtime.daemon.commands import NextRounds, Pause, Resume
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.status import PAUSED
 from lotor.sandbox import Federation
-from runtime.daemon.on_demand import PacedRun
+from runtime.daemon.on_demand import ON_DEMAND, PacedRun
+from runtime.daemon.test_toy import ROLES, TOYS, configs, order
 
 SEED, BUDGET = 7, 14
 
@@ -124,5 +127,23 @@ def test_what_holds_a_paced_run_up_is_told(tmp_path: Path) -> None:
             await slow.waits_after(first + 1)
         finally:
             await run.group.down()
+
+    asyncio.run(scenario())
+
+
+def test_a_form_that_does_not_say_when_its_rounds_begin_is_not_started_at_a_pace(
+    tmp_path: Path,
+) -> None:
+    group = DaemonGroup(tmp_path / "kits", ROLES, configs(), TOYS)
+
+    async def scenario() -> None:
+        try:
+            await group.up("anna")
+            run = group.order("anna", msgspec.structs.replace(order(3), pace=ON_DEMAND))
+            queue = group.nodes["anna"].journal.commands
+            await until(lambda: queue.impossible(run))
+            assert "does not say when its rounds begin" in str(queue.impossible(run))
+        finally:
+            await group.down()
 
     asyncio.run(scenario())

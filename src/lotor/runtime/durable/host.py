@@ -8,7 +8,6 @@ the rules, and says what breaks without each.
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Protocol as Interface
 from typing import cast
 
 from lotor.core.effects import (
@@ -28,6 +27,7 @@ from lotor.core.errors import LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable.background_step import BackgroundStep
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
+from lotor.runtime.durable.gate import Gate, OpenGate
 from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
@@ -38,26 +38,6 @@ CHECKPOINT_BYTES = 1 << 20
 _QUESTIONS = (Pull, Act, Observe)
 # So many messages are acknowledged by a frame of its own; fewer wait for the next message.
 ACKNOWLEDGED_TOGETHER = 8
-
-
-class Gate(Interface):
-    """Says when a party may begin its rounds; call `advance` when the answer has changed."""
-
-    def may_begin(self, t: int) -> bool:
-        """Whether round t may begin; once it may, it has begun."""
-
-    def may_go_on(self, t: int) -> bool:
-        """Whether the party may pass the checkpoint of round t."""
-
-
-class OpenGate:
-    """Rounds begin as soon as they can."""
-
-    def may_begin(self, t: int) -> bool:  # noqa: ARG002
-        return True
-
-    def may_go_on(self, t: int) -> bool:  # noqa: ARG002
-        return True
 
 
 def first_snapshot(party: Party) -> bytes:
