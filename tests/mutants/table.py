@@ -7,6 +7,7 @@ from mutants import (
     faults_hidden,
     faults_linear,
     faults_local,
+    faults_pacing,
     faults_products,
     faults_protocols,
     faults_runtime,
@@ -26,4 +27,5 @@ FAULTS = [
     *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
     *faults_local.FAULTS,
+    *faults_pacing.FAULTS,
 ]

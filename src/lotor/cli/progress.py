@@ -1,7 +1,7 @@
 """Progress on stderr: a bar on terminals, and of a federation's run a line at each change."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TextIO
@@ -138,7 +138,7 @@ class RunProgress:
             # Why it ended is said by whoever follows it, once.
             over = row.state not in (RUNNING, WAITING)
             waits = [] if over else held_up(row, statuses, names_of(row))
-            standing = "paused" if waits else row.state
+            standing = self._standing(row, waits)
             waits = waits or [row.state]
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
@@ -162,6 +162,14 @@ class RunProgress:
                 markup=False,
             )
         self._said = said
+
+    @staticmethod
+    def _standing(row: RunRow, waits: Sequence[str]) -> str:
+        """One word: a round that is yet to begin does not hold the run up."""
+        if not waits:
+            return row.state
+        paced = not announcement_of(row).pace.free
+        return WAITING if paced and list(waits) == [row.note] else "paused"
 
     def _sought(self) -> list[str]:
         return looked_for(self._journal.commands.sought(self._run)) or [_SEEKING]

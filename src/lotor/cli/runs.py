@@ -6,19 +6,26 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from lotor.cli.derive import JsonOption
+from lotor.cli.derive import JsonOption, whole_number
 from lotor.cli.runs_show import print_list, print_run
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.start import watch
 from lotor.core.errors import InputError
+from lotor.core.wording import counted
 from lotor.runtime.daemon import logs
-from lotor.runtime.daemon.local.interface import LocalInterface, Reason, Receipt, Resolution
+from lotor.runtime.daemon.local.interface import (
+    LocalInterface,
+    Reason,
+    Receipt,
+    Resolution,
+    RoundsWanted,
+)
 from lotor.runtime.daemon.serving import open_kit
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Follow, approve, stop and show the runs of a party.",
+    help="Follow, approve, pause, stop and show the runs of a party.",
 )
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
@@ -94,6 +101,38 @@ def stop(
     """
     with open_kit(kit) as at:
         _say(LocalInterface(at).stop(run, Reason(reason)))
+
+
+@app.command("next")
+def next_command(
+    run: RunArgument,
+    kit: KitOption,
+    count: Annotated[int, typer.Option(parser=whole_number, help="How many rounds.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Let the next round begin, in a run that was started with --on-demand."""
+    with open_kit(kit) as at:
+        name, found = at.journal.run(run).id, LocalInterface(at).next(run, RoundsWanted(count))
+    if as_json:
+        about = {"granted": found.granted, "last_round": found.last, "left": found.left}
+        typer.echo(json.dumps({"run": name, **about}))
+    else:
+        rounds = f"{counted(count, 'more round')} may begin, up to round {found.last}"
+        typer.echo(f"run {name}: {rounds}", err=True)
+
+
+@app.command()
+def pause(run: RunArgument, kit: KitOption) -> None:
+    """Let no more rounds begin; the one that has begun goes on to its end."""
+    with open_kit(kit) as at:
+        _say(LocalInterface(at).pause(run))
+
+
+@app.command()
+def resume(run: RunArgument, kit: KitOption) -> None:
+    """Go on with a run that you have paused."""
+    with open_kit(kit) as at:
+        _say(LocalInterface(at).resume(run))
 
 
 @app.command()

@@ -20,7 +20,7 @@ from lotor.runtime.daemon.local.run_document import (
     unserved,
 )
 from lotor.runtime.daemon.pending import shown_party
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, PAUSED
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import ENDED, FINISHED, RUNNING, WAITING
 
@@ -29,7 +29,7 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "open_decisions"),
+    *("stop_ordered", "paused_since", "open_decisions"),
 }
 
 
@@ -84,7 +84,7 @@ def _state(document: RunDocument) -> str:
     if document["missing"] or document["waiting"]:
         return MISSING if document["missing"] else WAITING
     said = {status["state"] for status in others.values()}
-    return next((held for held in (BLOCKED, IN_DOUBT) if held in said), RUNNING)
+    return next((held for held in (BLOCKED, IN_DOUBT, PAUSED) if held in said), RUNNING)
 
 
 def _rounds(document: RunDocument, of: str) -> str:
@@ -169,11 +169,20 @@ def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:
             yield "waiting", f"{todo}, since {_when(one['since'])}"
         else:
             yield "waiting", f"{_who(one)}, for its approval, since {_when(one['since'])}"
+    yield from _held_by_others(document)
+
+
+def _held_by_others(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """Whose operators should see to something."""
     others = document.get("others", {}) if document["state"] in (RUNNING, WAITING) else {}
     for seat, status in others.items():
-        if status["state"] == IN_DOUBT and seat != document["seat"]:
-            who = shown_party(seat, document["members"][seat]["name"])
+        if seat == document["seat"]:
+            continue
+        who = shown_party(seat, document["members"][seat]["name"])
+        if status["state"] == IN_DOUBT:
             yield "waiting", f"{who}, for its operator, since {_when(status['since'])}"
+        elif status["state"] == PAUSED:
+            yield "paused", f"by {who}, since {_when(status['since'])}"
 
 
 def _who(party: RunDocument) -> str:

@@ -25,6 +25,7 @@ from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
+from lotor.core.durations import to_seconds
 from lotor.core.errors import (
     ConsentError,
     InputError,
@@ -40,6 +41,7 @@ from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
 from lotor.runtime.daemon.distrusted import distrusted
+from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
 
@@ -68,6 +70,14 @@ def _names(owners: str) -> list[str]:
     return names
 
 
+def _pace(every: str | None, *, on_demand: bool) -> Pace:
+    if every is not None and on_demand:
+        raise InputError("rounds begin at a pace or on demand: give --every or --on-demand")
+    pace = Pace(0.0 if every is None else to_seconds("--every", every), on_demand)
+    pace.check()
+    return pace
+
+
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
         kit: KitOption,
@@ -81,6 +91,16 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
                 help="Who takes part, e.g. 'lyon,porto'.", show_default="[members] of party.toml"
             ),
         ] = None,
+        every: Annotated[
+            str | None,
+            typer.Option(
+                help="At most one round in this time, e.g. 10m.",
+                show_default="as fast as possible",
+            ),
+        ] = None,
+        on_demand: Annotated[
+            bool, typer.Option("--on-demand", help="Each round waits for `lotor runs next`.")
+        ] = False,
         as_json: JsonOption = False,
         log: LogOption = "text",
         log_level: LevelOption = "warning",
@@ -91,6 +111,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         unknown = policy is not None and is_class_name(split_text(policy)[0])
         kind.configured(None if unknown else policy, options)
         named = [] if owners is None else _names(owners)
+        pace = _pace(every, on_demand=on_demand)
         with open_kit(kit) as at:
             # Now the kit's own code is known, and the policy may be part of it.
             allow_policy(policy)
@@ -105,7 +126,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
                 typer.echo(f"lotor: {sentence}", err=True)
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
-            order = commands.StartRun(name, budget, ordered, members)
+            order = commands.StartRun(name, budget, ordered, members, pace)
             at.journal.commands.add(run, commands.to_bytes(order))
             watch(at, run, as_json=as_json, progress=log == "text")
 

@@ -185,8 +185,30 @@ class Checkpoint(msgspec.Struct, frozen=True):
     durable: bool = False
 
 
+class BeginRound(msgspec.Struct, frozen=True):
+    """Begin round `t`, as soon as it may: a run can have its rounds only when they are needed.
+
+    A party yields it before anything of round `t` that depends on what has happened until then,
+    and when nobody needs anything more of it for the rounds before: the wait may take months. A
+    party that is rebuilt comes to it again, and does not wait for what had begun.
+    """
+
+    t: int
+
+
 Effect: TypeAlias = (
-    Send | Receive | Pull | Issue | Collect | Expect | Act | Observe | Once | Decided | Checkpoint
+    Send
+    | Receive
+    | Pull
+    | Issue
+    | Collect
+    | Expect
+    | Act
+    | Observe
+    | Once
+    | Decided
+    | Checkpoint
+    | BeginRound
 )
 
 # The value sent in depends on the effect that was yielded; Python's types cannot express that.

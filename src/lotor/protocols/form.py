@@ -76,7 +76,8 @@ class RunPlan:
     `seats` gives each seat its role. `k` is None if the order does not say how many arms there
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
     run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
-    protocol keeps no account; `account` is how it was found.
+    protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
+    themselves, before there is anything to choose by; the others can be waited for.
     """
 
     policy: str
@@ -87,6 +88,7 @@ class RunPlan:
     privacy: float | None = None
     delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
+    first_rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,9 @@ class Form(ABC, Generic[P]):
 
     fixed_widths: ClassVar[bool] = True
     """Whether a message of one kind is as long in every run of the same terms."""
+
+    paced: ClassVar[bool] = False
+    """Whether its parties yield BeginRound, so that rounds can wait until they are needed."""
 
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""

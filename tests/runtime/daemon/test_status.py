@@ -77,7 +77,7 @@ def test_a_stranger_is_not_heard() -> None:
 @pytest.mark.parametrize(
     "status",
     [
-        Status("aa", "lyon", 1.0, "paused", "", 1),
+        Status("aa", "lyon", 1.0, "asleep", "", 1),
         Status("aa", "lyon", 1.0, "", "", 1),
         Status("aa", "lyon", 1.0, FAILED, "two\nlines", 1),
         Status("aa", "lyon", 1.0, FAILED, "\x1b[2J", 1),

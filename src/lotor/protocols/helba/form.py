@@ -28,6 +28,7 @@ class HelbaForm(Form[Helba]):
         Role.one(KEY_AUTHORITY),
     )
     hubs: ClassVar[tuple[str, ...]] = ("server",)
+    paced: ClassVar[bool] = True
     apart: ClassVar[str] = "the server and any user, the server and the key authority"
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (
         ("server", "user"),

@@ -29,6 +29,7 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
     """
 
     terms_kind: type[T]
+    paced: ClassVar[bool] = True
     protocol: ClassVar[type[LinUCBDS]] = LinUCBDS
     given_as: ClassVar[str] = "in two shares"
     """How the owner hands out theta, in words."""
@@ -72,7 +73,7 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
                 f"customer ordered {terms.policy}, which {self.protocol.name} cannot run: "
                 f"order {' or '.join(map(POLICIES.name_of, kinds))}, or another protocol"
             )
-        return RunPlan(terms.policy, terms.budget, None, self.seats_of({}))
+        return RunPlan(terms.policy, terms.budget, None, self.seats_of({}), first_rounds=1)
 
     def model_of(self, assignment: Assignment, terms: T) -> LinearArms:
         """The owner's arms and theta; errors say what is wrong with them without showing them."""

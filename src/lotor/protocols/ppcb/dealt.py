@@ -59,6 +59,7 @@ class PPCBDealt(Form[PPCB]):
         Role("owner", brings=(FEATURES,)),
     )
     hubs: ClassVar[tuple[str, ...]] = BOTH
+    paced: ClassVar[bool] = True
     apart: ClassVar[str] = "any two of the dealer and the two servers"
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("server", "server"), ("server", "dealer"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
 from lotor.core.errors import JournalError
 from lotor.crypto.prf import new_key
 from lotor.protocols.contextual_draws import ServerDraws
@@ -98,6 +98,7 @@ class PPCBServer(Party):
             yield self._inputs_written()
         for t in range(memory.t, self._last + 1):  # line 4
             if memory.stage == CONTEXT:
+                yield BeginRound(t)
                 yield from self._choose(t)
                 yield from self._let_act(t)
                 yield from self._take_reward(t)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
@@ -24,6 +24,7 @@ class SambaForm(Form[Samba], Generic[T]):
     """The order is the customer's terms, of the kind that the form has."""
 
     terms_kind: type[T]
+    paced: ClassVar[bool] = True
 
     def simulated(self, protocol: Samba, run: Run) -> Mapping[str, Sequence[Member]]:
         if protocol.owners > run.k:
@@ -69,7 +70,14 @@ class SambaForm(Form[Samba], Generic[T]):
         terms = terms_from(self.terms_kind, order)
         terms.check(terms.run, terms.ordered_policy())
         seats = self.seats_of({"owner": tuple(terms.owners)})
-        return RunPlan(terms.policy, terms.budget, terms.k, seats, owners=len(terms.owners))
+        return RunPlan(
+            terms.policy,
+            terms.budget,
+            terms.k,
+            seats,
+            owners=len(terms.owners),
+            first_rounds=terms.k,
+        )
 
     def audited(self, protocol: Samba, environment: Environment) -> Samba:
         """Each arm with an owner of its own, unless the arms are spread in another way."""

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Checkpoint, Decision, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Decision, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import RewardScale, whole_scores
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
@@ -212,6 +212,7 @@ class SambaOwner(Party, Generic[T, M]):
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield Checkpoint(partial(self._remembered, pulls), t)
+            yield BeginRound(t)
             yield from pulls.arrived(t)
             for l in range(1, terms.iterations + 1):
                 draws.at(t, l)

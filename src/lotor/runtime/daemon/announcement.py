@@ -12,6 +12,7 @@ import msgspec
 
 from lotor.core.errors import (
     CertificateError,
+    InputError,
     IntegrityError,
     LotorError,
     ProtocolError,
@@ -26,6 +27,7 @@ from lotor.policies import POLICIES
 from lotor.policies.registry import split_text
 from lotor.protocols.form import AnyForm, RunPlan
 from lotor.protocols.protocol import SecureProtocol
+from lotor.runtime.daemon.pace import Pace
 
 PURPOSE = "announcement"
 EVERYBODY = "everybody"
@@ -47,6 +49,7 @@ class Announcement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_
     created: float
     certificates: dict[str, bytes]
     order: bytes
+    pace: Pace = Pace()
 
     def to_bytes(self) -> bytes:
         return msgspec.msgpack.encode(self)
@@ -146,7 +149,21 @@ def check(
     if trust is not None:
         _check_code(announcement, code_of(protocols[announcement.protocol], form, plan), who)
     _check_seats(run, plan, members, form)
+    _check_pace(announcement, form)
     return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
+
+
+def _check_pace(announcement: Announcement, form: AnyForm) -> None:
+    pace = announcement.pace
+    try:
+        pace.check()
+    except InputError as error:
+        raise ProtocolError(f"run {announcement.run} was announced wrongly: {error}") from None
+    if not pace.free and not form.paced:
+        raise ProtocolError(
+            f"run {announcement.run} was announced at a pace, but the form {form.name} of "
+            f"{announcement.protocol} does not say when its rounds begin: start it without one"
+        )
 
 
 def _own_name(signed: bytes, key: PartyKey) -> str:

@@ -10,7 +10,7 @@ from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_registry import RunRegistry
 from lotor.runtime.daemon.start_run import start_run
-from lotor.runtime.durable.journal import REFUSED, WAITING
+from lotor.runtime.durable.journal import REFUSED, RUNNING, WAITING
 
 _log = logging.getLogger("lotor.daemon")
 
@@ -60,10 +60,18 @@ class CommandHandler:
                 if isinstance(command, commands.Stop):
                     self._registry.stop_aside(run, self._stopped(command))
                 self._done(number, live, command)
-            elif self._do(live, command):
+            elif self._do(number, live, command):
                 self._done(number, live, command)
             else:
                 self._too_early = True
+
+    def _let_begin(self, number: int, live: LiveRun, command: commands.NextRounds) -> None:
+        """The grant and the end of its command are one step: it never counts twice."""
+        with self._journal.transaction():
+            if live.state == RUNNING:
+                live.pacing.grant(command.count)
+            self._journal.commands.done(number)
+        live.pacing.tell()
 
     def _done(self, number: int, live: LiveRun | None, command: commands.Command) -> None:
         self._journal.commands.done(number)
@@ -90,7 +98,7 @@ class CommandHandler:
         self._journal.commands.done(number, impossible)
         del self._starting[run]
 
-    def _do(self, live: LiveRun, command: commands.Command) -> bool:
+    def _do(self, number: int, live: LiveRun, command: commands.Command) -> bool:
         """Carry out a command; False when it is too early."""
         if isinstance(command, commands.Approve) and live.state == WAITING:
             live.log.info("approved", extra={"event": "approved"})
@@ -100,6 +108,12 @@ class CommandHandler:
             live.end(REFUSED, f"refused by {me}: {command.reason}")
         elif isinstance(command, commands.Stop):
             live.stop(self._stopped(command))
+        elif isinstance(command, commands.NextRounds):
+            self._let_begin(number, live, command)
+        elif isinstance(command, commands.Pause):
+            live.pause()
+        elif isinstance(command, commands.Resume):
+            live.go_on()
         elif isinstance(command, commands.Resolve):
             return live.resolve(command)
         return True

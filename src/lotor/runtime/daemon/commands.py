@@ -6,6 +6,7 @@ import msgspec
 
 from lotor.core.errors import JournalError
 from lotor.core.unreadable import UNREADABLE
+from lotor.runtime.daemon.pace import Pace
 
 
 class Command(msgspec.Struct, frozen=True, tag=True):
@@ -19,6 +20,7 @@ class StartRun(Command, frozen=True):
     budget: int
     options: dict[str, str | int]
     members: dict[str, list[str]]
+    pace: Pace = Pace()
 
 
 class Approve(Command, frozen=True):
@@ -56,7 +58,21 @@ class Resolve(Command, frozen=True):
         return f"<Resolve {self.decision}>"
 
 
-AnyCommand: TypeAlias = StartRun | Approve | Refuse | Stop | Resolve
+class NextRounds(Command, frozen=True):
+    """Let so many more rounds begin, in a run that has them on demand."""
+
+    count: int
+
+
+class Pause(Command, frozen=True):
+    """Begin no more rounds until `Resume`."""
+
+
+class Resume(Command, frozen=True):
+    """Go on with a run that was paused here."""
+
+
+AnyCommand: TypeAlias = StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume
 
 
 _decoder: msgspec.msgpack.Decoder[AnyCommand] = msgspec.msgpack.Decoder(AnyCommand)

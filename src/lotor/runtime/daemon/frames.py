@@ -9,7 +9,7 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.protocols.form import Contribution
 from lotor.runtime.durable.frames import Ack, Count, Data, Join, RunFrame
 
-WIRE_VERSION = 3
+WIRE_VERSION = 4
 
 
 class Open(RunFrame, frozen=True, tag=4):
@@ -24,6 +24,8 @@ class Status(RunFrame, frozen=True, tag=5):
 
     Of two by the same party, the one with the later `time` counts. `since` is when its state
     began, and `missing` has the seats that it waits for, each with the time when it went away.
+    `held` is the round that waits there to begin (0 if none does), and `opens` when it may, where
+    that is known.
     """
 
     seat: str
@@ -34,6 +36,18 @@ class Status(RunFrame, frozen=True, tag=5):
     signature: bytes = b""
     since: float = 0.0
     missing: dict[str, float] = msgspec.field(default_factory=dict)
+    held: Count = 0
+    opens: float = 0.0
+
+
+class Grant(RunFrame, frozen=True, tag=8):
+    """So many rounds of a run on demand may have begun, signed by its opener and passed on.
+
+    The number only grows: of two, the higher one counts.
+    """
+
+    rounds: Count
+    signature: bytes
 
 
 class Ask(RunFrame, frozen=True, tag=6):
@@ -53,7 +67,7 @@ class Roster(RunFrame, frozen=True, tag=7):
     cards: list[Card]
 
 
-AnyFrame: TypeAlias = Join | Data | Ack | Open | Status | Ask | Roster
+AnyFrame: TypeAlias = Join | Data | Ack | Open | Status | Ask | Roster | Grant
 
 encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[AnyFrame] = msgspec.msgpack.Decoder(AnyFrame)

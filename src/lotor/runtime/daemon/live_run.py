@@ -10,10 +10,11 @@ from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.departures import Departures
-from lotor.runtime.daemon.frames import Open, Status
+from lotor.runtime.daemon.frames import Grant, Open, Status
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_driver import DriverEvents, RunDriver
+from lotor.runtime.daemon.run_pacing import RunPacing
 from lotor.runtime.daemon.run_peers import RunPeers
 from lotor.runtime.daemon.status import StatusExchange
 from lotor.runtime.daemon.told_state import ToldState, told_state
@@ -40,6 +41,7 @@ class LiveRun:
         self._store = context.journal.stores.of(agreement.run)
         self.peers = RunPeers(agreement, context.connections)
         self.statuses = StatusExchange(agreement, context.connections, self.peers, context.journal)
+        self.pacing = RunPacing(agreement, context, self.peers, self.advance)
         self._driver: RunDriver | None = None
         self._early: dict[str, Join] = {}
         self._blocked: dict[str, str] = {}
@@ -77,6 +79,7 @@ class LiveRun:
             admits=lambda seat: self._context.connections.admits(self.peers.names[seat]),
             alike=owner is not None and owner.tick > 0.0,
             inbox=owner is not None and owner.inbox,
+            gate=self.pacing.gate,
         )
         events = DriverEvents(
             finished=self._finish,
@@ -101,6 +104,7 @@ class LiveRun:
         agreement, seat = self.agreement, self.peers.seat_of(name)
         self._send(name, Open(self.run, agreement.signed, agreement.signature))
         self.statuses.repeat(name)
+        self.pacing.greet(name)
         host, driver = self.host, self._driver
         if host is not None and driver is not None and seat is not None:
             driver.departures.hold(seat, lambda: self._send(name, host.join_to(seat)))
@@ -183,8 +187,14 @@ class LiveRun:
         if self.host is not None:
             self.host.parted(seat)
 
-    def heard(self, status: Status, sender: str) -> None:
-        """A party's status, which may have come by way of others."""
+    def heard(self, said: Status | Grant, sender: str) -> None:
+        """What a party says to all others, which may have come by way of some of them."""
+        if isinstance(said, Status):
+            self._heard_status(said, sender)
+        elif self.state in (RUNNING, WAITING):
+            self.pacing.hear(said, sender)
+
+    def _heard_status(self, status: Status, sender: str) -> None:
         news = self.statuses.hear(status, sender)
         if status.seat == self.seat:
             return
@@ -193,11 +203,26 @@ class LiveRun:
                 f"{status.seat} is {status.state}" + (f": {status.text}" if status.text else ""),
                 extra={"event": "status", "peer": status.seat, "round": status.round},
             )
+        self.pacing.heard(self.statuses.known[status.seat])
         if status.state in ENDED and self.host is not None and self.host.finished:
             self.host.release(status.seat)
             self.advance()
         elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
+
+    def pause(self) -> None:
+        """The operator lets no more rounds begin; what has begun comes to its end."""
+        if self.state == RUNNING:
+            self.pacing.pause()
+            self.log.info("paused", extra={"event": "paused"})
+            self.tell()
+
+    def go_on(self) -> None:
+        """The operator lets a run go on that was paused."""
+        if self.state == RUNNING and self.pacing.paused:
+            self.log.info("goes on", extra={"event": "unpaused"})
+            self.pacing.resume()
+            self.tell()
 
     def advance(self) -> None:
         """Let the party go on as far as it can, and see to what it asks for."""
@@ -286,6 +311,7 @@ class LiveRun:
         if self.host is not None:
             self.host.close()
             self.host = None
+        self.pacing.gate.close()
 
     def close(self) -> None:
         """This party stops: that its own connections end says nothing about its peers."""
@@ -307,7 +333,17 @@ class LiveRun:
         """A note for this party's operator alone: it would tell others which party was pulled."""
         if self.state == WAITING:
             return self.note
-        return self._driver.trouble if self._driver is not None else ""
+        trouble = self._driver.trouble if self._driver is not None else ""
+        if trouble or self.state != RUNNING:
+            return trouble
+        others = [one for seat, one in self.statuses.known.items() if seat != self.seat]
+        return self.pacing.note(*self._held(), others)
+
+    def _held(self) -> tuple[int, float]:
+        """The round that others may know to wait here, and when it begins."""
+        if self._driver is None or not self._driver.departures.open:
+            return 0, 0.0
+        return self.pacing.gate.held, self.pacing.gate.opens
 
     def _told(self) -> ToldState:
         """The state that others are told, and its reason."""
@@ -318,6 +354,7 @@ class LiveRun:
             self.peers.missing(),
             self._blocked,
             in_doubt=self._driver is not None and self._driver.in_doubt,
+            paused=self.pacing.paused,
         )
 
     def look_after(self) -> None:
@@ -333,8 +370,7 @@ class LiveRun:
                 self.outcomes_told()  # the time to wait for them may be over
         if self.state in (RUNNING, WAITING):
             self.tell()
-            own, opener = self.statuses.own, self.agreement.form.opener
-            if own is not None and own.round != self.round and opener in self.peers.names:
-                self.statuses.say_round(self.round, opener)
+            if self.agreement.form.opener in self.peers.names:
+                self.statuses.say_round(self.round, *self._held(), self.agreement.form.opener)
         elif self.state == FINISHED and self.host is not None and self.host.drained:
             self.drop()  # a peer that has not heard the end brings it back

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lotor.runtime.daemon.frames import Status
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, PAUSED
 from lotor.runtime.daemon.told_state import moment
 from lotor.runtime.durable.journal import RUNNING, WAITING, RunRow
 
@@ -97,12 +97,12 @@ def held_up(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str
         one.waiting_sentence for one in waiting_parties(statuses, names) if one.seat != row.seat
     ]
     others = {seat: one for seat, one in sorted(statuses.items()) if seat != row.seat}
-    found += [
-        f"{shown_party(seat, names.get(seat, seat))} has been waiting for its operator since "
-        f"{moment(one.since)}"
-        for seat, one in others.items()
-        if one.state == IN_DOUBT
-    ]
+    for seat, one in others.items():
+        who, since = shown_party(seat, names.get(seat, seat)), moment(one.since)
+        if one.state == IN_DOUBT:
+            found.append(f"{who} has been waiting for its operator since {since}")
+        elif one.state == PAUSED:
+            found.append(f"{who} has paused the run, since {since}")
     found += sorted({one.text for one in others.values() if one.state == BLOCKED} - {""})
     if row.state == WAITING:
         return [f"waits for your approval: {row.note}", *found]

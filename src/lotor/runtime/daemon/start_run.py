@@ -85,6 +85,12 @@ def _protocol(context: RunContext, wanted: StartRun) -> SecureProtocol:
             f"{subject.name} is {subject.role}, and {wanted.protocol} runs are "
             f"started by the {opener}: use its kit"
         )
+    wanted.pace.check()
+    if not wanted.pace.free and not protocol.in_form().paced:
+        raise InputError(
+            f"{wanted.protocol} in the form {protocol.form} does not say when its rounds begin: "
+            "start it without `every` and `on_demand`"
+        )
     return protocol
 
 
@@ -106,6 +112,7 @@ def _announcement(
         created=time.time(),
         certificates={seat: one.to_der() for seat, one in certificates.items()},
         order=ordered,
+        pace=wanted.pace,
     )
 
 

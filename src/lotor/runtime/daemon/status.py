@@ -29,8 +29,9 @@ PURPOSE = "status"
 LAST_MOMENT = 1e11
 """In the year 5138: a later time is nonsense, and cannot be shown."""
 
-MISSING, IN_DOUBT, BLOCKED = "missing", "in doubt", "blocked"
-STATES = (WAITING, RUNNING, MISSING, IN_DOUBT, BLOCKED, FINISHED, STOPPED, FAILED, REFUSED)
+MISSING, IN_DOUBT, BLOCKED, PAUSED = "missing", "in doubt", "blocked", "paused"
+_HELD_UP = (MISSING, IN_DOUBT, BLOCKED, PAUSED)
+STATES = (WAITING, RUNNING, *_HELD_UP, FINISHED, STOPPED, FAILED, REFUSED)
 
 
 def _signed_part(status: Status) -> bytes:
@@ -46,6 +47,8 @@ def make(
     after: float,
     since: float | None = None,
     missing: Mapping[str, float] | None = None,
+    held: int = 0,
+    opens: float = 0.0,
 ) -> Status:
     """A status that is later than the one at `after`; its state is a new one unless `since`."""
     moment = max(time.time(), after + 1e-3)
@@ -58,6 +61,8 @@ def make(
         t,
         since=moment if since is None else since,
         missing=dict(missing or {}),
+        held=held,
+        opens=opens,
     )
     signature = identity.sign(_signed_part(status), run=run, purpose=PURPOSE, recipient=EVERYBODY)
     return msgspec.structs.replace(status, signature=signature)
@@ -76,7 +81,7 @@ def check(identity: Identity, status: Status) -> None:
         )
     except IntegrityError as error:
         raise ProtocolError(str(error)) from None
-    moments = (status.time, status.since, *status.missing.values())
+    moments = (status.time, status.since, status.opens, *status.missing.values())
     if (
         status.state not in STATES
         or any(text != plain_text(text) for text in (status.text, *status.missing))
@@ -128,15 +133,23 @@ class StatusExchange:
             self._connections.send(name, status)
         self._keep(status)
 
-    def say_round(self, t: int, seat: str) -> None:
+    def say_round(self, t: int, held: int, opens: float, seat: str) -> None:
         """Tell one seat how far this party is; nothing else has changed, so nothing is kept."""
         own, name = self.own, self._peers.present().get(seat)
-        if own is not None:
-            status = self._renew(own.state, own.text, own.missing, t)
+        if own is not None and (own.round, own.held, own.opens) != (t, held, opens):
+            status = self._renew(own.state, own.text, own.missing, t, held, opens)
             if name is not None:
                 self._connections.send(name, status)
 
-    def _renew(self, state: str, text: str, missing: Mapping[str, float], t: int) -> Status:
+    def _renew(
+        self,
+        state: str,
+        text: str,
+        missing: Mapping[str, float],
+        t: int,
+        held: int = 0,
+        opens: float = 0.0,
+    ) -> Status:
         # What was said before a restart counts: the state may have begun then, and a clock that
         # was set back must not silence this party.
         last = self.own or self._before
@@ -144,7 +157,7 @@ class StatusExchange:
         since = None if last is None or last.state != state else last.since
         if state == MISSING and missing:
             since = min(missing.values())
-        status = make(self._identity, self._run, state, text, t, after, since, missing)
+        status = make(self._identity, self._run, state, text, t, after, since, missing, held, opens)
         self.known[self._seat] = status
         return status
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lotor.runtime.daemon.run_peers import Absence
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, PAUSED
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 
@@ -29,6 +29,7 @@ def told_state(
     blocked: Mapping[str, str],
     *,
     in_doubt: bool,
+    paused: bool = False,
 ) -> ToldState:
     """What a party in this seat says of a run that its journal has in this state."""
     if state not in (RUNNING, WAITING):
@@ -36,13 +37,16 @@ def told_state(
     missing = {absent: absence.since for absent, absence in absences.items()}
     if state == WAITING:
         return ToldState(WAITING, f"{seat} waits for its operator's approval", missing)
+    told = RUNNING, ""
     if blocked:
-        return ToldState(BLOCKED, "; ".join(blocked.values()), missing)
-    if in_doubt:
-        return ToldState(IN_DOUBT, f"{seat} waits for its operator", missing)
-    if missing:
-        return ToldState(MISSING, _waits_for(absences), missing)
-    return ToldState(RUNNING, "", {})
+        told = BLOCKED, "; ".join(blocked.values())
+    elif paused:
+        told = PAUSED, f"{seat} has paused the run"
+    elif in_doubt:
+        told = IN_DOUBT, f"{seat} waits for its operator"
+    elif missing:
+        told = MISSING, _waits_for(absences)
+    return ToldState(*told, missing)
 
 
 def _waits_for(absences: Mapping[str, Absence]) -> str:

@@ -6,6 +6,7 @@ A command that asks for a run under a new id starts that run; all others are abo
 import sqlite3
 import time
 from collections.abc import Collection
+from contextlib import nullcontext
 
 from lotor.runtime.durable.transaction import transaction
 
@@ -39,8 +40,12 @@ class CommandQueue:
         ).fetchall()
 
     def done(self, command: int, impossible: tuple[str, str] | None = None) -> None:
-        """A command is carried out, or cannot be: (run, why)."""
-        with transaction(self._database):
+        """A command is carried out, or cannot be: (run, why).
+
+        Within another transaction it is part of that one: both are done, or neither.
+        """
+        inside = self._database.in_transaction
+        with nullcontext() if inside else transaction(self._database):
             if impossible is not None:
                 self._database.execute(
                     "INSERT OR REPLACE INTO impossible VALUES (?, ?)", impossible

@@ -12,6 +12,7 @@ from typing import cast
 
 from lotor.core.effects import (
     Act,
+    BeginRound,
     Checkpoint,
     Collect,
     Decided,
@@ -31,6 +32,7 @@ from lotor.core.errors import LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.runtime.durable.background_step import BackgroundStep
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
+from lotor.runtime.durable.gate import Gate, OpenGate
 from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
@@ -73,12 +75,14 @@ class Host:
         admits: Callable[[str], bool] = lambda _peer: True,
         alike: bool = True,
         inbox: bool = False,
+        gate: Gate | None = None,
     ) -> None:
         """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
 
         `alike`: write as much to the disk in rounds in which this party is not asked. `inbox`:
         people or programs find decisions in the journal, and tell their outcomes there.
         """
+        self._gate = OpenGate() if gate is None else gate
         self._name = name
         self._record = record
         self._run = record.run
@@ -211,8 +215,8 @@ class Host:
             value = decode(payload, effect, self._name)
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
-        elif type(effect) is Checkpoint:
-            if not self._boundary(effect):
+        elif type(effect) is Checkpoint or type(effect) is BeginRound:
+            if not self._passes(effect):
                 return False
         elif type(effect) is Answered:
             value = effect.answer
@@ -302,6 +306,15 @@ class Host:
             if link.joined and owed >= (1 if waits else ACKNOWLEDGED_TOGETHER):
                 link.told = link.ack
                 self._send(link.peer, Ack(self._run, link.ack, self._record.commits))
+
+    def _passes(self, boundary: Checkpoint | BeginRound) -> bool:
+        """Whether the party may go on from where it is; if not, `advance` asks again."""
+        if isinstance(boundary, BeginRound):
+            self.round = boundary.t
+            return self._gate.may_begin(boundary.t)
+        if boundary.round and not self._gate.may_go_on(boundary.round):
+            return False
+        return self._boundary(boundary)
 
     def _boundary(self, checkpoint: Checkpoint) -> bool:
         """Save, where it is time to; False where a slow party must write its snapshot first."""

@@ -11,13 +11,14 @@ import msgspec
 
 from lotor.core.errors import InputError, JournalError, UnknownRunError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import command_queue, ledger, record
+from lotor.runtime.durable import command_queue, ledger, pacing, record
 from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
+from lotor.runtime.durable.pacing import PaceRecord
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
@@ -105,6 +106,7 @@ class Journal:
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
             schema = _SCHEMA + command_queue.SCHEMA + record.SCHEMA + ledger.SCHEMA
+            schema += pacing.SCHEMA
             for statement in schema.split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
@@ -269,6 +271,10 @@ class Journal:
 
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
+
+    def pacing(self, run: str) -> PaceRecord:
+        """When the rounds of a run may begin."""
+        return PaceRecord(self._database, run)
 
     def find(self, run: str) -> RunRow | None:
         row = self._database.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()

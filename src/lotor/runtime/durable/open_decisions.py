@@ -18,7 +18,7 @@ from lotor.core.fixed_point import RewardScale
 from lotor.runtime.durable.transaction import transaction
 
 RUNNING: Final = "running"
-# What is only carried out here is still to be carried out when this party's part of the run is over.
+# What is only carried out here is to be carried out also when this party's part is over.
 _OPEN: Final = """
 SELECT decisions.id, run, round, arm, since, taken, paid_here
 FROM decisions JOIN runs ON runs.id = run

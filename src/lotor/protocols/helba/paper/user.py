@@ -8,6 +8,7 @@ import numpy as np
 
 from lotor.core.effects import (
     HIDDEN,
+    BeginRound,
     Checkpoint,
     Decision,
     Observe,
@@ -122,6 +123,7 @@ class HelbaUser(Party):
             memory.t = t
             yield Checkpoint(memory.dump, t)
             memory.start = yield from self._batch(t)
+            yield BeginRound(t)
             x = self._checked((yield self._question(t)), t)
             shape = contexts_shape(setting, t)
             yield from upload("server", shape, self._encrypted_contexts(x, t))  # line 5

@@ -5,15 +5,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from lotor.core.effects import (
-    Checkpoint,
-    Decision,
-    Once,
-    Pull,
-    Receive,
-    Send,
-    Steps,
-)
+from lotor.core.effects import BeginRound, Checkpoint, Decision, Once, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.ot import Delta, OfferedRows, ProductSender
 from lotor.crypto.prf import KEY_BYTES, derive_key, new_key
@@ -185,6 +177,7 @@ class HelbaSharedUser(Party):
         rows = yield from self._offered(t)
         if memory.start == t:
             yield from self._renew(t, rows.pop(0))
+        yield BeginRound(t)
         x = yield from observed_contexts(setting, t)
         contexts, order = terms.grid.contexts(x), self._ties.order(t)
         vectors = self._known_estimate.vectors(t, [contexts[arm] for arm in order])

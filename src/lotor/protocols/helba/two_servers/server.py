@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from hashlib import sha256
 
-from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.ot import TRANSFERS, ChosenRows, Delta, ProductChooser, ProductSender
 from lotor.crypto.prf import derive_key, new_key
@@ -153,6 +153,7 @@ class HelbaTwoServersServer(Party):
         calls = setting.score_products(t)
         columns = yield from receive_parts(PAD_SERVER, ScoreColumns, t, column_total(calls))
         user, place = setting.terms.user_of(t), round_place(t)
+        yield BeginRound(t)
         contexts = yield from self._contexts(t)
         # Two vectors under the same rows would show the pad server their difference.
         content = sha256(columns + b"".join(map(to_words, contexts)) + memory.model)

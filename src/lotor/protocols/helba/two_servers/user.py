@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Decision, Once, Pull, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Decision, Once, Pull, Send, Steps
 from lotor.crypto.prf import new_key
 from lotor.protocols.garbled.showing import OutputReader
 from lotor.protocols.helba.shared.asking import observed_contexts
@@ -83,6 +83,7 @@ class HelbaTwoServersUser(Party):
 
     def _round(self, t: int) -> Steps[None]:
         memory, setting, terms = self._memory, self._setting, self._setting.terms
+        yield BeginRound(t)
         contexts = terms.grid.contexts((yield from observed_contexts(setting, t)))
         order = self._ties.order(t)
         features = [setting.features(contexts[arm], t, memory.start) for arm in order]

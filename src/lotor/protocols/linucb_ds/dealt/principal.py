@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.sharing import SharedBits, large_to_bytes
 from lotor.protocols.linucb_ds.dealt.circuits import DealtCircuits, circuits, no_numbers
@@ -56,6 +56,7 @@ class LinUCBDealtPrincipal(LinearPrincipal[LinUCBDealtPrincipalMemory]):
         nothing = np.zeros_like(share)
         for t in range(memory.t, terms.budget):
             yield Checkpoint(game.snapshot, t)
+            yield BeginRound(t + 1)
             sigma, rows, addends = game.rows(t)
             u, c = rows.view(np.uint64), np.array(addends, np.uint64)
             # Other rows under the same pads would show the difference of the two.

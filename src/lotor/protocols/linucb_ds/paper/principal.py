@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PackedDotProducts, Randomisers
@@ -121,6 +121,7 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
         stack.enter_context(randomisers)
         for t in range(memory.t, budget):
             yield Checkpoint(game.snapshot, t)
+            yield BeginRound(t + 1)
             sigma, u, addends = game.rows(t)
             packed = products.compute(u, addends, randomisers)
             self._products += products.products_per_round

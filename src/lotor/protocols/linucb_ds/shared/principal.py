@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from lotor.core.draws import Words
-from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.bfv import NUMBER_BYTES, ProductMaker
@@ -168,6 +168,7 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
             yield from side.receive_tables("comp", number)
             turns = schedule.batch(number).turns
             for turn in turns:
+                yield BeginRound(turn + 2)
                 rows = game.rows(turn + 1)
                 covered = shares.covered(turn, rows, schedule)
                 yield Once(covered.place + covered.rows + covered.shares)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lotor.core.effects import Checkpoint, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Send, Steps
 from lotor.crypto.sharing import Bits, Shared, Words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
@@ -62,6 +62,7 @@ class SambaDealtServer(Party):
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield Checkpoint(memory.dump, t)
+            yield BeginRound(t)
             for l in range(1, terms.iterations + 1):
                 turn, arms = terms.turn(t, l), order.at(t, l)
                 scores = yield from self._scores(turn)  # step 2

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from lotor.core.cutting import cutter
-from lotor.core.effects import Checkpoint, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.crypto.paillier import SECURE_BITS, Ciphertext
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
@@ -100,6 +100,7 @@ class SambaPaperController(Party):
         for t in range(memory.t, terms.budget + 1):
             memory.t = t
             yield Checkpoint(memory.dump, t)
+            yield BeginRound(t)
             for l in range(1, terms.iterations + 1):
                 place = place_of(t, l)
                 scores = []

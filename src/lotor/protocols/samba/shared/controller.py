@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from struct import Struct
 
-from lotor.core.effects import Checkpoint, Once, Receive, Send, Steps
+from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
 from lotor.crypto.prf import new_key
 from lotor.policies import Policy, to_text
 from lotor.protocols.garbled.garbler import GarblerState
@@ -104,7 +104,10 @@ class SambaSharedController(Party):
             memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
             yield Checkpoint(memory.dump, memory.t)
             for turn in batch.turns:
-                place = place_of(*schedule.turn(turn))
+                t, l = schedule.turn(turn)
+                place = place_of(t, l)
+                if l == 1:
+                    yield BeginRound(t)
                 scores = yield from self._scores(terms, place)
                 # The labels of two inputs at one place would give Comp delta, and so everything.
                 yield Once(place + scores)

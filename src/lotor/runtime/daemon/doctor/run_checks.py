@@ -17,7 +17,7 @@ from lotor.runtime.daemon.pending import (
     waiting_parties,
     when_unserved,
 )
-from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, read_kept
+from lotor.runtime.daemon.status import BLOCKED, IN_DOUBT, MISSING, PAUSED, read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING
 
 CHECK = "runs"
@@ -100,7 +100,7 @@ def _held_up(
         todo = f"ask {_operators(waiting)} to approve or refuse it; {stop}"
         yield warning(CHECK, f"run {run} is held up: {text}", todo)
     for seat, status in statuses.items():
-        if seat != own and status.state in (IN_DOUBT, BLOCKED):
+        if seat != own and status.state in (IN_DOUBT, BLOCKED, PAUSED):
             name = names.get(seat, seat)
             text = f"run {run} is {status.state} at {name}: {status.text}"
             yield warning(CHECK, text, f"ask the operator of {name}; {stop}")

@@ -11,6 +11,7 @@ from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.inbox import decisions_of
 from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
 from lotor.runtime.daemon.open_kit import OpenKit
+from lotor.runtime.daemon.round_orders import RoundsGranted, let_begin, pause, resume
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 from lotor.runtime.durable.open_decisions import OpenDecision
 
@@ -36,6 +37,12 @@ class Resolution(LocalInput, frozen=True):
 
     def __repr__(self) -> str:
         return f"<Resolution on {self.decision}>"
+
+
+class RoundsWanted(LocalInput, frozen=True):
+    """How many more rounds may begin."""
+
+    count: int = 1
 
 
 class Taking(LocalInput, frozen=True):
@@ -149,6 +156,26 @@ class LocalInterface:
         command = commands.Resolve(said.decision, said.reward, said.lost, said.features)
         return self._ask(row, command, f"decision {said.decision} is resolved")
 
+    def next(self, run: str, wanted: RoundsWanted) -> RoundsGranted:
+        """Let more rounds begin, in a run on demand that this party has ordered."""
+        found = let_begin(self._at, self._at.journal.run(run), wanted.count)
+        self._hurry()
+        return found
+
+    def pause(self, run: str) -> Receipt:
+        """Let no more rounds begin; the one that has begun goes on to its end."""
+        return self._paced(run, pause, "is paused")
+
+    def resume(self, run: str) -> Receipt:
+        """Go on with a run that this party has paused."""
+        return self._paced(run, resume, "goes on")
+
+    def _paced(self, run: str, order: Callable[[OpenKit, RunRow], None], done: str) -> Receipt:
+        row = self._at.journal.run(run)
+        order(self._at, row)
+        self._hurry()
+        return Receipt(row.id, f"run {row.id} {done}{self._when()}")
+
     def decisions(self, run: str = "") -> list[OpenDecision]:
         """The decisions that have no outcome yet, the oldest first."""
         return decisions_of(self._at).waiting(run)
@@ -186,8 +213,10 @@ class LocalInterface:
     def _ask(self, row: RunRow, command: commands.Command, done: str) -> Receipt:
         self._at.journal.commands.add(row.id, commands.to_bytes(command))
         self._hurry()
-        when = "" if self._served() else " as soon as this party runs again"
-        return Receipt(row.id, f"{done}{when}")
+        return Receipt(row.id, f"{done}{self._when()}")
+
+    def _when(self) -> str:
+        return "" if self._served() else " as soon as this party runs again"
 
     def _hurry(self) -> None:
         if self._carry_out is not None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
+from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.open_kit import OpenKit
@@ -20,6 +21,7 @@ from lotor.runtime.daemon.pending import (
     missing_parties,
     waiting_parties,
 )
+from lotor.runtime.daemon.round_orders import granted
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
 
@@ -65,6 +67,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         **_standing(row, statuses, names),
         "protocol": agreement.announcement.protocol,
         "form": agreement.form.name,
+        **_pace(at, row, agreement),
         "code": [str(one) for one in agreement.announcement.code],
         "policy": plan.policy,
         "budget": plan.budget,
@@ -110,6 +113,19 @@ def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, s
         "waiting": _pending(waiting),
         "held_up": held_up(row, statuses, names),
     }
+
+
+def _pace(at: OpenKit, row: RunRow, agreement: RunAgreement) -> RunDocument:
+    """When the rounds of a run begin; with neither, as soon as they can."""
+    pace, saved = agreement.announcement.pace, at.journal.pacing(row.id).read()
+    about: RunDocument = {}
+    if not pace.free:
+        about |= {"pace": str(pace)}
+    if pace.on_demand:
+        about |= {"granted": granted(at, row, agreement).granted}
+    if saved.paused is not None and row.state == RUNNING:
+        about |= {"paused_since": _moment(saved.paused)}
+    return about
 
 
 def _pending(parties: Iterable[PendingParty]) -> list[RunDocument]:
