@@ -37,17 +37,12 @@ class Seen:
         self.terms = terms_of(view)
         self._zero_below = zero_below
 
-    @property
-    def rounds(self) -> range:
-        """The rounds in which arms are scored."""
-        return range(self.terms.k + 1, self.terms.budget + 1)
-
     @cached_property
     def track(self) -> Track | None:
         policy, k = policy_of(self.terms), self.terms.k
         if policy is None or any(len(self.lists.get(one, ())) != k for one in places(self.terms)):
             return None
-        return Tracker(policy, k, self._zero_below).follow(self.lists, self.rounds)
+        return Tracker(policy, k, self._zero_below).follow(self.lists, self.terms.rounds)
 
 
 def terms_of(view: View) -> SambaTerms:
@@ -62,8 +57,7 @@ def owner_in(view: View) -> str:
 
 def places(terms: SambaTerms) -> list[tuple[int, int]]:
     """All (t, l) in which arms are scored."""
-    rounds = range(terms.k + 1, terms.budget + 1)
-    return [(t, l) for t in rounds for l in range(1, terms.iterations + 1)]
+    return [(t, l) for t in terms.rounds for l in range(1, terms.iterations + 1)]
 
 
 def policy_of(terms: SambaTerms) -> Policy | None:
@@ -131,7 +125,7 @@ class TrackRewards(ServerAttack):
     secret: ClassVar[str] = "rewards"
 
     def measured(self, seen: Seen, truth: Truth) -> Score:
-        rounds, track = seen.rounds[:-1], seen.track
+        rounds, track = seen.terms.rounds[:-1], seen.track
         guesses = [0] * len(rounds) if track is None else [one.reward for one in track.steps[:-1]]
         return against([truth.rewards[t - 1] for t in rounds], guesses)
 
@@ -144,7 +138,7 @@ class TrackCounts(ServerAttack):
 
     def measured(self, seen: Seen, truth: Truth) -> Score:
         track = seen.track
-        states = _states(truth)[seen.rounds.start - 1 :]
+        states = _states(truth)[seen.terms.rounds.start - 1 :]
         guesses = [(1, 0)] * len(states)
         return against(
             states, guesses if track is None else [(one.n, one.s) for one in track.steps]
@@ -186,7 +180,7 @@ class ExploringRounds(ServerAttack):
             return NOT_TRIED
         owner = truth.parties[seen.terms.first_owner]
         coin = Draws(Prf(bytes(32)), Prf(owner._memory.coin_key))  # type: ignore[attr-defined]
-        explored = [coin.at(t, 1).coin() <= policy.probability(t) for t in seen.rounds]
+        explored = [coin.at(t, 1).coin() <= policy.probability(t) for t in seen.terms.rounds]
         track = seen.track
         guesses = [False] * len(explored) if track is None else [s.exploring for s in track.steps]
         return against(explored, guesses)
@@ -237,7 +231,7 @@ class ArgmaxOf(Attack):
     def score(self, view: View, truth: Truth) -> Score:
         terms, lists = terms_of(view), self.scores(view)
         # Of equal scores the largest tie draw wins, which is not theirs to know in all forms.
-        rounds = [lists[t, terms.iterations] for t in range(terms.k + 1, terms.budget + 1)]
+        rounds = [lists[t, terms.iterations] for t in terms.rounds]
         return against(truth.arms[terms.k :], [one.index(max(one)) for one in rounds])
 
 
@@ -251,11 +245,10 @@ class OwnPulls(Attack):
         terms = terms_of(view)
         own = terms.arms()[owner_in(view)]
         asked = {decision.round for decision, _ in view.pulls}
-        rounds = range(terms.k + 1, terms.budget + 1)
         if len(terms.owners) < 2:
             return NOT_TRIED
-        pulled = [own.start <= truth.arms[t - 1] < own.stop for t in rounds]
-        return against(pulled, [t in asked for t in rounds])
+        pulled = [own.start <= truth.arms[t - 1] < own.stop for t in terms.rounds]
+        return against(pulled, [t in asked for t in terms.rounds])
 
 
 class OtherArm(Attack):

@@ -118,7 +118,7 @@ class SambaOwner(Party, Generic[T, M]):
             self._begin(terms)
             pulls = self._pulls(terms, ArmStates(self._held, terms.k))
             yield from self._first_pulls(terms, pulls)
-            memory.terms, memory.t = terms, terms.k + 1
+            memory.terms, memory.t = terms, terms.first
             memory.sealing_key = b""  # done its work
         else:
             terms = self._restored_terms()
@@ -209,7 +209,7 @@ class SambaOwner(Party, Generic[T, M]):
         policy, memory = self._policy, self._memory
         draws, indices = self._draws(terms, ahead=ROUNDS_AHEAD), self._indices(terms)
 
-        for t in range(memory.t, terms.budget + 1):
+        for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
             yield Checkpoint(partial(self._remembered, pulls), t)
             yield BeginRound(t)
@@ -226,7 +226,7 @@ class SambaOwner(Party, Generic[T, M]):
 
     def _settle(self, terms: T, pulls: Pulls) -> Steps[None]:
         """Wait for the outcomes that are missing; that may take months."""
-        self._memory.t = terms.budget + 1
+        self._memory.t = terms.last + 1
         snapshot = partial(self._remembered, pulls)
-        yield Checkpoint(snapshot, terms.budget, durable=not terms.rules.at_once)
-        yield from pulls.settle(terms.budget + 1)
+        yield Checkpoint(snapshot, terms.last, durable=not terms.rules.at_once)
+        yield from pulls.settle(terms.last + 1)

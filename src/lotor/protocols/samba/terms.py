@@ -44,13 +44,28 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         return RewardScale(self.low, self.high)
 
     @property
+    def first(self) -> int:
+        """The first round in which arms are scored; before it, each one is pulled once."""
+        return self.k + 1
+
+    @property
+    def last(self) -> int:
+        """The last round."""
+        return self.budget
+
+    @property
+    def rounds(self) -> range:
+        """The rounds in which arms are scored."""
+        return range(self.first, self.last + 1)
+
+    @property
     def rules(self) -> OutcomeRules:
-        return OutcomeRules(self.k + 1, self.outstanding, self.together, self.settle)
+        return OutcomeRules(self.first, self.outstanding, self.together, self.settle)
 
     @property
     def turns(self) -> int:
         """How many times all arms are scored and one is selected."""
-        return (self.budget - self.k) * self.iterations
+        return len(self.rounds) * self.iterations
 
     def arms(self) -> dict[str, slice]:
         """Which arms each owner holds."""

@@ -57,9 +57,9 @@ class SambaDealtServer(Party):
         if memory.t == 0:
             yield Checkpoint(memory.dump)
             yield from self._set_up()
-            memory.t = terms.k + 1
+            memory.t = terms.first
         order = TieOrder(memory.tie_key, terms.k)
-        for t in range(memory.t, terms.budget + 1):
+        for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
             yield Checkpoint(memory.dump, t)
             yield BeginRound(t)

@@ -23,7 +23,7 @@ class SambaDealtTerms(SambaTerms, frozen=True):
 
     def turn(self, t: int, l: int) -> int:
         """The number of round t's iteration l, from 1 on."""
-        return (t - self.k - 1) * self.iterations + l
+        return (t - self.first) * self.iterations + l
 
     @property
     def end(self) -> int:

@@ -61,7 +61,7 @@ class SambaPaperComp(Party):
         if memory.terms is None:
             yield Checkpoint(self._snapshot)
             memory.terms = yield from self._setup()
-            memory.t = memory.terms.k + 1
+            memory.t = memory.terms.first
         yield from self._core(memory.terms)
 
     def _setup(self) -> Steps[SambaPaperTerms]:
@@ -74,7 +74,7 @@ class SambaPaperComp(Party):
 
     def _core(self, terms: SambaPaperTerms) -> Steps[None]:
         memory, aead, bindings = self._memory, self._aead, Bindings(terms.run)
-        for t in range(memory.t, terms.budget + 1):
+        for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
             yield Checkpoint(self._snapshot, t)
             for l in range(1, terms.iterations + 1):

@@ -76,7 +76,7 @@ class SambaPaperController(Party):
         if memory.terms is None:
             yield Checkpoint(memory.dump)
             memory.terms = yield from self._setup()
-            memory.t = memory.terms.k + 1
+            memory.t = memory.terms.first
         yield from self._core(memory.terms)
         yield from self._cumulative_reward(memory.terms)
 
@@ -97,7 +97,7 @@ class SambaPaperController(Party):
         cut = cutter(k, SEALED_SCORE)
         hand_back = self._bits if terms.selection == "bits" else self._positions
         arms = terms.arms()
-        for t in range(memory.t, terms.budget + 1):
+        for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
             yield Checkpoint(memory.dump, t)
             yield BeginRound(t)

@@ -44,9 +44,9 @@ class ArgmaxSchedule(BatchSchedule):
     def __init__(self, terms: "SambaSharedTerms") -> None:
         size = BatchSize(terms.batch, terms.gates)
         super().__init__(argmax_of(terms.k), terms.turns, size, united=True)
-        self._k, self._iterations = terms.k, terms.iterations
+        self._first, self._iterations = terms.first, terms.iterations
 
     def turn(self, number: int) -> Turn:
         """The iteration of a turn."""
         t, l = divmod(number, self._iterations)
-        return Turn(self._k + 1 + t, l + 1)
+        return Turn(self._first + t, l + 1)
