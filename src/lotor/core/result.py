@@ -46,7 +46,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     budget: a protocol may end early, for example at its privacy budget, and `ended` says if a
     policy was sure of the best arm, a log had no more data, a callback stopped the run or ctrl-C
     interrupted it. `privacy` is how much privacy the run spent, if the protocol keeps an account.
-    `best` is the best arm, where the policy looks for it, with its confidence.
+    `best` is the best arm, where the policy looks for it, with its confidence. `kept` is for a run
+    that continues this one (`lotor.run(continues=…)`); JSON does not have it.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms({"drug A": 0.2, "drug B": 0.8})
@@ -80,6 +81,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     names: list[str] | None = None
     ended: Ended = "by itself"
     best: BestArm | None = None
+    kept: object = None
 
     def __repr__(self) -> str:
         """In one line; `arms` and the other fields have the rest."""
@@ -100,7 +102,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def to_json(self) -> str:
-        return msgspec.json.encode(self).decode()
+        return msgspec.json.encode(msgspec.structs.replace(self, kept=None)).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "Result":

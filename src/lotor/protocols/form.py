@@ -16,6 +16,7 @@ from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.protocols.cast import Cast
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
@@ -77,7 +78,9 @@ class RunPlan:
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
     run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
-    themselves, before there is anything to choose by; the others can be waited for.
+    themselves, before there is anything to choose by; the others can be waited for. Where it
+    `keeps` something, its parties may keep a state after it, for a run that continues it; this one
+    `continues` the run of this id, if it is not empty.
     """
 
     policy: str
@@ -89,6 +92,8 @@ class RunPlan:
     delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
     first_rounds: int = 0
+    keeps: bool = False
+    continues: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ class Assignment:
     `brings` says what the party has (see `Role`); `data` is its model, whatever that is. `store`
     holds the data that its snapshots name. `workers` is how many processes it may compute with.
     `simulated` is the protocol, if all parties run in one process, and `environment` is then their
-    world; the keys of a simulation may be weaker than a federation accepts.
+    world; the keys of a simulation may be weaker than a federation accepts. `earlier` is the run
+    that this one continues, if it does and this party took part in it.
     """
 
     run: str
@@ -113,6 +119,7 @@ class Assignment:
     workers: int = 1
     simulated: "SecureProtocol | None" = field(default=None, repr=False)
     environment: Environment | None = field(default=None, repr=False)
+    earlier: Earlier | None = None
 
 
 P = TypeVar("P", bound="SecureProtocol")
@@ -170,6 +177,12 @@ class Form(ABC, Generic[P]):
     paced: ClassVar[bool] = False
     """Whether its parties yield BeginRound, so that rounds can wait until they are needed."""
 
+    continuable: ClassVar[bool] = False
+    """Whether a run can continue an ended one: see `reopen`."""
+
+    joinable: ClassVar[bool] = False
+    """Whether owners can join or leave when a run continues an ended one."""
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
@@ -200,6 +213,21 @@ class Form(ABC, Generic[P]):
         identity: Identity,
     ) -> tuple[bytes, Party]:
         """Order a run: the order, and the opener's own party."""
+
+    def reopen(
+        self,
+        protocol: P,
+        run: str,  # noqa: ARG002
+        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
+        budget: int,  # noqa: ARG002
+        identity: Identity,  # noqa: ARG002
+        earlier: Earlier,  # noqa: ARG002
+    ) -> tuple[bytes, Party]:
+        """Order a run that continues an ended one, whose order is at hand."""
+        raise InputError(
+            f"a run of {protocol.name} in the form {self.name} cannot continue another one: start "
+            "a new one"
+        )
 
     @abstractmethod
     def plan(self, order: bytes) -> RunPlan:

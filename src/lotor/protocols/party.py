@@ -12,6 +12,7 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.wording import counted
 from lotor.crypto.prf import derive_key
 from lotor.environments.base import Environment
+from lotor.protocols.earlier import EndedRun
 
 RUN_ID_BYTES = 16
 
@@ -34,6 +35,9 @@ class Party(ABC):
     outcomes: int | None = None
     """How many outcomes its total counts, once it has ended, where some may be missing."""
 
+    kept: bytes | None = None
+    """What it keeps for a run that continues this one, once it has ended, if the terms say so."""
+
     @abstractmethod
     def steps(self) -> Steps[object]:
         """All that the party does, as effects; the return value is its own output."""
@@ -47,7 +51,8 @@ class Party(ABC):
 class Run:
     """What is public about a simulated run, and the seed that decides arms in it.
 
-    `least_budget` is for protocols that do not begin with one pull of each arm.
+    `least_budget` is for protocols that do not begin with one pull of each arm. `earlier` is the
+    run that this one continues, if it does.
     """
 
     id: str
@@ -57,11 +62,18 @@ class Run:
     seed: int
     environment: Environment | None = None
     least_budget: int | None = None
+    earlier: EndedRun | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise InputError(f"the environment has {self.k} arms: give it at least one")
-        if self.least_budget is not None:
+        if self.earlier is not None:
+            if not 1 <= self.budget <= MAXIMAL_BUDGET:
+                raise InputError(
+                    f"a budget of {self.budget} does not continue a run: give from 1 to "
+                    f"{MAXIMAL_BUDGET} further rounds"
+                )
+        elif self.least_budget is not None:
             if not self.least_budget <= self.budget <= MAXIMAL_BUDGET:
                 raise InputError(
                     f"a budget of {self.budget} leaves nothing to choose or is too large: the "
