@@ -35,8 +35,10 @@ from lotor.core.errors import (
 )
 from lotor.core.options import Option
 from lotor.core.registry import is_class_name
+from lotor.core.wording import counted
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies.registry import split_text
+from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
@@ -165,24 +167,33 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
-    _say_what_came(row, at.journal.output(run), as_json=as_json)
+    total, outcomes = at.journal.output(run), at.journal.outcomes(run)
+    _say_what_came(row, total, outcomes, as_json=as_json)
 
 
-def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
+def _say_what_came(row: RunRow, total: object, outcomes: int | None, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
     account = None if plan is None else plan.account
     if as_json:
         privacy = {} if account is None else {"privacy": dict(account)}
         chosen = {"protocol": announced.protocol, "form": announced.form}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **privacy}))
+        number = {} if outcomes is None else {"outcomes": outcomes}
+        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **number, **privacy}))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
-        typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
+        typer.echo(f"total reward {total:g}{_of(outcomes, plan)} (run {row.id}, {chosen_form})")
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if account is not None:
         show_account(Console(), account)
+
+
+def _of(outcomes: int | None, plan: RunPlan | None) -> str:
+    """How many outcomes a total counts, where some have never come."""
+    if outcomes is None or plan is None or outcomes == plan.budget:
+        return ""
+    return f" from {counted(outcomes, 'outcome')}, {plan.budget - outcomes} never came"
 
 
 async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:

@@ -353,6 +353,8 @@ class Host:
         self.output = output
         self.finished = True
         self._unsettled = self._undelivered()
+        if self.party.outcomes is not None:
+            self._record.note_outcomes(self.party.outcomes)
         self._save(None)
 
     def answered(self, answer: Answer) -> None:

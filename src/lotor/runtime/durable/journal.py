@@ -269,6 +269,13 @@ class Journal:
         ).fetchone()
         return (0, 0, 0) if row is None else row
 
+    def outcomes(self, run: str) -> int | None:
+        """How many outcomes the output of a finished run counts, where some may be missing."""
+        row = self._database.execute(
+            "SELECT outcomes FROM progress WHERE run = ? AND finished", (run,)
+        ).fetchone()
+        return None if row is None else row[0]
+
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
 

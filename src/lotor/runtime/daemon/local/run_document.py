@@ -92,6 +92,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
+        document["outcomes"] = at.journal.outcomes(row.id)
     if row.state == WAITING:
         document["leakage"] = {
             role: finding.measured for role, finding in agreement.form.leakage.items()

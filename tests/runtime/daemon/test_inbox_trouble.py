@@ -1,0 +1,149 @@
+"""Inboxes where something is unusual: lost outcomes, ticks, functions that fail, who may take."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import lotor
+from daemons import until
+from late_outcomes import paid
+from lotor.core.errors import InputError, UnknownRunError
+from lotor.runtime.daemon import node as node_module
+from lotor.runtime.daemon.config import OwnerTable
+from lotor.runtime.daemon.local.interface import (
+    GivingBack,
+    LocalInterface,
+    Resolution,
+    Taking,
+    Telling,
+)
+from lotor.runtime.daemon.open_kit import open_kit
+from lotor.runtime.durable.journal import RUNNING
+from lotor.sandbox.journals import Journals
+from runtime.daemon.clinics import BUDGET, LATE, MEANS, Clinics, play
+
+FAILS_ONCE = """
+failed = set()
+
+
+async def pull(decision):
+    if decision.round in (4, 7) and decision.id not in failed:
+        failed.add(decision.id)
+        raise RuntimeError("the scanner is off")
+    return (decision.arm * 7919 + decision.round * 104729) % 1000 / 1000
+"""
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_module, "LOOK_SECONDS", 0.01)
+
+
+def test_a_lost_outcome_that_is_waited_for_counts_least_also_when_nobody_is_served(
+    tmp_path: Path,
+) -> None:
+    clinics = Clinics(tmp_path)
+
+    async def scene() -> str:
+        run = await clinics.start()
+        customer = await clinics.group.live("customer", run)
+        await until(lambda: clinics.waits("lyon", 1))
+        await clinics.group.down("lyon")
+        with open_kit(clinics.kit("lyon")) as at:
+            (first,) = LocalInterface(at).decisions()
+            LocalInterface(at).tell(Telling(first.id, lost=True))
+        await clinics.group.up("lyon")
+        while customer.state == RUNNING:
+            for name in MEANS:
+                clinics.tell(name, lambda _one: True)
+            await asyncio.sleep(0.005)
+        await clinics.ended(run)
+        return run
+
+    run = play(clinics, scene)
+    assert len(clinics.rewards) == BUDGET - 1
+    assert Journals(clinics.federation).total(run) == sum(clinics.rewards.values())
+
+
+@pytest.mark.parametrize("late", [{}, LATE], ids=["each is waited for", "outstanding"])
+def test_an_inbox_with_a_tick(late: dict[str, str | int], tmp_path: Path) -> None:
+    clinics = Clinics(tmp_path, OwnerTable(inbox=True, tick=0.005))
+
+    async def scene() -> str:
+        run = await clinics.start(**late)
+        customer = await clinics.group.live("customer", run)
+        while customer.state == RUNNING:
+            for name in MEANS:
+                clinics.tell(name, lambda _one: True)
+            await asyncio.sleep(0.005)
+        await clinics.ended(run)
+        return run
+
+    run = play(clinics, scene)
+    assert len(clinics.rewards) == BUDGET
+    assert Journals(clinics.federation).total(run) == sum(clinics.rewards.values())
+
+
+def test_a_function_that_fails_waits_for_a_person_who_tells_or_has_it_asked_again(
+    tmp_path: Path,
+) -> None:
+    clinics = Clinics(tmp_path, OwnerTable(pull="late:pull"))
+    for name in MEANS:
+        (clinics.kit(name) / "late.py").write_text(FAILS_ONCE)
+
+    def see_to(name: str, run: str) -> int:
+        """What the operator does about decisions in doubt; how many there are."""
+        with open_kit(clinics.kit(name)) as at:
+            desk, seen = LocalInterface(at), 0
+            with pytest.raises(InputError, match="nobody else may take them"):
+                desk.take(Taking())
+            for one in desk.decisions(run):
+                if one.id not in desk.run(run)["note"]:
+                    continue
+                seen += 1
+                if one.round == 4:
+                    desk.resolve(run, Resolution(one.id, reward=paid(one)))
+                else:
+                    desk.resolve(run, Resolution(one.id, again=True))
+            assert at.journal.commands.waiting() == []
+        return seen
+
+    async def scene() -> str:
+        run = await clinics.start(**LATE)
+        customer = await clinics.group.live("customer", run)
+        for name in MEANS:
+            await clinics.group.live(name, run)
+        seen = 0
+        while customer.state == RUNNING:
+            seen += sum(see_to(name, run) for name in MEANS)
+            await asyncio.sleep(0.02)
+        await clinics.ended(run)
+        assert seen >= 2
+        return run
+
+    clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2))
+
+
+def test_what_nobody_knows_is_refused(tmp_path: Path) -> None:
+    clinics = Clinics(tmp_path)
+
+    async def scene() -> str:
+        run = await clinics.start(outstanding=BUDGET)
+        await until(lambda: clinics.waits("lyon", 1))
+        with open_kit(clinics.kit("lyon")) as at:
+            desk = LocalInterface(at)
+            first = desk.decisions(run[:6])[0]
+            for ask in (lambda: desk.decisions("ffff-none"), lambda: desk.take(Taking(run="no"))):
+                with pytest.raises(UnknownRunError, match="no run here"):
+                    ask()
+            with pytest.raises(InputError, match="there is no decision ''"):
+                desk.tell(Telling("", 0.5))
+            desk.tell(Telling(first.id, 0.5))
+            with pytest.raises(InputError, match="has its outcome, so it was carried out"):
+                desk.give_back(GivingBack(first.id))
+        customer = await clinics.group.live("customer", run)
+        customer.stop("enough")
+        return run
+
+    play(clinics, scene)
