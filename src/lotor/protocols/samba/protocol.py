@@ -150,6 +150,11 @@ class Samba(SecureProtocol):
         check_outcome_rules(self.outstanding, self.batch)
         if self.settle is not None:
             to_seconds("settle", self.settle)
+            if self.rules(1, 2).at_once:
+                raise InputError(
+                    "settle is how long a run waits at its end for missing outcomes, but this run "
+                    "waits for each before the next round: give outstanding, or leave out settle"
+                )
         self.check_paper_options()
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
