@@ -1,12 +1,12 @@
 """How decisions are pulled and when their outcomes are learned from, in plain and secure alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Collect, Decision, Issue, KnownOutcome, Pull, Steps
+from lotor.core.effects import Collect, Decision, Effect, Issue, KnownOutcome, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, RewardScale
 from lotor.policies import ArmStates, Policy
@@ -91,7 +91,7 @@ class Pulls(ABC):
         """What arms are scored by."""
 
     @abstractmethod
-    def arrived(self, t: int) -> Steps[None]:
+    def arrived(self, t: int) -> Iterable[Effect]:
         """Learn from the outcomes that have come before round t."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Pulls(ABC):
         """Carry a decision out; None if there is none for this party."""
 
     @abstractmethod
-    def settle(self, t: int) -> Steps[None]:
+    def settle(self, t: int) -> Iterable[Effect]:
         """Wait for what is missing after the last round."""
 
     def _learn(self, decision: Decision, reward: float, draws: Draws) -> None:
@@ -127,8 +127,8 @@ class PullsAtOnce(Pulls):
     def to_score(self) -> ArmStates:
         return self.arms
 
-    def arrived(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def arrived(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
     def pull(self, decision: Decision | None) -> Steps[None]:
         if decision is None:
@@ -137,8 +137,8 @@ class PullsAtOnce(Pulls):
             reward: float = yield Pull(decision, self._masked)
             self._learn(decision, reward, self._draws)
 
-    def settle(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def settle(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
 
 class LatePulls(Pulls):
