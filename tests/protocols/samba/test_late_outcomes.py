@@ -71,9 +71,12 @@ def test_secure_equals_plain_with_delays_and_batches(
     more: int | None,
     data: st.DataObject,
 ) -> None:
+    ways = st.sampled_from(["bits", "position"])
+    paper = {"selection": data.draw(ways, label="selection")} if form == "paper" else {}
     chosen = samba(
         policy,
         form,
+        **paper,
         owners=data.draw(st.integers(1, k), label="owners"),
         delay=delay,
         batch=batch,

@@ -34,6 +34,17 @@ async def pull(decision):
     return (decision.arm * 7919 + decision.round * 104729) % 1000 / 1000
 """
 
+HELD = """
+import asyncio
+from pathlib import Path
+
+
+async def pull(decision):
+    while (Path(__file__).parent / "hold").exists():
+        await asyncio.sleep(0.005)
+    return (decision.arm * 7919 + decision.round * 104729) % 1000 / 1000
+"""
+
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +131,37 @@ def test_a_function_that_fails_waits_for_a_person_who_tells_or_has_it_asked_agai
             await asyncio.sleep(0.02)
         await clinics.ended(run)
         assert seen >= 2
+        return run
+
+    clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2))
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_a_party_that_stops_while_its_function_is_slow(repeatable: bool, tmp_path: Path) -> None:
+    """A function that recognises a decision is asked again; of another one, a person decides."""
+    clinics = Clinics(tmp_path, OwnerTable(pull="late:pull", repeatable=repeatable))
+    for name in MEANS:
+        (clinics.kit(name) / "late.py").write_text(HELD)
+    hold = clinics.kit("lyon") / "hold"
+    hold.touch()
+
+    async def scene() -> str:
+        run = await clinics.start(**LATE)
+        customer = await clinics.group.live("customer", run)
+        await until(lambda: clinics.waits("lyon", 1))
+        await clinics.group.down("lyon")
+        hold.unlink()
+        await clinics.group.up("lyon")
+        if not repeatable:
+            live = await clinics.group.live("lyon", run)
+            await until(lambda: "stopped between asking and the answer" in live.note)
+            with open_kit(clinics.kit("lyon")) as at:
+                desk = LocalInterface(at)
+                for one in desk.decisions(run):
+                    if one.id in desk.run(run)["note"]:
+                        desk.resolve(run, Resolution(one.id, again=True))
+        await until(lambda: customer.state != RUNNING)
+        await clinics.ended(run)
         return run
 
     clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2))

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 from string import printable
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
+from lotor.runtime.durable import outcomes
 from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
 from lotor.runtime.durable.open_decisions import OpenDecisions, read_outcomes
 from lotor.runtime.durable.questions import QuestionLog
@@ -166,6 +168,20 @@ def test_what_is_told_at_the_last_moment_counts_or_is_refused(
     assert again.collect(asked) == (KnownOutcome(1, 0.5),)
 
 
+def test_a_restart_does_not_begin_the_time_to_settle_anew(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1e9
+    monkeypatch.setattr(outcomes, "time", SimpleNamespace(time=lambda: now))
+    assert not journal.record("aa").outcomes.waited(90.0)
+    now += 60
+    with closing(Journal(tmp_path, "owner lyon")) as restarted:
+        assert not restarted.record("aa").outcomes.waited(90.0)
+        now += 31
+        assert restarted.record("aa").outcomes.waited(90.0)
+        assert not restarted.record("bb").outcomes.waited(90.0)
+
+
 def test_looking_for_outcomes_is_as_much_work_however_often_this_party_was_pulled(
     journal: Journal,
 ) -> None:
@@ -222,7 +238,8 @@ def test_a_csv_file_of_outcomes_is_read_as_it_was_written(told: dict[str, float 
 def test_any_other_file_is_refused_without_showing_what_is_in_it(text: str) -> None:
     with pytest.raises(InputError, match="does not begin with the line"):
         read_outcomes(text.splitlines(), "outcomes.csv")
-    for line in ("aa/0/1,a secret", "aa/0/1", "aa/0/1,0.5,0.25"):
+    endless = f"secret {'x' * 200_000},0.5"
+    for line in ("aa/0/1,a secret", "aa/0/1", "aa/0/1,0.5,0.25", endless):
         with pytest.raises(InputError, match=r"line 3 of outcomes\.csv") as caught:
             read_outcomes(["decision,reward", "aa/0/1,0.5", line], "outcomes.csv")
         assert "secret" not in str(caught.value)

@@ -206,18 +206,18 @@ def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | No
     >>> read_outcomes(["decision,reward", "aa/0/1,0.5", "aa/1/2,"], "outcomes.csv")
     [('aa/0/1', 0.5), ('aa/1/2', None)]
     """
-    rows = csv.reader(lines)
-    header = [cell.strip() for cell in next(rows, [])]
+    header = _cells(lines[0]) if lines else []
     if sorted(header) != ["decision", "reward"]:
         raise InputError(
             f"{name} does not begin with the line `decision,reward`: write it above the outcomes"
         )
     found = []
-    for number, row in enumerate(rows, 2):
-        if any(cell.strip() for cell in row):
+    for number, line in enumerate(lines[1:], 2):
+        row = _cells(line)
+        if any(row):
             try:
                 cells = dict(zip(header, row, strict=True))
-                found.append((cells["decision"].strip(), _reward(cells["reward"])))
+                found.append((cells["decision"], _reward(cells["reward"])))
             except ValueError:
                 raise InputError(
                     f"line {number} of {name} is not a decision, a comma and a number (or nothing, "
@@ -226,5 +226,13 @@ def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | No
     return found
 
 
+def _cells(line: str) -> list[str]:
+    """The cells of one line; a line that is no CSV is one cell."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line]), [])]
+    except csv.Error:
+        return [line]
+
+
 def _reward(text: str) -> float | None:
-    return float(text) if text.strip() else None
+    return float(text) if text else None
