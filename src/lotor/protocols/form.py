@@ -80,7 +80,8 @@ class RunPlan:
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
     themselves, before there is anything to choose by; the others can be waited for. Where it
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
-    `continues` the run of this id, if it is not empty.
+    `continues` the run of this id, if it is not empty. `late` says in words what holds for outcomes
+    that come late; each is waited for if it is empty.
     """
 
     policy: str
@@ -94,6 +95,7 @@ class RunPlan:
     first_rounds: int = 0
     keeps: bool = False
     continues: str = ""
+    late: str = ""
 
 
 @dataclass(frozen=True, slots=True)

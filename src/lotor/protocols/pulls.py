@@ -6,9 +6,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from lotor.core.draws import Draws
+from lotor.core.durations import in_words
 from lotor.core.effects import Collect, Decision, Effect, Issue, KnownOutcome, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, RewardScale
+from lotor.core.wording import counted
 from lotor.policies import ArmStates, Policy
 from lotor.protocols.delays import NO_DELAY
 
@@ -27,6 +29,16 @@ class OutcomeRules:
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+
+    def __str__(self) -> str:
+        if self.at_once:
+            return ""
+        kept = "for ever" if self.settle is None else in_words(self.settle)
+        return (
+            f"up to {counted(self.outstanding, 'decision')} may wait for outcomes, "
+            f"{counted(self.together, 'round')} scored on the same ones; at its end the run waits "
+            f"{kept} for what is missing"
+        )
 
     @property
     def at_once(self) -> bool:

@@ -15,6 +15,7 @@ from late_outcomes import paid
 from lotor.core.errors import InputError
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon.config import OwnerTable
+from lotor.runtime.daemon.local.interface import LocalInterface
 from lotor.runtime.daemon.open_kit import open_kit
 from lotor.runtime.durable import outcomes
 from lotor.runtime.durable.journal import RUNNING
@@ -156,7 +157,9 @@ def test_a_run_settles_without_what_never_comes(
     assert len(counted) == BUDGET - 4
     assert Journals(clinics.federation).total(run) == sum(counted)
     with open_kit(clinics.kit("customer")) as at:
-        assert at.journal.outcomes(run) == BUDGET - 4
+        about = LocalInterface(at).run(run)
+    assert about["outcomes"] == BUDGET - 4
+    assert about["late_outcomes"].endswith("at its end the run waits 90 d for what is missing")
 
 
 def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
@@ -170,9 +173,10 @@ def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
 
     async def scene() -> str:
         run = await clinics.start(outstanding=BUDGET)
-        await clinics.group.live("lyon", run)
+        live = await clinics.group.live("lyon", run)
+        # From then on no decision appears.
+        await until(lambda: live.host is not None and live.host.lacks_outcomes)
         with closing(clinics.inbox("lyon")) as inbox:
-            await until(lambda: len(inbox.waiting()) >= 3)
             first, second, *_ = inbox.waiting()
             refused(inbox, first.id, 1.5, "outside this party's reward_range")
             refused(inbox, first.id, float("nan"), "outside this party's reward_range")

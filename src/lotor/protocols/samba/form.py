@@ -77,6 +77,7 @@ class SambaForm(Form[Samba], Generic[T]):
             seats,
             owners=len(terms.owners),
             first_rounds=terms.k,
+            late=str(terms.rules),
         )
 
     def audited(self, protocol: Samba, environment: Environment) -> Samba:

@@ -97,6 +97,8 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["leakage"] = {
             role: finding.measured for role, finding in agreement.form.leakage.items()
         }
+    if plan.late:
+        document["late_outcomes"] = plan.late
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
     return document
