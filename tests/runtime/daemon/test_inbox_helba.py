@@ -45,7 +45,7 @@ def test_one_decision_at_a_time_waits_for_its_outcome(
                 assert one.arm is not None
                 chosen[one.round] = one.arm
                 reward = pull(lotor.Decision(one.run, one.round, one.arm, one.id))
-                inbox.tell(one.id, float(reward))  # type: ignore[arg-type]
+                inbox.tell(one.id, float(reward))
 
     async def scenario() -> str:
         group = SandboxDaemons.of(made, {"helba": lotor.Helba})
