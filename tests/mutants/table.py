@@ -6,6 +6,7 @@ from mutants import (
     faults_garbling,
     faults_hidden,
     faults_linear,
+    faults_inbox,
     faults_local,
     faults_pacing,
     faults_products,
@@ -26,6 +27,7 @@ FAULTS = [
     *faults_linear.FAULTS,
     *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
+    *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
 ]
