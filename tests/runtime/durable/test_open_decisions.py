@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import InputError
@@ -21,7 +21,7 @@ from lotor.runtime.durable.journal import RUNNING, Journal, RunRow
 from lotor.runtime.durable.open_decisions import OpenDecisions, read_outcomes
 from lotor.runtime.durable.questions import QuestionLog
 
-ROUNDS = st.integers(1, 12)
+ROUNDS = st.integers(1, 4)
 REWARDS = st.one_of(st.none(), st.sampled_from([-1.0, 0.0, 0.5, 3.0]))
 OUTSIDE = st.one_of(st.floats(max_value=-1.001), st.floats(min_value=3.001), st.just(float("nan")))
 
@@ -65,6 +65,11 @@ class Told(RuleBasedStateMachine):
         else:
             assert self.inbox.tell(named(t).id, reward) == (t not in self.told)
             self.told[t] = reward
+
+    @precondition(lambda self: bool(self.told))
+    @rule(data=st.data(), reward=REWARDS)
+    def tell_again(self, data: st.DataObject, reward: float | None) -> None:
+        self.tell(data.draw(st.sampled_from(sorted(self.told))), reward)
 
     @rule(t=ROUNDS, reward=OUTSIDE)
     def tell_what_cannot_be(self, t: int, reward: float) -> None:
