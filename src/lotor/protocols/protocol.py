@@ -57,6 +57,10 @@ class Protocol(ABC):
         """The order, if there is one, and fresh parties."""
         return b"", self.parties(run)
 
+    def rounds_before(self, run: Run) -> int:  # noqa: ARG002
+        """How many rounds there were before this run, where it continues one and counts on."""
+        return 0
+
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG002
         """What a decision pays in a simulation whose parties draw rewards themselves (`Decided`).
 
@@ -173,6 +177,9 @@ class SecureProtocol(Protocol):
 
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
         return self.plain().decided_reward(run)
+
+    def rounds_before(self, run: Run) -> int:
+        return 0 if run.earlier is None else self.in_form().rounds_of(run.earlier.order)
 
     def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
         """The order, and every party of a simulation, built as a daemon would build it."""
@@ -298,7 +305,7 @@ class SecureProtocol(Protocol):
             value = getattr(self, one.name)
             # The policy's text has its parameters.
             if one.ordered and value is not None and not one.of_policy:
-                said[one.name] = value if isinstance(value, int) else str(value)
+                said[one.name] = int(value) if isinstance(value, int) else str(value)
         return said
 
     @classmethod
