@@ -1,0 +1,300 @@
+"""Daemons that keep what they know after a run, and go on from it: as plain does, or not at all."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import lotor
+from daemons import SandboxDaemons, until
+from lotor.core.errors import JournalError
+from lotor.crypto.certificates import PartyKey
+from lotor.protocols.cast import CastMember
+from lotor.protocols.kept_arms import KeptArms
+from lotor.protocols.samba.cast import hospitals
+from lotor.runtime.daemon.authority import AuthorityFolder
+from lotor.runtime.daemon.commands import Approve, StartRun
+from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.kit import CERTIFICATE, KEY, Kit
+from lotor.runtime.daemon.local.interface import LocalInterface
+from lotor.runtime.daemon.serving import open_kit
+from lotor.runtime.daemon.state_seal import StateSeal
+from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, WAITING
+from lotor.sandbox import Federation
+from scanning import Secret, contents, forms_of, leaks
+
+pytestmark = pytest.mark.usefixtures("real_transfers")
+
+SEED, FIRST, SECOND = 7, 14, 16
+HELD = {"lyon": 1, "porto": 2, "graz": 1}
+CLINIC = """
+def pull(decision):
+    return ((decision.arm * 7919 + decision.round * 104729 + 17) % 1009) / 1009
+"""
+
+
+def pull(decision: lotor.Decision) -> float:
+    return ((decision.arm * 7919 + decision.round * 104729 + 17) % 1009) / 1009
+
+
+def arms(k: int) -> lotor.CallbackArms:
+    return lotor.CallbackArms([pull] * k)
+
+
+@dataclass
+class Clinics:
+    """Three owners, of which the last one need not take part."""
+
+    group: SandboxDaemons
+    made: Federation
+
+    async def run(self, budget: int, *owners: str, continues: str = "", keep: bool = True) -> str:
+        members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
+        options: dict[str, str | int] = {"policy": "ucb", "form": "shared", "keep": int(keep)}
+        order = StartRun("samba", budget, options, members, continues=continues)
+        return self.group.order("customer", order)
+
+    async def finished(self, run: str) -> float:
+        live = await self.group.live("customer", run)
+        await until(lambda: live.state != RUNNING)
+        assert (live.state, live.note) == (FINISHED, "")
+        seats = live.agreement.plan.seats
+        for name in seats:
+            other = await self.group.live(name, run)
+            await until(other.over.is_set)
+            assert other.state == FINISHED
+        total = self.group.nodes["customer"].journal.output(run)
+        assert isinstance(total, float)
+        return total
+
+    async def impossible(self, run: str) -> str:
+        """Why the customer cannot even order it."""
+        journal = self.group.nodes["customer"].journal
+        await until(lambda: journal.commands.impossible(run))
+        return str(journal.commands.impossible(run))
+
+    async def refused(self, run: str) -> str:
+        live = await self.group.state("customer", run, REFUSED)
+        return live.note
+
+    async def restart(self, *names: str) -> None:
+        await self.group.down(*names)
+        await self.group.up(*names)
+
+    def pulled(self, run: str) -> list[int]:
+        """The arms of a run, as the owners' journals have them."""
+        found = {}
+        for name in HELD:
+            rows = self.group.nodes[name].journal.database.execute(
+                "SELECT decision FROM pulls WHERE run = ? AND decision IS NOT NULL", (run,)
+            )
+            for (decision,) in rows:
+                _, arm, t = decision.split("/")
+                found[int(t)] = int(arm)
+        return [found[t] for t in sorted(found)]
+
+
+def play(folder: Path, scene: Callable[[Clinics], Awaitable[None]], *, keep: bool = True) -> None:
+    cast = hospitals(dict.fromkeys(HELD, 0.5), budget=1, seed=SEED, policy="ucb")
+    members = dict(cast.members)
+    for name, held in HELD.items():
+        members[name] = CastMember(
+            "owner",
+            table={"pull": "clinic:pull", "repeatable": True, "arms": held},
+            files={"clinic.py": CLINIC},
+            draws=True,
+        )
+    made = Federation(
+        folder, lotor.Samba.form_called("shared"), replace(cast, members=members), SEED
+    )
+    made.prepare()
+    for name in HELD:
+        path = made.kits[name] / "party.toml"
+        config = read_config(path)
+        assert config.consent is not None
+        consent = msgspec.structs.replace(config.consent, keep=keep)
+        write_config(path, msgspec.structs.replace(config, consent=consent))
+
+    async def whole() -> None:
+        group = SandboxDaemons.of(made, {"samba": lotor.Samba})
+        try:
+            await group.up()
+            await scene(Clinics(group, made))
+        finally:
+            await group.down()
+
+    asyncio.run(whole())
+
+
+def plain(*runs: tuple[int, int]) -> list[lotor.Result]:
+    """Runs in a row, each of so many arms and rounds."""
+    chosen, done = lotor.Samba(lotor.UCB(), keep=True).plain(), list[lotor.Result]()
+    for k, budget in runs:
+        earlier = done[-1] if done else None
+        done.append(lotor.run(chosen, arms(k), budget=budget, seed=SEED, continues=earlier))
+    return done
+
+
+def test_a_run_is_continued_after_all_parties_were_restarted_and_an_owner_joins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed = dict[tuple[str, str], bytes]()
+    seal = StateSeal.seal
+
+    def noted(self: StateSeal, run: str, state: bytes) -> bytes:
+        sealed[run, self._party] = state
+        return seal(self, run, state)
+
+    monkeypatch.setattr(StateSeal, "seal", noted)
+    one, two, other = plain((3, FIRST), (4, SECOND), (3, SECOND))[0], None, None
+    _, two = plain((3, FIRST), (4, SECOND))
+    _, other = plain((3, FIRST), (3, SECOND))
+
+    async def scene(made: Clinics) -> None:
+        first = await made.run(FIRST, "lyon", "porto")
+        assert await made.finished(first) == one.reward
+        assert made.pulled(first) == one.arms
+        for name, node in made.group.nodes.items():
+            about = node.journal.kept.about(first)
+            assert (about is not None) == (name in ("lyon", "porto"))
+        await made.restart(*made.made.members)
+
+        second = await made.run(SECOND, "lyon", "porto", "graz", continues=first[:12])
+        assert await made.finished(second) == two.reward
+        assert made.pulled(second) == two.arms
+
+        # Once more from the same state, without what the second run has learnt.
+        branch = await made.run(SECOND, "porto", "lyon", continues=first, keep=False)
+        assert await made.finished(branch) == other.reward
+        assert made.pulled(branch) == other.arms
+        assert made.group.nodes["lyon"].journal.kept.continued_by(first) == [second, branch]
+
+        assert sorted(sealed) == sorted(
+            [(first, "lyon"), (first, "porto"), *((second, name) for name in HELD)]
+        )
+        await made.group.down()
+        for name in ("lyon", "customer"):
+            with open_kit(made.made.kits[name]) as at:
+                document = LocalInterface(at).run(first)
+                listed = [one["run"] for one in LocalInterface(at).runs() if "kept" in one]
+                assert LocalInterface(at).run(second)["continues"] == first
+            assert document["continued_by"] == [second, branch]
+            assert list(document["keeps"]) == ["owner"]
+            assert listed == ([first, second] if name == "lyon" else [])
+        states = [KeptArms.from_bytes(state) for state in sealed.values()]
+        secrets = [
+            Secret(f"{state.party}'s sums", forms_of(msgspec.msgpack.encode(state.arms.s)))
+            for state in states
+        ]
+        assert all(min(map(len, one.forms)) > 4 for one in secrets)
+        assert leaks(contents(tmp_path), secrets) == []
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.long
+def test_an_owner_is_asked_before_it_keeps_anything(tmp_path: Path) -> None:
+    async def scene(made: Clinics) -> None:
+        run = await made.run(FIRST, "lyon", "porto")
+        for name in ("lyon", "porto"):
+            live = await made.group.state(name, run, WAITING)
+            assert "keep is not true in [consent]" in live.note
+            assert "how often each of its arms was pulled" in live.note
+            made.group.tell(name, run, Approve())
+        await made.finished(run)
+        # One that keeps nothing may start by itself, and continues a run all the same.
+        await made.finished(await made.run(SECOND, "lyon", "porto", continues=run, keep=False))
+
+    play(tmp_path, scene, keep=False)
+
+
+@pytest.mark.long
+def test_what_does_not_fit_is_refused_and_says_who_and_what_to_do(tmp_path: Path) -> None:
+    async def scene(made: Clinics) -> None:
+        first = await made.run(FIRST, "lyon", "porto")
+        await made.finished(first)
+        unkept = await made.run(FIRST, "lyon", "porto", keep=False)
+        await made.finished(unkept)
+        both = "lyon", "porto"
+
+        why = await made.impossible(await made.run(SECOND, *both, continues="0000"))
+        assert "no run here whose id begins with '0000'" in why
+        why = await made.impossible(await made.run(SECOND, *both, continues=unkept))
+        assert "was started without keep" in why
+
+        journal = made.group.nodes["porto"].journal
+        row = journal.find(first)
+        assert row is not None
+
+        journal.database.execute("UPDATE runs SET state = 'stopped' WHERE id = ?", (first,))
+        why = await made.refused(await made.run(SECOND, *both, continues=first))
+        assert f"run {first} is stopped at porto, and only a run that is finished" in why
+        journal.database.execute("UPDATE runs SET state = 'finished' WHERE id = ?", (first,))
+
+        sealed = journal.kept.sealed(first)
+        assert sealed is not None
+        journal.database.execute("UPDATE kept SET sealed = ?", (b"1" + sealed,))
+        why = await made.refused(await made.run(SECOND, *both, continues=first))
+        assert "sealed by another version" in why
+        journal.database.execute("UPDATE kept SET sealed = ?", (sealed[:-1] + b"!",))
+        why = await made.refused(await made.run(SECOND, *both, continues=first))
+        assert f"what porto has kept of run {first} does not open" in why
+        journal.keep_nothing(first)
+        why = await made.refused(await made.run(SECOND, *both, continues=first))
+        assert f"porto has kept nothing of run {first}" in why
+
+        journal.database.execute("DELETE FROM runs WHERE id = ?", (first,))
+        why = await made.refused(await made.run(SECOND, *both, continues=first))
+        assert f"porto has no run {first}, which this run continues" in why
+        # Without it, the others go on.
+        await made.finished(await made.run(SECOND, "lyon", continues=first))
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.long
+def test_a_party_with_another_key_is_another_party(tmp_path: Path) -> None:
+    async def scene(made: Clinics) -> None:
+        first = await made.run(FIRST, "lyon", "porto")
+        await made.finished(first)
+        await made.group.down("porto", "customer")
+        kit = made.made.kits["porto"]
+        authority = AuthorityFolder(made.made.folder / "authority")
+        key = PartyKey.new()
+        certificate = authority.authority.sign(key.request(Kit(kit).subject), 30)
+        (kit / KEY).write_bytes(key.to_pem())
+        (kit / CERTIFICATE).write_bytes(authority.bundle(certificate))
+        await made.group.up("porto")
+        connections = made.group.nodes["customer"].connections
+        await until(lambda: "porto" not in connections.cards or True)
+        run = await made.run(SECOND, "lyon", "porto", continues=first)
+        journal = made.group.nodes["customer"].journal
+        await until(
+            lambda: journal.commands.impossible(run) or run in made.group.nodes["customer"].runs
+        )
+        why = str(journal.commands.impossible(run))
+        assert "porto has another key than porto had in run" in why
+
+    play(tmp_path, scene)
+
+
+def test_sealed_states_open_only_for_their_run_and_party() -> None:
+    key = PartyKey.new()
+    seal = StateSeal(key, "lyon")
+    sealed = seal.seal("aa", b"state")
+    assert seal.open("aa", sealed) == b"state"
+    assert seal.seal("aa", b"state") != sealed
+    assert b"state" not in sealed
+    for other, run in (
+        (StateSeal(key, "lyon"), "bb"),
+        (StateSeal(key, "porto"), "aa"),
+        (StateSeal(PartyKey.new(), "lyon"), "aa"),
+    ):
+        with pytest.raises(JournalError, match="does not open: it was sealed under another key"):
+            other.open(run, sealed)
+    with pytest.raises(JournalError, match="another version of lotor"):
+        seal.open("aa", b"lotor/kept/2 " + sealed)
+    assert repr(seal) == "<StateSeal of lyon>"
