@@ -220,7 +220,7 @@ class Journal:
         """
         with self.transaction():
             self._change(run, state, note)
-            self.kept.remove(run)
+            self.keep_nothing(run)
             self.erasure.forget(run)
             self.erasure.forget_undelivered(run)
         self.erasure.complete()
