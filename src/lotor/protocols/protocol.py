@@ -225,6 +225,11 @@ class SecureProtocol(Protocol):
         return (*map(cls._with_forms, options_of(cls)), *of_policy)
 
     @classmethod
+    def simulated_options(cls) -> tuple[Option, ...]:
+        """Those of them that commands which simulate a run offer."""
+        return tuple(one for one in cls.all_options() if one.simulated)
+
+    @classmethod
     def _with_forms(cls, one: Option) -> Option:
         """The option `form` says which forms there are."""
         if one.name != "form":

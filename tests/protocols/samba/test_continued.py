@@ -200,13 +200,14 @@ def test_arms_that_stay_keep_their_numbers_and_new_ones_follow() -> None:
 
     first = ordered("aa", {"lyon": 2, "porto": 1, "turin": 2}, None)
     assert first.numbers() == {"lyon": [0, 1], "porto": [2], "turin": [3, 4]}
-    assert [first.first_round(n) for n in first.all_numbers] == [1, 2, 3, 4, 5]
+    assert [first.first_rounds(one) for one in first.owners] == [[1, 2], [3], [4, 5]]
     now = {"lyon": 3, "turin": 2, "oslo": 1}
     continued = ContinuedRun.of(first, now)
     second = ordered("bb", now, continued)
     second.check("bb", lotor.UCB())
     assert second.numbers() == {"lyon": [0, 1, 5], "turin": [3, 4], "oslo": [6]}
-    assert [second.first_round(n) for n in second.all_numbers] == [9, 9, 10, 9, 9, 11]
+    assert [second.first_rounds(one) for one in now] == [[9, 9, 10], [9, 9], [11]]
+    assert second.all_numbers == [0, 1, 5, 3, 4, 6]
     assert (second.first, second.last, second.new) == (12, 18, 2)
     assert terms_from(SambaTerms, second.to_bytes()) == second
     with pytest.raises(InputError, match="it cannot leave some of its arms out"):

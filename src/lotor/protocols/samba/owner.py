@@ -221,14 +221,13 @@ class SambaOwner(Party, Generic[T, M]):
             draws = self._draws(terms, ahead=ROUNDS_AHEAD)
             return PullsAtOnce(*common, draws, masked=self.masked)
         waiting = {t: Decision.named(run, t, arm) for t, arm in self._memory.waiting.items()}
-        first_rounds = list(map(terms.first_round, numbers))
-        draws = self._draws(terms, ahead=1)
+        draws, first_rounds = self._draws(terms, ahead=1), terms.first_rounds(self._name)
         return LatePulls(*common, draws, rules, waiting, first_rounds)
 
     def _first_pulls(self, terms: T, pulls: Pulls) -> Steps[None]:
         """Pull each arm once that has not been pulled in earlier runs."""
-        for arm in self._numbers(terms)[len(self._memory.had) :]:
-            t = terms.first_round(arm)
+        pairs = zip(self._numbers(terms), terms.first_rounds(self._name), strict=True)
+        for arm, t in list(pairs)[len(self._memory.had) :]:
             yield from pulls.arrived(t)
             yield from pulls.pull(Decision.named(terms.run, t, arm))
 

@@ -128,7 +128,8 @@ class Samba(SecureProtocol):
         default=False,
         kw_only=True,
         metadata=option(
-            "Let owners keep what they know of their arms after the run, for `--continue`."
+            "Let owners keep what they know of their arms after the run, for `--continue`.",
+            simulated=False,
         ),
     )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))

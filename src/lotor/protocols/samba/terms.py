@@ -109,13 +109,12 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         """The numbers of all arms, by their places."""
         return [number for held in self.numbers().values() for number in held]
 
-    def first_round(self, number: int) -> int:
-        """The round in which an arm is pulled to begin with; of a known arm, the last one before.
-
-        New arms have the largest numbers, without a gap.
-        """
-        largest = max(self.all_numbers)
-        return self.before + max(number - largest + self.new, 0)
+    def first_rounds(self, owner: str) -> list[int]:
+        """When each of an owner's arms is pulled to begin with; known arms were before this run."""
+        numbers = self.numbers()
+        # New arms have the largest numbers, without a gap.
+        known = max(map(max, numbers.values())) - self.new
+        return [self.before + max(number - known, 0) for number in numbers[owner]]
 
     def to_bytes(self) -> bytes:
         """What the customer signs."""
