@@ -42,7 +42,7 @@ class Clinics:
     made: Federation
 
     async def run(
-        self, budget: int, *owners: str, continues: str = "", keep: bool = True, pace: Pace = Pace()
+        self, budget: int, *owners: str, continues: str = "", keep: bool = True, pace: Pace = FREE
     ) -> str:
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
         options: dict[str, str | int] = {"policy": "ucb", "form": "shared", "keep": int(keep)}

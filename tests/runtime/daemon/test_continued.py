@@ -188,7 +188,6 @@ def test_what_does_not_fit_is_refused_and_says_who_and_what_to_do(tmp_path: Path
     play(tmp_path, scene)
 
 
-@pytest.mark.long
 def test_a_party_with_another_key_is_another_party(tmp_path: Path) -> None:
     async def scene(made: Clinics) -> None:
         first = await made.run(FIRST, "lyon", "porto")
