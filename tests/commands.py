@@ -7,6 +7,7 @@ import warnings
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
+from itertools import takewhile
 from subprocess import CompletedProcess
 from typing import Any
 from unittest import mock
@@ -44,14 +45,19 @@ def understood(line: str) -> bool:
 
     It is parsed as it would be, and not carried out.
     """
-    words = shlex.split(line, comments=True)
-    if words[:1] != ["lotor"]:
+    if not line.lstrip().startswith("lotor "):
         return False
+    words = list(takewhile(_is_argument, shlex.split(line, comments=True)))
     known = _known()
     named = [end for end in range(1, 4) if " ".join(words[:end]) in known][-1]
     name = " ".join(words[:named])
     known[name].make_context(name, words[named:])
     return True
+
+
+def _is_argument(word: str) -> bool:
+    """Whether a word is none of the shell's own: the end of a command, or where its words go."""
+    return word not in ("&", "|", ";", "&&", "||") and not word.startswith((">", "<", "2>"))
 
 
 @cache

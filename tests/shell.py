@@ -11,7 +11,7 @@ from pathlib import Path
 LOTOR = f"""#!/bin/sh
 exec {sys.executable} -P -c 'from lotor.cli import main; main()' "$@"
 """
-SECONDS = 300
+SECONDS = 180
 
 
 def run_script(script: str, folder: Path, variables: Mapping[str, str]) -> str:
@@ -37,10 +37,12 @@ def run_script(script: str, folder: Path, variables: Mapping[str, str]) -> str:
         )
         try:
             code = process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            code = None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     text = said.read_text(errors="replace")
-    assert code == 0, f"exit code {code}:\n{text}"
+    assert code == 0, f"{'not done' if code is None else f'exit code {code}'}:\n{text}"
     return text

@@ -10,11 +10,16 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from commands import understood
+from pages import FEDERATIONS, SHELL
 
 pytestmark = pytest.mark.usefixtures("real_transfers")
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "SECURITY.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *FEDERATIONS,
+]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.py"))
 DATA = ROOT.parent / "shared" / "data"
@@ -24,7 +29,6 @@ FILES = {
     "LOTOR_MOVIELENS": DATA / "movielens-100k" / "u.data",
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -61,7 +65,7 @@ def test_commands_have_the_options_that_they_need() -> None:
     assert found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target
