@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lotor.runtime.daemon.address import Address
 from lotor.sandbox.federation import free_port
 from pages import FEDERATIONS, Page
 from shell import run_script
@@ -14,13 +15,15 @@ QUICK = "helba.md"
 
 
 def follow(page: Page, folder: Path) -> str:
-    """Run all commands of a page; its addresses alone are others, since ports may be in use."""
-    chosen = {
-        name: f"127.0.0.1:{free_port()}"
+    """Run all commands of a page; its ports alone are others, since these may be in use."""
+    chosen: dict[str, Address] = {}
+    for name in page.variables():
+        chosen[name] = Address("127.0.0.1", free_port(chosen.values()))
+    variables = {
+        name: re.sub(r"\d+$", str(chosen[name].port), value)
         for name, value in page.variables().items()
-        if value.startswith("127.0.0.1:")
     }
-    return run_script(page.script(), folder, chosen)
+    return run_script(page.script(), folder, variables)
 
 
 @pytest.mark.parametrize(

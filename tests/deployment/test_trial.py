@@ -99,7 +99,7 @@ def test_the_containers_do_a_run(tmp_path: Path) -> None:
         )
         assert TOTAL.search(customer.stdout)
     finally:
-        subprocess.run([*engine, "down", "--volumes"], check=True)  # noqa: S603
+        subprocess.run([*engine, "down", "--volumes", "--rmi", "all"], check=True)  # noqa: S603
 
 
 def settle(trial: Path) -> Mapping[str, int]:
