@@ -18,7 +18,7 @@ COMMANDS = {
     "policies": "List the policies, their parameters and which protocols they fit.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
-    "runs": "Follow, approve, pause, stop and show the runs of a party.",
+    "runs": "Follow, approve, pause, stop, show and prune the runs of a party.",
     "decisions": "List and take the decisions that wait at a party for their outcomes.",
     "reward": "Tell what a decision has paid: once, when it is known, in any order.",
     "budget": "Show what runs have cost a party so far, and what it still allows.",
