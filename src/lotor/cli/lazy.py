@@ -23,6 +23,8 @@ COMMANDS = {
     "reward": "Tell what a decision has paid: once, when it is known, in any order.",
     "budget": "Show what runs have cost a party so far, and what it still allows.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
+    "backup": "Write an encrypted backup of a party's kit and journal, also while it is served.",
+    "restore": "Put a backup back: all of it is checked before anything takes its place.",
     "keys": "Make, show, protect, renew and revoke the keys of a federation.",
 }
 """Each command has a module of the same name, with an `app` in it."""

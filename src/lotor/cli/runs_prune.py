@@ -2,13 +2,13 @@
 
 import json
 import time
-from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
 import typer
 
 from lotor.cli.derive import JsonOption
+from lotor.cli.moments import moment
 from lotor.cli.serve import KitOption
 from lotor.core.errors import InputError
 from lotor.core.wording import counted
@@ -86,4 +86,4 @@ def _print(report: PruningReport, *, as_json: bool) -> None:
 
 
 def _line(run: str, state: str, since: float) -> str:
-    return f"{run}\t{state}\t{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{run}\t{state}\t{moment(since)}"

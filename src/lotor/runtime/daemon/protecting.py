@@ -84,12 +84,12 @@ class SecretFolder:
 
 def kit_folder(path: Path) -> SecretFolder:
     """A kit, which may still lack its certificate and its party.toml."""
-    subject, public = _identity(path)
+    subject, public = identity_of(path)
     config = read_config(path / "party.toml") if (path / "party.toml").exists() else PartyConfig()
     return SecretFolder(path, subject, public, f"--kit {path}", config.state_folder(path))
 
 
-def _identity(path: Path) -> tuple[str, bytes]:
+def identity_of(path: Path) -> tuple[str, bytes]:
     """Whose kit it is, by what is not secret."""
     if (path / kit.CERTIFICATE).exists():
         with naming(path / kit.CERTIFICATE):
@@ -140,7 +140,7 @@ def protect(
     folder: SecretFolder, choice: Choice, *, cost: ScryptCost | None = None
 ) -> Literal["protected", "completed", "changed"]:
     """Encrypt a folder, complete what was interrupted, or change what opens it."""
-    with _turn(folder):
+    with turn(folder.path):
         protection = _read(folder)
         if protection is None:
             _check_not_served(folder)
@@ -177,7 +177,7 @@ def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
 
 def unprotect(folder: SecretFolder) -> None:
     """Decrypt a folder again."""
-    with _turn(folder):
+    with turn(folder.path):
         _check_not_served(folder)
         protection = _read(folder)
         if protection is None:
@@ -242,10 +242,10 @@ def _clean(folder: SecretFolder) -> None:
 
 
 @contextmanager
-def _turn(folder: SecretFolder) -> Iterator[None]:
+def turn(folder: Path) -> Iterator[None]:
     """Two people at one folder take turns, here and in `AuthorityFolder`."""
-    with naming(folder.path):
-        descriptor = os.open(folder.path, os.O_RDONLY)
+    with naming(folder):
+        descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
