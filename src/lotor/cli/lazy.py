@@ -16,6 +16,7 @@ COMMANDS = {
     "tune": "Find the parameters of a policy that pay most.",
     "reproduce": "Make figures and tables of the papers again, and say what differs.",
     "policies": "List the policies, their parameters and which protocols they fit.",
+    "init": "Write a commented party.toml for a role, from what its protocol says that it needs.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
     "runs": "Follow, approve, pause, stop, show and prune the runs of a party.",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from lotor.core.errors import ConfigError, JournalError
-from lotor.crypto.certificates import PartyKey, Request, Trust, read_bundle
+from lotor.crypto.certificates import PartyKey, Request, Subject, Trust, read_bundle
 from lotor.crypto.prf import new_key
 from lotor.crypto.wrapping import ScryptCost
 from lotor.runtime.daemon import kit
@@ -86,19 +86,19 @@ def kit_folder(path: Path) -> SecretFolder:
     """A kit, which may still lack its certificate and its party.toml."""
     subject, public = identity_of(path)
     config = read_config(path / "party.toml") if (path / "party.toml").exists() else PartyConfig()
-    return SecretFolder(path, subject, public, f"--kit {path}", config.state_folder(path))
+    return SecretFolder(path, str(subject), public, f"--kit {path}", config.state_folder(path))
 
 
-def identity_of(path: Path) -> tuple[str, bytes]:
-    """Whose kit it is, by what is not secret."""
+def identity_of(path: Path) -> tuple[Subject, bytes]:
+    """Whose kit it is, and its public key, by what is not secret."""
     if (path / kit.CERTIFICATE).exists():
         with naming(path / kit.CERTIFICATE):
             certificate, _ = read_bundle((path / kit.CERTIFICATE).read_bytes())
-        return str(certificate.subject), certificate.key_bytes
+        return certificate.subject, certificate.key_bytes
     pem = read_file(path / kit.REQUEST, kit.NO_KEY.format(path))
     with naming(path / kit.REQUEST):
         request = Request.from_pem(pem)
-    return str(request.subject), request.key_bytes
+    return request.subject, request.key_bytes
 
 
 def authority_folder(path: Path) -> SecretFolder:

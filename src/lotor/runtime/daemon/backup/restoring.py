@@ -168,7 +168,7 @@ def _state_of(kit: Path) -> Path:
 
 def _check_subject(stage: Path, header: BackupHeader, path: Path) -> None:
     found, _ = identity_of(stage)
-    if found != header.subject:
+    if str(found) != header.subject:
         raise FormatError(
             f"{path} says that it is of {header.subject}, and holds the kit of {found}: it was not "
             "made by `lotor backup`, and nothing was written"
