@@ -11,7 +11,7 @@ import msgspec
 
 from lotor.core.errors import InputError, JournalError, UnknownRunError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import command_queue, ledger, pacing, record
+from lotor.runtime.durable import command_queue, ledger, pacing, pruning, record
 from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
@@ -19,6 +19,7 @@ from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
+from lotor.runtime.durable.pruning import Pruning
 from lotor.runtime.durable.record import RunRecord
 from lotor.runtime.durable.transaction import transaction
 
@@ -99,6 +100,7 @@ class Journal:
         self.commands = CommandQueue(self._database)
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
+        self.pruning = Pruning(self._database, self.erasure)
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -106,7 +108,7 @@ class Journal:
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
             schema = _SCHEMA + command_queue.SCHEMA + record.SCHEMA + ledger.SCHEMA
-            schema += pacing.SCHEMA
+            schema += pacing.SCHEMA + pruning.SCHEMA
             for statement in schema.split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
@@ -169,6 +171,7 @@ class Journal:
         If it starts, it is charged: its budget, if nothing more is known of it.
         """
         with self.transaction():
+            self.pruning.check_new(row.id)
             self._database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
