@@ -28,11 +28,12 @@ class Page:
     def files(self) -> dict[str, str]:
         """The files that are written word by word, with the page's own values in them."""
         return {
-            path: text if quoted else self._filled(text)
+            path: text if quoted else self.filled(text)
             for path, quoted, text in FILE.findall(self.script())
         }
 
-    def _filled(self, text: str) -> str:
+    def filled(self, text: str) -> str:
+        """A text with the page's own values in the places of its variables."""
         for name, value in self.variables().items():
             text = re.sub(rf"\${name}\b", value, text)
         return text

@@ -11,7 +11,7 @@ from pathlib import Path
 LOTOR = f"""#!/bin/sh
 exec {sys.executable} -P -c 'from lotor.cli import main; main()' "$@"
 """
-SECONDS = 180
+SECONDS = 600  # on a busy machine, too
 
 
 def run_script(script: str, folder: Path, variables: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from commands import understood
-from pages import FEDERATIONS, SHELL
+from pages import FEDERATIONS, Page
 
 pytestmark = pytest.mark.usefixtures("real_transfers")
 
@@ -55,13 +55,13 @@ def test_python_blocks_run(page: Path) -> None:
 
 def test_commands_have_the_options_that_they_need() -> None:
     found = 0
-    for page in PAGES:
-        commands = "".join(SHELL.findall(page.read_text())).replace("\\\n", " ")
+    for page in map(Page, PAGES):
+        commands = page.filled(page.script()).replace("\\\n", " ")
         for line in commands.splitlines():
             try:
                 found += understood(line)
             except Exception as error:
-                pytest.fail(f"{page.name}: {line.strip()}: {error}")
+                pytest.fail(f"{page.path.name}: {line.strip()}: {error}")
     assert found
 
 
