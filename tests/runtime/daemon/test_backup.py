@@ -179,6 +179,20 @@ def test_a_damaged_backup_writes_nothing(
     assert list(tmp_path.glob(".again*")) == []
 
 
+def test_a_header_cannot_ask_for_much_memory(backup: Path, tmp_path: Path) -> None:
+    data = backup.read_bytes()
+    assert data.count(b'"log2_n":2,') == 1
+    backup.write_bytes(data.replace(b'"log2_n":2,', b'"log2_n":9,').replace(b'"r":1', b'"r":99'))
+    with pytest.raises(IntegrityError, match="is damaged"):
+        restore(backup, tmp_path / "again")
+
+
+def test_an_empty_folder_may_be_there_already(backup: Path, tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+    assert restore(backup, tmp_path / "again").replaced == ()
+    assert str(Kit(tmp_path / "again").subject) == "owner lyon"
+
+
 def test_something_else_is_no_backup(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"PK\x03\x04 and so on")
     with pytest.raises(FormatError, match="is no backup"):

@@ -215,7 +215,7 @@ def _check_free(kit: Path, state: Path) -> None:
 def _place(stage: Path, kit: Path, state: Path) -> tuple[str, ...]:
     """Let what is checked take its place; where what was there is now."""
     inside = state.absolute().is_relative_to(kit.absolute()) and ".." not in state.parts
-    if inside and state != kit and not (kit.exists() and any(kit.iterdir())):
+    if inside and state != kit and not kit.exists():
         _place_whole(stage, kit, state.absolute().relative_to(kit.absolute()))
         return ()
     name = f"replaced-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
