@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.console import Console
 
@@ -44,6 +45,7 @@ from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
+from lotor.runtime.durable.run_output import RunOutput
 
 
 def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
@@ -165,22 +167,26 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
-    _say_what_came(row, at.journal.output(run), as_json=as_json)
+    _say_what_came(row, at.journal.all_output(run), as_json=as_json)
 
 
-def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
+def _say_what_came(row: RunRow, came: RunOutput, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
+    total, revealed = came
     account = None if plan is None else plan.account
     if as_json:
         privacy = {} if account is None else {"privacy": dict(account)}
         chosen = {"protocol": announced.protocol, "form": announced.form}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **privacy}))
+        told = {} if revealed is None else {"revealed": msgspec.to_builtins(revealed)}
+        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **told, **privacy}))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
         typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
+    if revealed is not None:
+        typer.echo(revealed.text)
     if account is not None:
         show_account(Console(), account)
 

@@ -5,7 +5,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
@@ -77,7 +77,9 @@ class RunPlan:
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
     run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
-    themselves, before there is anything to choose by; the others can be waited for.
+    themselves, before there is anything to choose by; the others can be waited for. `reveals` is
+    what the party that ordered the run learns beyond its result, in words, by the names under which
+    parties agree to it.
     """
 
     policy: str
@@ -89,6 +91,7 @@ class RunPlan:
     delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
     first_rounds: int = 0
+    reveals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +264,13 @@ class Form(ABC, Generic[P]):
         """What else the protocol's options reveal, and to whom."""
         return []
 
-    def tells(self, protocol: P, role: str) -> frozenset[str]:  # noqa: ARG002
+    def findings(self, reveals: Collection[str]) -> Mapping[str, Finding]:  # noqa: ARG002
+        """What each role learns in a run that reveals so much beyond its result: see `RunPlan`."""
+        return self.leakage
+
+    def tells(self, protocol: P, role: str) -> frozenset[str]:
         """The secrets that a role's view gives away, which may depend on the policy."""
-        finding = self.leakage.get(role)
+        finding = self.findings(protocol.reveals).get(role)
         return frozenset() if finding is None else finding.tells
 
     def audited(self, protocol: P, environment: Environment) -> P:  # noqa: ARG002

@@ -9,6 +9,7 @@ from lotor.core.best_arm import BestArm
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import derive_key
 from lotor.environments.base import Environment
@@ -33,6 +34,9 @@ class Party(ABC):
 
     outcomes: int | None = None
     """How many outcomes its total counts, once it has ended, where some may be missing."""
+
+    revealed: Revealed | None = None
+    """What it was told beyond its result, once it has ended, where all parties agreed to that."""
 
     @abstractmethod
     def steps(self) -> Steps[object]:

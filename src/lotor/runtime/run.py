@@ -103,7 +103,7 @@ def run(
             )
     finally:
         puller.close()
-    best = parties[chosen.learner].best
+    best, revealed = parties[chosen.learner].best, parties[chosen.learner].revealed
     operations: Counter[str] = Counter()
     for party in parties.values():
         operations.update(party.operations())
@@ -132,6 +132,7 @@ def run(
         privacy=_privacy(chosen, plan),
         ended=_ended(ended_by, best),
         best=best,
+        revealed=None if revealed is None else revealed.called(names),
     )
 
 

@@ -36,6 +36,7 @@ from lotor.runtime.durable.gate import Gate, OpenGate
 from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -94,7 +95,7 @@ class Host:
         self.links = Links(name, {peer: saved.links.get(peer) or Link(peer) for peer in peers})
         self.finished = saved.finished
         self._unsettled = self._undelivered()
-        self.output = saved.output
+        self.output, self.revealed = saved.output
         self.awaits: str | None = None
         self._questions = QuestionLog(name, record, saved, alike=alike)
         self._inbox = inbox
@@ -341,7 +342,7 @@ class Host:
             messages_sent=self.messages_sent,
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
-            output=self.output,
+            output=RunOutput(self.output, self.revealed),
         )
         self._boundaries = self._consumed_bytes = 0
         self._saved_round = self.round
@@ -350,7 +351,7 @@ class Host:
             link.checkpointed()
 
     def _finish(self, output: object) -> None:
-        self.output = output
+        self.output, self.revealed = output, self.party.revealed
         self.finished = True
         self._unsettled = self._undelivered()
         self._save(None)

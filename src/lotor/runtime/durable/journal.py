@@ -20,6 +20,7 @@ from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
 from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.durable.transaction import transaction
 
 JOURNAL_VERSION = 5
@@ -257,10 +258,14 @@ class Journal:
 
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
+        return self.all_output(run).output
+
+    def all_output(self, run: str) -> RunOutput:
+        """The same, and what it was told beyond that."""
         row = self._database.execute(
             "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
-        return None if row is None or row[0] is None else msgspec.json.decode(row[0])
+        return RunOutput.from_json(None if row is None else row[0])
 
     def progress(self, run: str) -> tuple[int, int, int]:
         """As of the last checkpoint: the round, messages and bytes sent."""

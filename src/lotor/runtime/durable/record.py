@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import msgspec
-
 from lotor.core.effects import Decision
 from lotor.core.errors import JournalError
 from lotor.runtime.durable import outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.outcomes import RunOutcomes
+from lotor.runtime.durable.run_output import NO_OUTPUT, RunOutput
 from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
@@ -114,7 +113,7 @@ class SavedRun:
     pulls: int
     messages_sent: int
     bytes_sent: int
-    output: object = field(repr=False)
+    output: RunOutput = field(repr=False)
     links: dict[str, Link]
     repeatable: bool
 
@@ -172,7 +171,7 @@ class RunRecord:
             pulls=pulls,
             messages_sent=messages,
             bytes_sent=size,
-            output=None if output is None else msgspec.json.decode(output),
+            output=RunOutput.from_json(output),
             links=self._links(),
             repeatable=bool(repeatable),
         )
@@ -203,7 +202,7 @@ class RunRecord:
         messages_sent: int,
         bytes_sent: int,
         links: Iterable[Link],
-        output: object = None,
+        output: RunOutput = NO_OUTPUT,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
@@ -223,7 +222,7 @@ class RunRecord:
                     pulls,
                     messages_sent,
                     bytes_sent,
-                    None if output is None else msgspec.json.encode(output).decode(),
+                    output.to_json(),
                     self.run,
                 ),
             )

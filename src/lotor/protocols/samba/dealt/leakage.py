@@ -126,6 +126,7 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     sharing.Opened: _SHARES,
     messages.DealtScores: _SHARES,
     messages.DealtBits: _SHARES,
+    messages.DealtCounts: _SHARES,
     messages.DealtPartialTotal: _SHARES,
     messages.DealtTotal: _SHARES,
 }

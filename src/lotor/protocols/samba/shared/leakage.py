@@ -99,7 +99,10 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "garbling key": ("delta and all labels of Controller's shares", (CONTROLLER,)),
     "transfer seeds": ("pairs at Comp, of which Controller has one each", (CONTROLLER, COMP)),
-    "customer's sealing key": ("opens the sum of Comp's shares", (CUSTOMER,)),
+    "customer's sealing key": (
+        "opens the sum of Comp's shares, and what the customer is told besides",
+        (CUSTOMER,),
+    ),
 }
 
 
@@ -122,6 +125,9 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     garbled.InputLabels: {"place": _P, "labels": Protection.GARBLED},
     messages.ResultBits: {"place": _P, "bits": Protection.PAD},
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},
+    messages.FinalBits: {"sealed": _S},
+    messages.FinalCodes: {"place": _P, "codes": Protection.SHARE},
+    messages.SealedCounts: {"sealed": _S},
     messages.SumShare: {"share": Protection.SHARE},
     messages.CompSum: {"sealed": _S},
     messages.SharedTotal: {"controller": Protection.SHARE, "comp": _S},

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
@@ -72,6 +74,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
+        **({"reveals": dict(plan.reveals)} if plan.reveals else {}),
         "members": {
             seat: {
                 "name": one.subject.name,
@@ -91,10 +94,13 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
-        document["reward"] = at.journal.output(row.id)
+        document["reward"], revealed = at.journal.all_output(row.id)
+        if revealed is not None:
+            document["revealed"] = msgspec.to_builtins(revealed)
     if row.state == WAITING:
         document["leakage"] = {
-            role: finding.measured for role, finding in agreement.form.leakage.items()
+            role: finding.measured
+            for role, finding in agreement.form.findings(plan.reveals).items()
         }
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
