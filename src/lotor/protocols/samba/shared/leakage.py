@@ -9,14 +9,15 @@ from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.leakage import Finding
 from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
+from lotor.protocols.samba.attack_lists import ON_CUSTOMERS, ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    CONTROLLER: ON_SERVERS,
-    COMP: ON_SERVERS,
+    CUSTOMER: ON_CUSTOMERS,
+    CONTROLLER: (*ON_SERVERS, *ON_CUSTOMERS),
+    COMP: (*ON_SERVERS, *ON_CUSTOMERS),
     OWNER: ON_OWNERS,
     "controller+comp": ("lotor.protocols.samba.shared.attacks:UncoveredScores",),
 }
