@@ -51,7 +51,8 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     ['its budget of 50 is below least_budget 100']
     """
     if rules is None:
-        return ["this party has set no rules: its party.toml has no [consent] table"]
+        no_rules = "this party has set no rules: its party.toml has no [consent] table"
+        return [no_rules, *_not_to_be_told((), request)]
     found = [*_not_listed(rules, request), *form_objections(rules.forms, request)]
     found += _not_to_be_told(rules.reveal, request)
     found += _out_of_bounds(rules, request, spent.pulls)
