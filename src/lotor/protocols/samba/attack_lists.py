@@ -14,7 +14,7 @@ ON_SERVERS = tuple(
     )
 )
 ON_CUSTOMERS = tuple(
-    f"lotor.protocols.samba.told_attacks:{name}" for name in ("BestArm", "ArmCounts")
+    f"lotor.protocols.samba.told_attacks:{name}" for name in ("NameBestArm", "CountArms")
 )
 """These are tried on the servers, too, where the customer's finding must stay hidden."""
 ON_OWNERS = (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm")

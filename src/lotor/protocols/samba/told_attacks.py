@@ -12,7 +12,7 @@ from lotor.protocols.samba.attacks import against, content, cut, terms_of
 from lotor.protocols.samba.told import ARM_COUNTS, BEST_ARM
 
 
-class BestArm(Attack):
+class NameBestArm(Attack):
     """Which arm has the best mean, at the end of a run.
 
     Who was told nothing takes the last bytes that it was sent for a number of each arm.
@@ -37,7 +37,7 @@ class BestArm(Attack):
         return Score(numbers.index(max(numbers)) in best, 1, len(best) / k)
 
 
-class ArmCounts(Attack):
+class CountArms(Attack):
     """How often each arm was pulled. Who was told nothing shares the pulls out by such bytes."""
 
     name: ClassVar[str] = "the counts of arms"
