@@ -56,7 +56,7 @@ def test_the_customer_alone_learns_what_it_is_told(form: str, reveal: str) -> No
     """Over so few runs an attack at chance is never taken for one that works."""
     samba = lotor.Samba(form=form, reveal=reveal)  # type: ignore[arg-type]
     arms = lotor.BernoulliArms([0.2, 0.9, 0.5])
-    found = lotor.audit(samba, arms, budget=20, repeat=9, seed=7)
+    found = lotor.audit(samba, arms, budget=20, repeat=12, seed=7)
     rows = [row for row in found.rows if row.secret in ("best arm", "counts of arms")]
     assert {row.party for row in rows} == {"customer", *SERVERS}
     for row in rows:

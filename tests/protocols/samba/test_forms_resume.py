@@ -147,7 +147,7 @@ def test_a_crash_at_every_step(form: str, stride: int) -> None:
 
 
 @pytest.mark.parametrize(("form", "reveal"), TOLD)
-@pytest.mark.parametrize("stride", [41, pytest.param(7, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [41, pytest.param(3, marks=pytest.mark.long)])
 def test_a_crash_at_every_step_where_the_customer_is_told_more(
     form: str, reveal: str, stride: int
 ) -> None:
@@ -181,7 +181,7 @@ def test_a_power_cut_at_every_step_and_a_world_that_answers_otherwise(
 
 
 @pytest.mark.parametrize(("form", "reveal"), TOLD)
-@pytest.mark.parametrize("stride", [53, pytest.param(11, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [53, pytest.param(5, marks=pytest.mark.long)])
 def test_a_power_cut_where_the_customer_is_told_more(form: str, reveal: str, stride: int) -> None:
     kinds = *ONE_USE[form], *TOLD[form, reveal]
     for at in range(1, steps_of(lambda fate: power_cut(form, fate, reveal)) + 1, stride):
