@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 
 from lotor.cli.show import show_account, show_measured
 from lotor.core.durations import in_words
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.certificates import fingerprint_lines
 from lotor.runtime.daemon.local.run_document import (
@@ -29,7 +31,7 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions"),
+    *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed"),
 }
 
 
@@ -142,6 +144,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
+    facts += _told_besides(document)
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -150,6 +153,15 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         show_measured(out, document["form"], document["leakage"])
     if "privacy" in document:
         show_account(out, document["privacy"])
+
+
+def _told_besides(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What whoever ordered the run learns beyond its result, and at that party, what it was."""
+    if "reveals" in document:
+        yield "reveals", "; ".join(document["reveals"].values())
+    if "revealed" in document:
+        revealed = msgspec.convert(document["revealed"], Revealed)
+        yield revealed.title, revealed.finding
 
 
 def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
@@ -81,7 +81,9 @@ class RunPlan:
     themselves, before there is anything to choose by; the others can be waited for. Where it
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
     `continues` the run of this id, if it is not empty. `late` says in words what holds for outcomes
-    that come late; each is waited for if it is empty.
+    that come late; each is waited for if it is empty. `reveals` is
+    what the party that ordered the run learns beyond its result, in words, by the names under which
+    parties agree to it.
     """
 
     policy: str
@@ -96,6 +98,7 @@ class RunPlan:
     keeps: bool = False
     continues: str = ""
     late: str = ""
+    reveals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +294,13 @@ class Form(ABC, Generic[P]):
         """What else the protocol's options reveal, and to whom."""
         return []
 
-    def tells(self, protocol: P, role: str) -> frozenset[str]:  # noqa: ARG002
+    def findings(self, reveals: Collection[str]) -> Mapping[str, Finding]:  # noqa: ARG002
+        """What each role learns in a run that reveals so much beyond its result: see `RunPlan`."""
+        return self.leakage
+
+    def tells(self, protocol: P, role: str) -> frozenset[str]:
         """The secrets that a role's view gives away, which may depend on the policy."""
-        finding = self.leakage.get(role)
+        finding = self.findings(protocol.reveals).get(role)
         return frozenset() if finding is None else finding.tells
 
     def audited(self, protocol: P, environment: Environment) -> P:  # noqa: ARG002

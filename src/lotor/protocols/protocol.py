@@ -104,6 +104,9 @@ class SecureProtocol(Protocol):
     paper_options: ClassVar[tuple[str, ...]] = ()
     """The options that only the paper's form has."""
 
+    may_reveal: ClassVar[Mapping[str, str]] = {}
+    """What its runs can tell beyond their result, in words, by the names of `RunPlan.reveals`."""
+
     figures: ClassVar[Mapping[str, str]] = {}
     """The figures and tables of its paper, each as module:Class so that it is loaded when used."""
 
@@ -117,6 +120,11 @@ class SecureProtocol(Protocol):
     @property
     def learner(self) -> str:
         return self.in_form().opener
+
+    @property
+    def reveals(self) -> Mapping[str, str]:
+        """What its runs tell beyond their result, among what they may."""
+        return {}
 
     def in_form(self) -> AnyForm:
         """The form that was chosen."""

@@ -26,6 +26,7 @@ from lotor.runtime.durable.journal import (
 from lotor.runtime.durable.ledger import Charge
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.pruning import KEPT_TABLES, RUN_TABLES
+from lotor.runtime.durable.run_output import RunOutput
 from scanning import contents
 
 OVER = (FINISHED, STOPPED, FAILED, REFUSED)
@@ -57,7 +58,7 @@ def begin(journal: Journal, run: str, pulls: int = 10) -> None:
         messages_sent=1,
         bytes_sent=1,
         links=[Link(marked(run))],
-        output=marked(run),
+        output=RunOutput(marked(run)),
     )
     journal.keep_status(run, "lyon", mark)
     with journal.transaction():

@@ -9,6 +9,7 @@ from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
 from lotor.core.fixed_point import Floats, Scores, to_scores
+from lotor.core.revealed import Revealed
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_iterations
@@ -22,6 +23,15 @@ from lotor.protocols.pulls import (
     PullsAtOnce,
     check_outcome_rules,
     outcome_rules,
+)
+from lotor.protocols.revealing import (
+    COUNTS,
+    NOTHING,
+    check_reveal,
+    chosen_arm,
+    final_scores,
+    told_arm,
+    told_counts,
 )
 
 
@@ -89,7 +99,7 @@ def _draws(run: Run) -> Draws:
 class BanditAgent(Agent[Policy]):
     """The learning agent of Figure 3.
 
-    `outstanding`, `batch` and `delay` are those of the secure protocol (see `Samba`).
+    `outstanding`, `batch`, `delay` and `reveal` are those of the secure protocol (see `Samba`).
     """
 
     family: ClassVar[type] = Policy
@@ -99,10 +109,12 @@ class BanditAgent(Agent[Policy]):
         "outstanding": None,
         "batch": 1,
         "delay": NO_DELAY,
+        "reveal": NOTHING,
     }
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
+        self._reveal = str(settings["reveal"])
         self._learner = BanditLearner(policy, run)
         self._pulls = self._pulls_of(policy, settings)
 
@@ -120,6 +132,7 @@ class BanditAgent(Agent[Policy]):
         outstanding, batch, delay = _late(settings)
         check_outcome_rules(outstanding, batch)
         checked_delay(delay)
+        check_reveal(str(settings["reveal"]))
 
     @classmethod
     def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
@@ -142,7 +155,19 @@ class BanditAgent(Agent[Policy]):
             if self.best is not None and self.best.sure:
                 break
         yield from pulls.settle(run.budget + 1)
+        self.revealed = self._found()
         return run.scale.total(int(learner.states.s.sum()), int(learner.states.n.sum()))
+
+    def _found(self) -> Revealed | None:
+        """What the customer of a secure run is told beyond the total."""
+        reveal, run, arms = self._reveal, self._run, self._learner.states
+        if reveal == NOTHING:
+            return None
+        if reveal == COUNTS:
+            return told_counts(arms.n.tolist())
+        # One turn more, after the last round.
+        ties = _draws(run).at(run.budget + 1, 1).ties()
+        return told_arm(reveal, chosen_arm(final_scores(reveal, arms), ties))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:

@@ -250,6 +250,7 @@ class RunRegistry:
             code=foreign_code(told),
             form=told.form,
             better=self._context.protocols[told.protocol].better_forms(told.form),
+            reveals=plan.reveals,
         )
         if config.takes_part_unasked:
             return list(form_objections(None, request))

@@ -21,6 +21,7 @@ from lotor.runtime.durable.opening import check_journal, check_untouched, lock_f
 from lotor.runtime.durable.pacing import PaceRecord
 from lotor.runtime.durable.pruning import Pruning
 from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.durable.transaction import transaction
 
 JOURNAL_VERSION = 5
@@ -260,10 +261,14 @@ class Journal:
 
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
+        return self.all_output(run).output
+
+    def all_output(self, run: str) -> RunOutput:
+        """The same, and what else it knows of the result."""
         row = self._database.execute(
             "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
-        return None if row is None or row[0] is None else msgspec.json.decode(row[0])
+        return RunOutput.from_json(None if row is None else row[0])
 
     def progress(self, run: str) -> tuple[int, int, int]:
         """As of the last checkpoint: the round, messages and bytes sent."""
@@ -271,13 +276,6 @@ class Journal:
             "SELECT round, messages_sent, bytes_sent FROM progress WHERE run = ?", (run,)
         ).fetchone()
         return (0, 0, 0) if row is None else row
-
-    def outcomes(self, run: str) -> int | None:
-        """How many outcomes the output of a finished run counts, where some may be missing."""
-        row = self._database.execute(
-            "SELECT outcomes FROM progress WHERE run = ? AND finished", (run,)
-        ).fetchone()
-        return None if row is None else row[0]
 
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
