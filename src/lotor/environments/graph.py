@@ -100,7 +100,7 @@ class GraphArms(LinearArms):
 
 
 def laplacian(weights: VectorsLike) -> tuple[Floats, Floats, Floats]:
-    """The checked weights of a graph, and its Laplacian's eigenvalues and eigenvectors (columns)."""
+    """A graph's checked weights, and its Laplacian's eigenvalues and eigenvectors (columns)."""
     table = _checked_weights(weights)
     eigenvalues, basis = np.linalg.eigh(np.diag(table.sum(axis=1)) - table)
     # No eigenvalue is below 0, except by rounding.

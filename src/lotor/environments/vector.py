@@ -21,7 +21,7 @@ class VectorArms:
     outcomes are told otherwise.
 
     >>> from lotor.core.effects import Decision
-    >>> arms = VectorArms([[1, 0], [0, 1]], lambda decision: 4.0 * decision.arm, reward_range=(0, 5))
+    >>> arms = VectorArms([[1, 0], [0, 1]], lambda one: 4.0 * one.arm, reward_range=(0, 5))
     >>> arms
     <VectorArms: 2 arms in 2 dimensions>
     >>> arms.start(seed=7)(Decision(run="demo", round=1, arm=1, id="demo-1"))

@@ -28,8 +28,8 @@ from lotor.core.fixed_point import Floats
 from lotor.policies.linear.bounds import check_norm
 
 SlotBits: TypeAlias = Literal[59, 62, 64, 96, 128]
-"""The widths of the forms that compute on shares (59, 62), of the paper's form (64, 96), and of live
-rewards (128, see live_layout.py)."""
+"""The widths of the forms that compute on shares (59, 62), of the paper's form (64, 96), and of
+live rewards (128, see live_layout.py)."""
 MODEL_SLOT_BITS: tuple[SlotBits, ...] = (59, 62, 64, 96)
 
 Integers: TypeAlias = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""The fixed point of scores whose rewards come from outside: plain and secure add the same integers.
+"""The fixed point of scores with live rewards: plain and secure add the same integers.
 
 A score is <A^-1 x, b> + omega |x|_{A^-1} with b = sum r_s x_s. A reward from a public range of
 width w around `middle` is rounded once, to an integer e_s from -2^31 to 2^31 with r_s = middle +
@@ -79,9 +79,7 @@ class LiveLayout:
         longest = largest_norm(self.vectors)
         object.__setattr__(self, "longest", longest)
         self._check_bounds()
-        object.__setattr__(
-            self, "u_bits", min(_MOST_U_BITS, _SUM_BITS - self.budget.bit_length())
-        )
+        object.__setattr__(self, "u_bits", min(_MOST_U_BITS, _SUM_BITS - self.budget.bit_length()))
         # The roundings of d coordinates by at most 1/2 each move a vector by sqrt(d)/2 at most.
         rounding = sqrt(self.d) / 2
         u_room = ldexp(1 - 2 * _FLOAT_ERROR, self.u_bits - 1) - 1 - rounding

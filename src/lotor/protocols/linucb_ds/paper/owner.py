@@ -58,15 +58,8 @@ class LinUCBOwner(Party):
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)
         terms = accept(LinUCBPaperTerms, setup, self._identity, memory.run, self._order)
         message: CompKey = yield Receive("principal", CompKey)
-        self._identity.verify(
-            message.public,
-            message.signature,
-            sender="comp",
-            run=memory.run,
-            purpose=COMP_KEY,
-            recipient=self._identity.name,
-        )
-        yield Send("principal", self._model(terms, message.public))  # step 1
+        comp_key = key_of_comp(message, self._identity, memory.run)
+        yield Send("principal", self._model(terms, comp_key))  # step 1
 
     def _model(self, terms: LinUCBPaperTerms, comp_key: bytes) -> Model:
         """The arms, and theta* = (E_Comp(theta_1), …, E_Comp(theta_d))."""
@@ -78,3 +71,16 @@ class LinUCBOwner(Party):
             theta = [key.encrypt(m, randomisers).to_bytes() for m in layout.theta(arms.theta)]
         self._encryptions += arms.d
         return Model(**Model.fields(arms), theta=theta)
+
+
+def key_of_comp(message: CompKey, identity: Identity, run: str) -> bytes:
+    """Comp's public key, as Comp signed it for the owner: P has passed it on."""
+    identity.verify(
+        message.public,
+        message.signature,
+        sender="comp",
+        run=run,
+        purpose=COMP_KEY,
+        recipient=identity.name,
+    )
+    return message.public
