@@ -101,16 +101,20 @@ class LiveLayout:
                 f"the fixed point does not fit {k} arms in {d} dimensions: give at least two arms, "
                 f"of 1 to {LARGEST_DIMENSION} dimensions"
             )
-        ends = abs(self.scale.low), abs(self.scale.high)
-        lengths = all(
-            LEAST_BOUND <= bound <= LARGEST_BOUND for bound in (self.longest, self.least_penalty)
-        )
-        if not (lengths and max(ends) <= LARGEST_BOUND and self.width >= LEAST_BOUND):
+        furthest = max(abs(self.scale.low), abs(self.scale.high))
+        if not (
+            LEAST_BOUND <= self.longest <= LARGEST_BOUND
+            and self.width >= LEAST_BOUND
+            and furthest <= LARGEST_BOUND
+            # As large as the square of a length, and what it is divided by.
+            and LEAST_BOUND**3 <= self.least_penalty <= LARGEST_BOUND**3
+        ):
             raise InputError(
                 f"a slot could overflow with arms of length {self.longest:g}, gamma "
                 f"{self.least_penalty:g} and rewards from {self.scale.low:g} to "
-                f"{self.scale.high:g}: the longest arm, gamma and the width of the range must lie "
-                "between 2^-64 and 2^64, and no reward beyond 2^64; rescale arms or rewards"
+                f"{self.scale.high:g}: the longest arm and the width of the range must lie between "
+                "2^-64 and 2^64, gamma between 2^-192 and 2^192, and no reward beyond 2^64; "
+                "rescale arms or rewards"
             )
 
     @property

@@ -141,8 +141,16 @@ def world_of(truth: Truth) -> LinearArms:
     return truth.environment
 
 
-def game_of(parties: Mapping[str, object]) -> PrincipalGame:
-    """What P knows: all but theta."""
+def game_of(parties: Mapping[str, object]) -> LinearGame:
+    """What P knows where rewards follow from theta: all but theta."""
+    game = played_by(parties)
+    if not isinstance(game, LinearGame):
+        raise InputError("this attack needs a run whose rewards follow from theta")
+    return game
+
+
+def played_by(parties: Mapping[str, object]) -> PrincipalGame:
+    """What P knows."""
     principal = parties.get("principal")
     if not isinstance(principal, LinearPrincipal) or principal.game is None:
         raise InputError("this attack needs a P that has its model: let the run begin first")
@@ -152,8 +160,6 @@ def game_of(parties: Mapping[str, object]) -> PrincipalGame:
 def real_scores(truth: Truth) -> list[list[int]]:
     """The scores of each round as plain computes them."""
     arms, game = world_of(truth), game_of(truth.parties)
-    if not isinstance(game, LinearGame):
-        raise InputError("this attack needs a run whose rewards follow from theta")
     policy, layout = game.terms.check(game.terms.run), game.layout
     theta = layout.theta(arms.theta)
     model = policy.start(arms.vectors, budget=game.terms.budget, eigenvalues=arms.eigenvalues)

@@ -89,6 +89,7 @@ class LinUCBDS(SecureProtocol):
         "insecure_key_bits",
         "slot_bits",
         "workers",
+        "rewards",
     )
     paper_forms: ClassVar[tuple[str, ...]] = ("paper", PAPER_LIVE)
     figures: ClassVar[Mapping[str, str]] = FIGURES
@@ -123,12 +124,12 @@ class LinUCBDS(SecureProtocol):
         kw_only=True,
         metadata=option("Processes of each cloud, in the paper's forms.", ordered=False),
     )
-    rewards: str = field(
+    rewards: Literal["model", "live"] = field(
         default=FROM_MODEL,
         kw_only=True,
         metadata=option(
-            "Where rewards come from, with --form paper: 'model', from the theta that the owner "
-            "knows, or 'live', from the owner's pulls (the form paper-live)."
+            "Where rewards come from, in the paper's form: from the theta that the owner knows, or "
+            "live, from the owner's pulls, which is the form paper-live."
         ),
     )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))

@@ -29,6 +29,11 @@ LIVE: Final = "live"
 def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
     """The environment of a linear run, refused if it or its theta does not fit."""
     arms = run.environment
+    if isinstance(arms, VectorArms):
+        raise InputError(
+            "VectorArms have no theta, from which this form computes rewards: choose form='paper' "
+            "with rewards='live', or give LinearArms or GraphArms"
+        )
     if not isinstance(arms, LinearArms):
         raise InputError(
             f"a linear policy needs arms that are vectors, not {type(arms).__name__}: give "

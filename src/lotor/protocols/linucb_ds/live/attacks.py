@@ -15,11 +15,11 @@ from lotor.protocols.chance import blind, random_direction
 from lotor.protocols.linucb_ds.attacks import (
     ALIKE,
     cosine,
-    game_of,
     messages_in,
     nearest_theta,
+    played_by,
 )
-from lotor.protocols.linucb_ds.live.messages import Chosen, EncryptedReward
+from lotor.protocols.linucb_ds.live.messages import ChosenArm, EncryptedReward
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
 from lotor.protocols.linucb_ds.paper.attacks import (
     REWARD_ERROR,
@@ -39,7 +39,7 @@ class LiveScoresDecrypted(ScoresDecrypted):
 
     def real(self, truth: Truth) -> list[list[int]]:
         """As plain computes them."""
-        game = game_of(truth.parties)
+        game = played_by(truth.parties)
         terms, arms = game.terms, _world(truth)
         if not isinstance(terms, LiveTerms):
             raise InputError("this attack needs a run with live rewards")
@@ -101,14 +101,14 @@ class ArmsHandedOn(Attack):
     secret: ClassVar[str] = "arms"
 
     def score(self, view: View, truth: Truth) -> Score:
-        sent = messages_in(view, Chosen)
+        sent = messages_in(view, ChosenArm)
         k = _world(truth).k
         found = [arm_from(place_of(t), one.arm, k, t) for t, one in enumerate(sent, start=1)]
         right = sum(one == other for one, other in zip(found, truth.arms, strict=True))
         return Score(right, len(truth.arms), blind(truth.arms))
 
 
-class RewardsPulled(Attack):
+class LiveRewardsPulled(Attack):
     """The owner is who knows what an arm pays."""
 
     name: ClassVar[str] = "rewards, pulled"
@@ -130,7 +130,7 @@ class LiveDirectionFromPulls(Attack):
         world = truth.environment
         if not isinstance(world, LinearArms):
             return NOT_TRIED  # nobody knows of a theta
-        game = game_of(view.parties)
+        game = played_by(view.parties)
         policy = game.terms.check(game.terms.run)
         guess = nearest_theta(
             policy, world.vectors, game.pulled, world.eigenvalues, game.draws.normals

@@ -60,7 +60,7 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
             f"{ATTACKS}:LiveDirectionFromPulls",
             f"{ATTACKS}:RewardsDecrypted",
         ),
-        "owner": (f"{ATTACKS}:ArmsHandedOn", f"{ATTACKS}:RewardsPulled"),
+        "owner": (f"{ATTACKS}:ArmsHandedOn", f"{ATTACKS}:LiveRewardsPulled"),
     }
 
     def simulated(self, protocol: LinUCBDS, run: Run) -> Mapping[str, Sequence[Member]]:

@@ -15,7 +15,7 @@ from lotor.crypto.paillier.public import RandomiserSource
 from lotor.crypto.workers import Workers
 from lotor.policies.linear import LinearPolicy, LiveLayout
 from lotor.policies.linear.layout import Integers
-from lotor.protocols.linucb_ds.live.messages import Chosen, EncryptedReward, LiveCatalogue
+from lotor.protocols.linucb_ds.live.messages import ChosenArm, EncryptedReward, LiveCatalogue
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
 from lotor.protocols.linucb_ds.paper.game import KeyedGame, KeyedPrincipalMemory
 from lotor.protocols.linucb_ds.paper.wire import place_of, position_of
@@ -100,7 +100,7 @@ class LiveGame(KeyedGame):
 
     def pull(self, t: int, arm: int) -> Steps[None]:
         """The owner pulls the arm, and its encrypted reward is multiplied into s* and b*."""
-        yield Send("owner", Chosen(place_of(t), position_of(arm)))
+        yield Send("owner", ChosenArm(place_of(t), position_of(arm)))
         message: EncryptedReward = yield Receive("owner", EncryptedReward)
         if message.t != place_of(t):
             raise ProtocolError(f"owner sent the reward of a round other than {t}")

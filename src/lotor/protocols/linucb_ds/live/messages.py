@@ -13,7 +13,7 @@ class LiveCatalogue(ArmCatalogue, frozen=True, tag=WIRE + "catalogue"):
     """Step 1, owner to P: the arms. There is no theta."""
 
 
-class Chosen(Message, frozen=True, tag=WIRE + "chosen"):
+class ChosenArm(Message, frozen=True, tag=WIRE + "chosen"):
     """P to the owner: the arm to pull, in a fixed width."""
 
     t: bytes

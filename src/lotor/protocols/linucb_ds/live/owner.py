@@ -9,7 +9,7 @@ from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import LiveLayout
-from lotor.protocols.linucb_ds.live.messages import Chosen, EncryptedReward, LiveCatalogue
+from lotor.protocols.linucb_ds.live.messages import ChosenArm, EncryptedReward, LiveCatalogue
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
 from lotor.protocols.linucb_ds.paper.messages import CompKey
@@ -73,7 +73,7 @@ class LiveOwner(Party):
             for t in range(memory.t, terms.budget + 1):
                 memory.t = t
                 yield Checkpoint(memory.dump, t)
-                chosen: Chosen = yield Receive("principal", Chosen)
+                chosen: ChosenArm = yield Receive("principal", ChosenArm)
                 arm = arm_from(chosen.t, chosen.arm, self._arms.k, t)
                 # Masked, though Paillier hides any two rewards: a second one would give Comp two
                 # lists of scores in one permutation.
