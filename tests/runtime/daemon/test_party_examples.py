@@ -34,6 +34,10 @@ MODULES = {
     "clinic": "def features(decision):\n    return [decision.round / 100] * 12",
     "treatments": "def act(decision):\n    pass",
     "outcomes": "def pull(decision):\n    return decision.round % 2",
+    "shop": (
+        "import lotor\ncatalogue = lotor.VectorArms([[1, 0], [0, 1]])\n"
+        "def sell(decision):\n    return decision.round % 2"
+    ),
     "visits": (
         "def contexts(decision):\n    return [decision.round / 100] * 6\n"
         "def reward(decision):\n    return decision.round % 2"
@@ -44,7 +48,7 @@ MODELS = {
     "spectral-ucb-ds": "import lotor\nmodel = lotor.GraphArms([[0, 1], [1, 0]], values=[0.2, 0.5])",
 }
 # The default form of each protocol, and forms whose parties are others.
-SETTINGS = [*PROTOCOLS, "helba two-servers"]
+SETTINGS = [*PROTOCOLS, "helba two-servers", "linucb-ds paper-live"]
 
 
 def form_of(setting: str) -> AnyForm:
@@ -148,7 +152,10 @@ def test_the_examples_do_a_run(tmp_path: Path, protocol: str) -> None:
         try:
             await home.up()
             name, _, _ = protocol.partition(" ")
-            run = home.order(opener, StartRun(name, BUDGET, {"form": form.name}, members))
+            options: dict[str, str | int] = {"form": form.name}
+            if form.name == "paper-live":
+                options["key_bits"] = 2048  # which are made sooner
+            run = home.order(opener, StartRun(name, BUDGET, options, members))
             live = await home.live(opener, run)
             await until(lambda: live.state != RUNNING)
             return live

@@ -222,7 +222,10 @@ def test_p_finds_where_rewards_point() -> None:
     found = cosines([(15, 3, 60), (30, 5, 100), (50, 5, 100)], range(8))
     assert sum(one > ALIKE for one in found) == pytest.approx(20, abs=2)
     assert np.median(found) == pytest.approx(0.96, abs=0.01)
-    assert "in 20 of 24 runs of 60 or 100 rounds, and of 0.96 at the median" in MEASURED[PRINCIPAL].evidence
+    assert (
+        "in 20 of 24 runs of 60 or 100 rounds, and of 0.96 at the median"
+        in MEASURED[PRINCIPAL].evidence
+    )
 
 
 def test_it_does_so_from_its_recorded_view(watched: Outcome) -> None:

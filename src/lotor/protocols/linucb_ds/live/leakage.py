@@ -61,7 +61,7 @@ MEASURED: dict[str, Finding] = {
 }
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Comp's Paillier private key, live": ("rewards, b*, the scores, s + rand", (COMP,)),
-    "customer's Paillier private key, live": ("the sum", (CUSTOMER,)),
-    "draw keys, live": ("first arm, ties and permutation, rand", (PRINCIPAL,)),
+    "Comp's Paillier private key": ("rewards, b*, the scores, s + rand", (COMP,)),
+    "customer's Paillier private key": ("the sum", (CUSTOMER,)),
+    "draw keys": ("first arm, ties and permutation, rand", (PRINCIPAL,)),
 }
