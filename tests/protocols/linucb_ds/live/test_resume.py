@@ -162,4 +162,4 @@ def test_an_owner_that_states_another_range_takes_no_part() -> None:
         high=2.0,
     )
     with pytest.raises(InputError, match="from 0 to 2, and the owner's lie from 0 to 1"):
-        owner._layout(terms)
+        owner.layout_of(terms)

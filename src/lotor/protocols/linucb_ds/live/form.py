@@ -45,8 +45,6 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
         Role.one("principal"),
         Role.one("comp"),
     )
-    apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
-    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"), ("comp", "owner"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {
         "comp": (
@@ -87,7 +85,7 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
                 f"{self.protocol.name} with live rewards needs VectorArms: let it correct `model` "
                 "under [owner] in its party.toml"
             )
-        return LiveOwner(
+        owner = LiveOwner(
             assignment.identity,
             assignment.run,
             arms,
@@ -96,6 +94,9 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
             order=assignment.order,
             snapshot=snapshot,
         )
+        # What does not fit is refused in the owner's name, before the run begins.
+        owner.layout_of(terms)
+        return owner
 
     def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:
         if not isinstance(environment, LinearArms | VectorArms):

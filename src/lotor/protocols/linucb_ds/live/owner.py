@@ -1,11 +1,11 @@
 """The data owner DO with live rewards: pulls what P chooses, and hands out rewards encrypted."""
 
-from collections.abc import Mapping
+from typing import Any
 
 from lotor.core.effects import Checkpoint, Decision, Pull, Receive, Send, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
-from lotor.crypto.paillier import SECURE_BITS, Randomisers
+from lotor.crypto.paillier import Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import LiveLayout
@@ -13,11 +13,10 @@ from lotor.protocols.linucb_ds.live.messages import ChosenArm, EncryptedReward, 
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
 from lotor.protocols.linucb_ds.paper.messages import CompKey
-from lotor.protocols.linucb_ds.paper.owner import key_of_comp
+from lotor.protocols.linucb_ds.paper.owner import KeyedOwner
 from lotor.protocols.linucb_ds.paper.wire import arm_from, place_of
 from lotor.protocols.linucb_ds.terms import accept
-from lotor.protocols.memory import Memory, restored
-from lotor.protocols.party import Party
+from lotor.protocols.memory import Memory
 from lotor.protocols.received import public_key_from
 
 
@@ -28,8 +27,10 @@ class LiveOwnerMemory(Memory, tag="linucb-ds-live/1/owner"):
     comp_key: bytes = b""
 
 
-class LiveOwner(Party):
-    """Step 1 of Figure 3, and the pulls."""
+class LiveOwner(KeyedOwner[LinearArms | VectorArms, LiveOwnerMemory]):
+    """Step 1 of Figure 3, and the pulls, whose rewards lie in the range of `scale`."""
+
+    memory_kind = LiveOwnerMemory
 
     def __init__(
         self,
@@ -37,29 +38,10 @@ class LiveOwner(Party):
         run: str,
         arms: LinearArms | VectorArms,
         scale: RewardScale,
-        *,
-        minimum_key_bits: int = SECURE_BITS,
-        order: bytes | None = None,
-        snapshot: bytes | None = None,
+        **given: Any,
     ) -> None:
-        self._identity = identity
-        self._arms = arms
+        super().__init__(identity, run, arms, **given)
         self._scale = scale
-        self._minimum_bits = minimum_key_bits
-        self._order = order
-        self._encryptions = 0
-        self._memory = (
-            LiveOwnerMemory(party=identity.name, run=run)
-            if snapshot is None
-            else restored(LiveOwnerMemory, snapshot, identity.name, run)
-        )
-
-    def operations(self) -> Mapping[str, int]:
-        return {
-            "paillier_encryptions": self._encryptions,
-            "signatures": self._identity.signatures,
-            "verifications": self._identity.verifications,
-        }
 
     def steps(self) -> Steps[None]:
         memory = self._memory
@@ -67,7 +49,7 @@ class LiveOwner(Party):
             yield Checkpoint(memory.dump)
             memory.terms = yield from self._setup()
             memory.t = 1
-        terms, layout = memory.terms, self._layout(memory.terms)
+        terms, layout = memory.terms, self.layout_of(memory.terms)
         key = public_key_from(memory.comp_key, self._minimum_bits, "comp")
         with Randomisers(key, uses=terms.budget - memory.t + 1) as randomisers:
             for t in range(memory.t, terms.budget + 1):
@@ -87,15 +69,15 @@ class LiveOwner(Party):
         memory, arms = self._memory, self._arms
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)
         terms = accept(LiveTerms, setup, self._identity, memory.run, self._order)
-        self._layout(terms)
+        self.layout_of(terms)
         message: CompKey = yield Receive("principal", CompKey)
-        memory.comp_key = key_of_comp(message, self._identity, memory.run)
+        memory.comp_key = self._comp_key(message)
         public_key_from(memory.comp_key, self._minimum_bits, "comp")
         fields = {**LiveCatalogue.fields(arms), "noise_sd": 0.0}
         yield Send("principal", LiveCatalogue(**fields))  # step 1
         return terms
 
-    def _layout(self, terms: LiveTerms) -> LiveLayout:
+    def layout_of(self, terms: LiveTerms) -> LiveLayout:
         """Refuses terms of other rewards than the owner's, and arms that do not fit."""
         if terms.scale != self._scale:
             raise InputError(

@@ -39,6 +39,8 @@ class PaillierForm(LinearForm[T]):
     principal_kind: ClassVar[type[KeyedPrincipal[Any, Any, Any]]]
     comp_kind: ClassVar[type[LinUCBComp]]
     hubs: ClassVar[tuple[str, ...]] = ("principal",)
+    apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
+    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"), ("comp", "owner"))
     leaks: ClassVar[bool] = True
 
     def stated(self, members: Mapping[str, Sequence[Member]]) -> Mapping[str, object]:  # noqa: ARG002
@@ -128,8 +130,6 @@ class LinUCBDSPaper(PaillierForm[LinUCBPaperTerms]):
         Role.one("principal"),
         Role.one("comp"),
     )
-    apart: ClassVar[str] = "principal and comp, comp and anybody who knows the arms"
-    coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"), ("comp", "owner"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = {
         "comp": (
