@@ -10,6 +10,7 @@ import pytest
 import lotor
 from crashing import Answers, Fate, Simulation, Site
 from helpers import run_openly
+from lotor.core.effects import Decision, Pull
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.crypto.paillier import Ciphertext
@@ -148,6 +149,22 @@ def test_a_power_cut_sends_no_second_reward(stride: int) -> None:
     for at in range(1, counted.steps + 1, stride):
         sent = rewards_sent(power_cut(Fickle(), Fate(at=at)))
         assert all(len(values) == 1 for values in sent.values())
+
+
+def test_it_would_send_another_one_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the test above would notice."""
+
+    def unmasked(decision: Decision, masked: bool) -> Pull:
+        return Pull(decision)
+
+    monkeypatch.setattr("lotor.protocols.linucb_ds.live.owner.Pull", unmasked)
+    counted = Fate()
+    power_cut(Fickle(), counted)
+    for at in range(counted.steps, 0, -3):
+        sent = rewards_sent(power_cut(Fickle(), Fate(at=at)))
+        if any(len(values) > 1 for values in sent.values()):
+            return
+    pytest.fail("each reward left as one value")
 
 
 def test_an_owner_that_states_another_range_takes_no_part() -> None:

@@ -240,3 +240,18 @@ def test_it_does_so_from_its_recorded_view(watched: Outcome) -> None:
 def test_p_knows_which_arms_were_pulled(watched: Outcome) -> None:
     sent = messages_of(watched, messages.ChosenArm)
     assert len(sent) == 40
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::lotor.policies.noise.NoiseWarning")
+def test_an_audit_finds_what_is_stated_and_nothing_else() -> None:
+    report = lotor.audit(live(), some_arms(1, k=6, d=3), budget=60, repeat=16, seed=3)
+    assert report.holds
+    assert report.untried == {}
+    for attack in ("arms, from scores and the catalogue", "rewards, from scores and the catalogue"):
+        assert report.row("comp", attack).shown
+    assert report.row("principal", "direction of theta, from the pulled arms").shown
+    assert not report.row("principal", "rewards, decrypted").shown
+    assert report.row("principal+comp", "rewards, decrypted").shown
+    assert not report.row("principal", "all bits together").shown
+    assert not report.row("network", "lengths of messages").shown
