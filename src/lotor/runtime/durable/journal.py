@@ -319,7 +319,8 @@ class Journal:
         """How many decisions of a run that goes on have no outcome yet."""
         (count,) = self._database.execute(
             "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
-            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND state = ?",
+            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND round > 0 "
+            "AND state = ?",
             (run, RUNNING),
         ).fetchone()
         return int(count)

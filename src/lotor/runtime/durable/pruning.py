@@ -40,7 +40,7 @@ KEPT_TABLES: Final = frozenset({"meta", "ledger", "pruned"})
 
 _NOT_CARRIED_OUT: Final = """
 SELECT count(*) FROM decisions JOIN runs ON runs.id = run WHERE run = ? AND state = 'finished'
-AND NOT paid_here AND taken IS NULL AND told IS NULL AND counted IS NULL
+AND NOT paid_here AND taken IS NULL AND told IS NULL AND counted IS NULL AND round > 0
 """
 
 
