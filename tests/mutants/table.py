@@ -9,6 +9,7 @@ from mutants import (
     faults_inbox,
     faults_linear,
     faults_local,
+    faults_operations,
     faults_pacing,
     faults_products,
     faults_protocols,
@@ -32,4 +33,5 @@ FAULTS = [
     *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
+    *faults_operations.FAULTS,
 ]

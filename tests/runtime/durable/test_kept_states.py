@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 import lotor
-from crashing import Fate, Simulation, World, samba_sites
+from crashing import Fate, Simulation, World, sites_of
+from lotor.core.fixed_point import RewardScale
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.kept_arms import KeptArms
+from lotor.protocols.party import Run
 from lotor.runtime.durable.journal import FAILED, FINISHED, RUNNING, STOPPED, Journal, RunRow
 from lotor.runtime.durable.kept_states import KeptState
 from power import PowerCuts
@@ -37,9 +39,8 @@ def assert_kept_once(fate: Fate, simulation: type[Simulation]) -> None:
     """A continued run, whose parties die: the total, and the state after it, are those of plain."""
     ended = earlier()[0].kept
     assert isinstance(ended, EndedRun)
-    sites = samba_sites(
-        lotor.UCB(), len(MEANS), SECOND, seed=SEED, owners=2, earlier=ended, keep=True
-    )
+    run = Run("aa", len(MEANS), SECOND, RewardScale(), SEED, earlier=ended)
+    sites = sites_of(SAMBA, run)
     simulation(sites, World(MEANS, SEED), fate, seed=fate.at or 0).run()
     customer = sites["customer"].host
     assert customer is not None
@@ -123,4 +124,9 @@ def test_what_is_kept_can_be_listed_and_removed(tmp_path: Path) -> None:
     assert journal.erasure.due
     assert journal.kept.about("aa") is None
     assert not journal.kept.remove("aa")
+    journal.finish("bb")
+    journal.pruning.prune(["bb"])
+    assert journal.kept.about("bb") is None
+    assert journal.kept.continued_by("aa") == ["cc"]
+    assert journal.erasure.complete()
     journal.close()

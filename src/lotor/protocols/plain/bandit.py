@@ -10,12 +10,13 @@ from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, Floats, Scores, to_scores
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_genericity, check_iterations, to_text
 from lotor.protocols.delays import NO_DELAY, checked_delay, delays
-from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states
+from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states, without
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import AGENT, Agent
 from lotor.protocols.plain.learner import NO_CONTEXT, Learner
@@ -25,6 +26,15 @@ from lotor.protocols.pulls import (
     PullsAtOnce,
     check_outcome_rules,
     outcome_rules,
+)
+from lotor.protocols.revealing import (
+    COUNTS,
+    NOTHING,
+    check_reveal,
+    chosen_arm,
+    final_scores,
+    told_arm,
+    told_counts,
 )
 
 
@@ -96,7 +106,8 @@ def _draws(run: Run) -> Draws:
 class BanditAgent(Agent[Policy]):
     """The learning agent of Figure 3.
 
-    `outstanding`, `batch`, `delay` and `keep` are those of the secure protocol (see `Samba`).
+    `outstanding`, `batch`, `delay`, `reveal` and `keep` are those of the secure protocol (see
+    `Samba`).
     """
 
     family: ClassVar[type] = Policy
@@ -106,17 +117,20 @@ class BanditAgent(Agent[Policy]):
         "outstanding": None,
         "batch": 1,
         "delay": NO_DELAY,
+        "reveal": NOTHING,
         "keep": False,
     }
     continuable: ClassVar[bool] = True
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
+        self._reveal = str(settings["reveal"])
         self._policy = policy
         self._keep = bool(settings["keep"])
         kept = _kept_of(policy, run)
         self._before = 0 if kept is None else kept.rounds
         self._known = 0 if kept is None else len(kept.numbers)
+        self._had = [] if kept is None else kept.sums
         self._learner = BanditLearner(policy, run, kept)
         self._pulls = self._pulls_of(policy, settings)
 
@@ -142,6 +156,7 @@ class BanditAgent(Agent[Policy]):
         outstanding, batch, delay = _late(settings)
         check_outcome_rules(outstanding, batch)
         checked_delay(delay)
+        check_reveal(str(settings["reveal"]))
         if type(settings["keep"]) is not bool:
             raise InputError(f"keep is True or False, not {settings['keep']!r}")
 
@@ -157,7 +172,6 @@ class BanditAgent(Agent[Policy]):
     def steps(self) -> Steps[float]:
         run, learner, pulls, t = self._run, self._learner, self._pulls, self._before
         states = learner.states
-        s_before, n_before = int(states.s.sum()), int(states.n.sum())
         for t in range(self._before + 1, self._before + run.budget + 1):
             yield from pulls.arrived(t)
             arm = learner.choose(t)
@@ -168,9 +182,11 @@ class BanditAgent(Agent[Policy]):
             if self.best is not None and self.best.sure:
                 break
         yield from pulls.settle(t + 1)
+        earned = without(states, self._had)
+        self.revealed = self._found(earned, t + 1)
         if self._keep:
             self.kept = self._to_keep(t)
-        return run.scale.total(int(states.s.sum()) - s_before, int(states.n.sum()) - n_before)
+        return run.scale.total(int(earned.s.sum()), int(earned.n.sum()))
 
     def _to_keep(self, rounds: int) -> bytes:
         run = self._run
@@ -184,6 +200,17 @@ class BanditAgent(Agent[Policy]):
             numbers=list(range(run.k)),
             arms=self._learner.states.snapshot(),
         ).to_bytes()
+
+    def _found(self, arms: ArmStates, t: int) -> Revealed | None:
+        """What the customer of a secure run is told beyond the total, of this run alone."""
+        reveal = self._reveal
+        if reveal == NOTHING:
+            return None
+        if reveal == COUNTS:
+            return told_counts(arms.n.tolist())
+        # One turn more, after the last round.
+        ties = _draws(self._run).at(t, 1).ties()
+        return told_arm(reveal, chosen_arm(final_scores(reveal, arms), ties))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:

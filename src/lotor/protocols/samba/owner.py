@@ -16,7 +16,7 @@ from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
-from lotor.protocols.kept_arms import KeptArms, fresh_states
+from lotor.protocols.kept_arms import KeptArms, fresh_states, without
 from lotor.protocols.party import Party
 from lotor.protocols.pulls import LatePulls, Pulls, PullsAtOnce
 from lotor.protocols.samba.keys import KeyRing
@@ -115,8 +115,8 @@ class SambaOwner(Party, Generic[T, M]):
         """Steps 2 and 5: hand in scores; which of the arms is selected, if any."""
 
     @abstractmethod
-    def _cumulative_reward(self, terms: T, earned: Sequence[tuple[int, int]]) -> Steps[None]:
-        """Step 6: hand in this owner's part of the total: each arm's sum and pulls in this run."""
+    def _cumulative_reward(self, terms: T, arms: ArmStates) -> Steps[None]:
+        """Step 6: hand in this owner's part of the total: of what `arms` did in this run alone."""
 
     def steps(self) -> Steps[None]:
         memory = self._memory
@@ -134,7 +134,7 @@ class SambaOwner(Party, Generic[T, M]):
             pulls = self._pulls(terms, ArmStates.restore(memory.arms))
         yield from self._core(terms, pulls)
         yield from self._settle(terms, pulls)
-        yield from self._cumulative_reward(terms, self._earned(pulls.arms))
+        yield from self._cumulative_reward(terms, without(pulls.arms, self._memory.had))
         if terms.keep:
             self.kept = self._to_keep(terms, pulls.arms)
 
@@ -187,12 +187,6 @@ class SambaOwner(Party, Generic[T, M]):
         if kept is None:
             return fresh_states(self._policy, held, k)
         return kept.states(self._policy, held, k)
-
-    def _earned(self, arms: ArmStates) -> list[tuple[int, int]]:
-        """Of each arm, its rewards and its pulls without those of earlier runs."""
-        had = self._memory.had + [(0, 0)] * (self._held - len(self._memory.had))
-        pairs = zip(arms.s.tolist(), arms.n.tolist(), had, strict=True)
-        return [(s - s_before, n - n_before) for s, n, (s_before, n_before) in pairs]
 
     def _to_keep(self, terms: T, arms: ArmStates) -> bytes:
         return KeptArms(

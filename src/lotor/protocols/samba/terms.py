@@ -12,15 +12,17 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
+from lotor.protocols.revealing import NOTHING, SENTENCES, takes_argmax
 from lotor.protocols.samba.continued import ContinuedRun
 
 
 class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
-    `outstanding`, `together` and `settle` are those of `OutcomeRules`. With `keep`, owners keep the
-    states of their arms after the run. A run that is `continued` has its rounds, and the numbers of
-    its arms, go on. Each form adds to them.
+    `outstanding`, `together` and `settle` are those of `OutcomeRules`. The customer is told what
+    `reveal` says beyond the total. With `keep`, owners keep the states of their arms after the run.
+    A run that is `continued` has its rounds, and the numbers of its arms, go on. Each form adds to
+    them.
     """
 
     run: str
@@ -33,6 +35,7 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+    reveal: str = NOTHING
     keep: bool = False
     continued: ContinuedRun | None = None
 
@@ -83,6 +86,25 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     def turns(self) -> int:
         """How many times all arms are scored and one is selected."""
         return len(self.rounds) * self.iterations
+
+    @property
+    def final_turn(self) -> tuple[int, int] | None:
+        """(t, l), behind all rounds, in which the arm is found that the customer is told."""
+        return (self.last + 1, 1) if takes_argmax(self.reveal) else None
+
+    @property
+    def argmaxes(self) -> int:
+        """How many times a largest score is found."""
+        return self.turns + (self.final_turn is not None)
+
+    @property
+    def arm_names(self) -> list[str]:
+        """Whose each arm is, with the number that its owner's decisions have."""
+        return [
+            f"{owner} (arm {number})"
+            for owner, numbers in self.numbers().items()
+            for number in numbers
+        ]
 
     def arms(self) -> dict[str, slice]:
         """Which places each owner's arms have in what is sent of all arms."""
@@ -151,6 +173,11 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
             and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
             and (self.settle is None or 0.0 < self.settle <= LONGEST)
         )
+        if self.reveal != NOTHING and self.reveal not in SENTENCES:
+            raise ProtocolError(
+                f"customer ordered to be told {self.reveal!r}, which this version does not know: "
+                "order it with this version"
+            )
         if not fits:
             raise ProtocolError(
                 f"customer ordered {self.budget} pulls of {self.k} arms of {len(self.owners)} "
