@@ -24,6 +24,7 @@ from lotor.protocols.samba.terms import SambaTerms, terms_from
 from rebuilding import RestartingRun
 
 FORMS = ["shared", "dealt", "paper"]
+REVEALS = ["nothing", "best", "most-pulled", "counts"]
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 PLAIN = [kind() for kind in POLICIES.values() if issubclass(kind, Policy)]
@@ -78,6 +79,7 @@ def assert_continued_equals_plain(
             delay=delay,
             batch=batch,
             outstanding=None if more is None else batch + more,
+            reveal=data.draw(st.sampled_from(REVEALS if form != "paper" else REVEALS[:1])),
         )
         budget = k + data.draw(st.integers(0, 25), label="extra")
         arms = bernoulli(k)
@@ -86,6 +88,7 @@ def assert_continued_equals_plain(
         assert secure.arms == plain.arms
         assert secure.reward == plain.reward
         assert secure.rewards == plain.rewards
+        assert secure.revealed == plain.revealed
         new = data.draw(st.integers(0, 2), label="new arms")
         joining = data.draw(st.integers(0, new), label="joining owners")
         k, owners = k + new, owners + joining
