@@ -34,8 +34,9 @@ class Samba(SecureProtocol):
 
     `outstanding` decisions may wait for their outcomes while others are made (1: each outcome is
     waited for), and `batch` rounds are scored on the same outcomes. `settle` is how long the run
-    waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
-    late: a number, or a distribution such as "geometric:20".
+    waits at its end for outcomes that are missing. An owner that is lost for good can be excluded
+    once it has been away for `exclude_after`, if all others agree (form "shared"). In a simulation,
+    outcomes come `delay` rounds late: a number, or a distribution such as "geometric:20".
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -104,6 +105,15 @@ class Samba(SecureProtocol):
         kw_only=True,
         metadata=option("How many rounds are scored on the same outcomes."),
     )
+    exclude_after: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "How long an owner must have been away before the others may agree to go on without "
+            "it, e.g. 7d; in the shared form.",
+            shown="never",
+        ),
+    )
     settle: str | None = field(
         default=None,
         kw_only=True,
@@ -150,12 +160,30 @@ class Samba(SecureProtocol):
         check_outcome_rules(self.outstanding, self.batch)
         if self.settle is not None:
             to_seconds("settle", self.settle)
+        self._check_exclusion()
         self.check_paper_options()
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
                 f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
                 "computes on shares which score is the largest, and nothing else: choose "
                 "form='paper'"
+            )
+
+    @property
+    def lost_after(self) -> float | None:
+        """After how many seconds an owner that is away may be excluded."""
+        text = self.exclude_after
+        return None if text is None else to_seconds("exclude_after", text)
+
+    def _check_exclusion(self) -> None:
+        if self.exclude_after is None:
+            return
+        to_seconds("exclude_after", self.exclude_after)
+        if self.form != "shared":
+            raise InputError(
+                f"exclude_after is an option of form='shared', and form={self.form!r} cannot go on "
+                "without an owner: its servers have no shares of what a lost owner has counted; "
+                "leave it out, or choose form='shared'"
             )
 
     def plain(self) -> Plain:
@@ -186,6 +214,8 @@ class Samba(SecureProtocol):
             chosen["batch"] = self.batch
         if self.delay != NO_DELAY:
             chosen["delay"] = self.delay
+        if self.exclude_after is not None:
+            chosen["exclude_after"] = self.exclude_after
         return {**chosen, "owners": self.owners, "form": self.form}
 
     @property

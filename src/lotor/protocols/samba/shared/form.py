@@ -60,6 +60,7 @@ class SambaShared(SambaForm[SambaSharedTerms]):
             batch=size.circuits,
             gates=size.gates,
             customer_key=sealing.public,
+            exclude_after=protocol.lost_after,
         )
         return terms.to_bytes(), SambaSharedCustomer.ordering(identity, terms, sealing)
 

@@ -1,5 +1,6 @@
 """What the terms of the shared form say besides: the size of batches, the customer's key."""
 
+from lotor.core.durations import LONGEST
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.sealing import PUBLIC_KEY_BYTES
 from lotor.policies import Policy, to_text
@@ -11,12 +12,14 @@ from lotor.protocols.samba.terms import SambaTerms
 class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
     """`batch` argmaxes of so many AND `gates` are garbled together.
 
-    Comp seals its part of the total to `customer_key`.
+    Comp seals its part of the total to `customer_key`. An owner that has been away for
+    `exclude_after` seconds may be excluded, if all others agree; None: no owner may.
     """
 
     batch: int
     gates: int
     customer_key: bytes
+    exclude_after: float | None = None
 
     def check(self, run: str, policy: Policy) -> None:
         super().check(run, policy)
@@ -24,6 +27,11 @@ class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
             raise ProtocolError(
                 f"customer ordered {to_text(policy)}, which selects arms in its own way, in the "
                 "shared form, which can only take the largest score: order it with form 'paper'"
+            )
+        if self.exclude_after is not None and not 0.0 < self.exclude_after <= LONGEST:
+            raise ProtocolError(
+                "customer ordered a run whose owners may be excluded after no possible length of "
+                "time: order it again"
             )
         try:
             size = size_of(self.k)
