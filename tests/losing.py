@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import lotor
+from crashing import HangError, Simulation, Site
 from helpers import Outcome
 from lotor.core.effects import Decision, Exclusion, Receive, Send, Steps
 from lotor.core.fixed_point import RewardScale, Scores
@@ -199,3 +201,58 @@ def drive_bereft(
     late = LateOutcomes(samba.delays(run))
     drive(Bereft(samba, absent).parties(run), MemoryTransport(), answer, late=late)
     return [arm for _, arm, _ in found], found  # type: ignore[return-value]
+
+
+class LosingSimulation(Simulation):
+    """An owner's machine is gone for good, and all others agree, once nobody can go on without it.
+
+    It is gone so many deliveries after Controller has begun round `t`, and comes back when it is
+    excluded: then nobody listens any more.
+    """
+
+    lost: str
+    t: int
+    later: int
+    identities: Mapping[str, Identity]
+    excluded = False
+
+    def run(self, limit: int = 200_000) -> None:
+        gone = False
+        for _ in range(limit):
+            controller, owner = self.sites["controller"], self.sites[self.lost]
+            if not gone and controller.host is not None and controller.host.round >= self.t:
+                self.later -= 1
+                gone = self.later <= 0
+                if gone:
+                    self._lose(owner)
+            away = gone and not self.excluded
+            dead = [one for one in self.sites.values() if one.host is None]
+            dead = [one for one in dead if not (away and one is owner)]
+            if dead:
+                self._survive(dead[0], partial(self._start, dead[0]))
+            elif all(
+                one.host.drained for one in self.sites.values() if one.host and one is not owner
+            ):
+                return
+            elif any(self._wires.values()):
+                self._deliver_one()
+            elif controller.host is not None and controller.host.finished:
+                return  # only what the lost owner has not heard is left
+            else:
+                self._survive(controller, partial(self._exclude, controller))
+        raise HangError("too many steps")
+
+    def _lose(self, owner: Site) -> None:
+        owner.host = None
+        for peer in owner.peers:
+            self._disconnect(owner.name, peer)
+
+    def _exclude(self, controller: Site) -> None:
+        host = controller.host
+        assert host is not None
+        if host.missed != self.lost or self.excluded:
+            raise HangError(f"controller waits for {host.awaits}")
+        staying = [name for name in self.identities if name != self.lost]
+        host.exclude(exclusion_by(self.identities, "aa", [self.lost], staying))
+        self.excluded = True
+        self._advance(controller)

@@ -29,7 +29,8 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions"),
+    *("stop_ordered", "paused_since", "open_decisions", "outcomes", "of", "without"),
+    *("exclude_after", "excluded", "lost"),
 }
 
 
@@ -142,6 +143,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
+    facts += [*_total(document), *_losses(document)]
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -150,6 +152,36 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         show_measured(out, document["form"], document["leakage"])
     if "privacy" in document:
         show_account(out, document["privacy"])
+
+
+def _total(document: RunDocument) -> Iterator[tuple[str, str]]:
+    if "outcomes" in document:
+        yield "counts", total_counts(document)
+
+
+def total_counts(document: RunDocument) -> str:
+    """Which outcomes a total counts, where that is not one of each round."""
+    counted = f"{document['outcomes']} of {document['of']} outcomes"
+    without = [
+        f"{seat} left before round {t}, and what it had escrowed counts"
+        for seat, t in document.get("without", {}).items()
+    ]
+    return "; ".join([counted, *without])
+
+
+def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """Who has left for good, who may have to, and what was agreed about it."""
+    for one in document.get("lost", ()):
+        yield "lost", one["note"]
+    for one in document.get("excluded", ()):
+        yield "excluded", f"{one['seat']}, which had been away since {_when(one['since'])}"
+    if document["state"] in (RUNNING, WAITING) and "exclude_after" in document:
+        rule = (
+            f"an owner that is away for {document['exclude_after']} may be excluded, if all others "
+            "agree: its arms leave, and what it has counted stays in the total. Before each round "
+            "each owner leaves controller a share of its sum, from which nobody learns anything"
+        )
+        yield "lost owners", rule
 
 
 def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:

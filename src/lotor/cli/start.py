@@ -23,6 +23,7 @@ from lotor.cli.derive import (
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
+from lotor.cli.runs_show import total_counts
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.durations import to_seconds
@@ -41,6 +42,7 @@ from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
 from lotor.runtime.daemon.distrusted import distrusted
+from lotor.runtime.daemon.local.run_document import about_total
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
@@ -165,20 +167,23 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
-    _say_what_came(row, at.journal.output(run), as_json=as_json)
+    _say_what_came(at, row, as_json=as_json)
 
 
-def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
-    announced, plan = announcement_of(row), plan_of(row)
+def _say_what_came(at: OpenKit, row: RunRow, *, as_json: bool) -> None:
+    announced, plan, total = announcement_of(row), plan_of(row), at.journal.output(row.id)
     account = None if plan is None else plan.account
+    counted = about_total(at.journal, row.id, row.budget)
     if as_json:
         privacy = {} if account is None else {"privacy": dict(account)}
         chosen = {"protocol": announced.protocol, "form": announced.form}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **privacy}))
+        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **counted, **privacy}))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
         typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
+        if counted:
+            typer.echo(f"it counts {total_counts(counted)}")
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if account is not None:

@@ -77,7 +77,9 @@ class RunPlan:
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
     run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
-    themselves, before there is anything to choose by; the others can be waited for.
+    themselves, before there is anything to choose by; the others can be waited for. A party in an
+    `excludable` seat that has been away for `exclude_after` seconds may leave the run for good, if
+    all others agree.
     """
 
     policy: str
@@ -89,6 +91,8 @@ class RunPlan:
     delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
     first_rounds: int = 0
+    exclude_after: float | None = None
+    excludable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

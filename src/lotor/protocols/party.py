@@ -38,6 +38,16 @@ class Party(ABC):
     left: Mapping[str, int] = MappingProxyType({})
     """Who has left the run, once it has ended, and from which round on it was without each."""
 
+    @property
+    def about_output(self) -> dict[str, object]:
+        """What else there is to say about its output, once it has ended, as JSON."""
+        about: dict[str, object] = {}
+        if self.outcomes is not None:
+            about["outcomes"] = self.outcomes
+        if self.left:
+            about["left"] = dict(self.left)
+        return about
+
     @abstractmethod
     def steps(self) -> Steps[object]:
         """All that the party does, as effects; the return value is its own output."""

@@ -72,7 +72,16 @@ class Resume(Command, frozen=True):
     """Go on with a run that was paused here."""
 
 
-AnyCommand: TypeAlias = StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume
+class Exclude(Command, frozen=True):
+    """Agree to go on without a party that is away since then."""
+
+    party: str
+    since: float
+
+
+AnyCommand: TypeAlias = (
+    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Exclude
+)
 
 
 _decoder: msgspec.msgpack.Decoder[AnyCommand] = msgspec.msgpack.Decoder(AnyCommand)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,7 @@ from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.ledger import Charge, Ledger
+from lotor.runtime.durable.losses import LossRecord
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
 from lotor.runtime.durable.record import RunRecord
@@ -262,6 +264,13 @@ class Journal:
         ).fetchone()
         return None if row is None or row[0] is None else msgspec.json.decode(row[0])
 
+    def about_output(self, run: str) -> dict[str, Any]:
+        """What else there is to say about the output of a finished run."""
+        row = self._database.execute(
+            "SELECT about FROM progress WHERE run = ? AND finished", (run,)
+        ).fetchone()
+        return {} if row is None or row[0] is None else msgspec.json.decode(row[0], type=dict)
+
     def progress(self, run: str) -> tuple[int, int, int]:
         """As of the last checkpoint: the round, messages and bytes sent."""
         row = self._database.execute(
@@ -275,6 +284,10 @@ class Journal:
     def pacing(self, run: str) -> PaceRecord:
         """When the rounds of a run may begin."""
         return PaceRecord(self._database, run)
+
+    def losses(self, run: str) -> LossRecord:
+        """Who has left a run for good, and who agrees to whose leaving."""
+        return LossRecord(self._database, run)
 
     def find(self, run: str) -> RunRow | None:
         row = self._database.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()

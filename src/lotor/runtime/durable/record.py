@@ -2,7 +2,7 @@
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -11,15 +11,17 @@ import msgspec
 
 from lotor.core.effects import Decision
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import outbox, outcomes
+from lotor.runtime.durable import losses, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.losses import Excluded, LossRecord, Taken
 from lotor.runtime.durable.outcomes import RunOutcomes
 from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
     outbox.SCHEMA
     + outcomes.SCHEMA
+    + losses.SCHEMA
     + """
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
@@ -30,6 +32,7 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
+    about TEXT,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0,
     repeatable INTEGER NOT NULL,
@@ -126,6 +129,7 @@ class RunRecord:
         self._database = database
         self.run = run
         self.outcomes = RunOutcomes(database, run)
+        self.losses = LossRecord(database, run)
         self.incarnation = 0
         # How often the run was written: peers recognise a journal that has gone back by it.
         # Only writes that are sure to survive a power cut count. Restarts do not: by restarting
@@ -204,6 +208,7 @@ class RunRecord:
         bytes_sent: int,
         links: Iterable[Link],
         output: object = None,
+        about: Mapping[str, object] | None = None,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
@@ -214,7 +219,8 @@ class RunRecord:
         with self._transaction():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, finished = ?, round = ?, pulls = ?, "
-                "messages_sent = ?, bytes_sent = ?, output = ?, checkpoints = checkpoints + 1 "
+                "messages_sent = ?, bytes_sent = ?, output = ?, about = coalesce(?, about), "
+                "checkpoints = checkpoints + 1 "
                 "WHERE run = ?",
                 (
                     snapshot,
@@ -224,9 +230,11 @@ class RunRecord:
                     messages_sent,
                     bytes_sent,
                     None if output is None else msgspec.json.encode(output).decode(),
+                    msgspec.json.encode(about).decode() if about else None,
                     self.run,
                 ),
             )
+            self.losses.forget_kept()
             for link in changed:
                 self._save_outbox(link)
                 self._save_counters(link)
@@ -321,6 +329,18 @@ class RunRecord:
         """
         self._insert(number, decision, answer, synced=int(counted))
         self.commits += counted
+
+    def keep_taken(self, messages: Iterable[Taken]) -> None:
+        """Write down what peers have said that may be lost, without waiting for the disk."""
+        with self._unsynced(), self._transaction():
+            self.losses.keep(messages)
+
+    def exclude(self, excluded: Excluded, messages: Iterable[Taken]) -> None:
+        """Write down, for good, that peers have left the run, and what they said before."""
+        with self._transaction():
+            self.losses.keep(messages)
+            self.losses.add(excluded)
+            self.losses.forget_outbox(excluded.exclusion.away)
 
     def keep_once(self, number: int, digest: bytes) -> None:
         """Write down, for good, the digest of a value that may leave once."""

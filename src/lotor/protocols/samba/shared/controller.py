@@ -175,7 +175,7 @@ class SambaSharedController(Party):
 
         Then all others have handed in scores of this round, too, which nobody uses.
         """
-        scores, left, place = [], Leavers(), era.place(t, l)
+        scores, left, place = [], Leavers(era.terms), era.place(t, l)
         for owner, held in era.owners.items():
             if l == 1 and era.terms.exclude_after is not None:
                 escrow: Escrow | None = yield from left.receive(owner, Escrow)
@@ -197,7 +197,7 @@ class SambaSharedController(Party):
             yield Send(owner, ResultShares(place, *parts))  # step 10
 
     def _cumulative_reward(self, era: Era) -> Steps[None]:
-        sums, left, memory = {}, Leavers(), self._memory
+        sums, left, memory = {}, Leavers(era.terms), self._memory
         for owner in era.owners:
             message: SumShare | None = yield from left.receive(owner, SumShare)  # step 11
             if message is not None:

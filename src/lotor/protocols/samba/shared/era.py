@@ -115,15 +115,16 @@ class Era:
 class Leavers:
     """The owners that leave while Controller waits for a message of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, terms: SambaSharedTerms) -> None:
         self.exclusion: Exclusion | None = None
+        self._may_leave = terms.exclude_after is not None
 
     def receive(self, owner: str, kind: type[M]) -> Steps[M | None]:
         """An owner's message; None if it has left."""
         before = self.exclusion
         if before is not None and owner in before.away:
             return None
-        message: M | Exclusion = yield Receive(owner, kind, may_leave=True)
+        message: M | Exclusion = yield Receive(owner, kind, may_leave=self._may_leave)
         if not isinstance(message, Exclusion):
             return message
         # Of those who had to agree to the first ones, fewer are left: all have.

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from lotor.core.durations import in_words
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.exclusion_orders import left_for_good, lost_parties
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.open_kit import OpenKit
 from lotor.runtime.daemon.pending import (
@@ -58,7 +60,10 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         )
     except LotorError as error:
         return {**document, "note": str(error), "held_up": [str(error)]}
-    plan, statuses = agreement.plan, read_kept(at.journal.statuses(row.id))
+    left = left_for_good(at, row.id)
+    known = read_kept(at.journal.statuses(row.id))
+    plan = agreement.plan
+    statuses = {seat: status for seat, status in known.items() if seat not in left}
     if not served:
         row, statuses = as_unserved(row, statuses)
         document["note"] = row.note
@@ -92,6 +97,9 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
+        document |= about_total(at.journal, row.id, plan.budget)
+    document |= _losses(at, row, agreement, left)
+    document["held_up"] += [one["note"] for one in document.get("lost", ())]
     if row.state == WAITING:
         document["leakage"] = {
             role: finding.measured for role, finding in agreement.form.leakage.items()
@@ -112,6 +120,41 @@ def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, s
         "missing": _pending(missing),
         "waiting": _pending(waiting),
         "held_up": held_up(row, statuses, names),
+    }
+
+
+def about_total(journal: Journal, run: str, budget: int) -> RunDocument:
+    """What a total counts, where that is not the outcome of each round."""
+    about = journal.about_output(run)
+    if about.get("outcomes", budget) == budget and "left" not in about:
+        return {}
+    counted: RunDocument = {"outcomes": about["outcomes"], "of": budget}
+    if "left" in about:
+        counted["without"] = about["left"]
+    return counted
+
+
+def _losses(
+    at: OpenKit, row: RunRow, agreement: RunAgreement, left: Mapping[str, float]
+) -> RunDocument:
+    """Who has left the run, or may have to, where its terms allow it."""
+    if agreement.plan.exclude_after is None:
+        return {}
+    lost = lost_parties(at, row, agreement)
+    return {
+        "exclude_after": in_words(agreement.plan.exclude_after),
+        "excluded": [{"seat": seat, "since": _moment(since)} for seat, since in left.items()],
+        "lost": [
+            {
+                "seat": one.seat,
+                "since": _moment(one.since),
+                "due": _moment(one.due),
+                "agreed": list(one.agreed),
+                "lacking": list(one.lacking),
+                "note": one.sentence,
+            }
+            for one in lost
+        ],
     }
 
 
