@@ -1,14 +1,14 @@
 """Owners of a simulated run that are lost for good, and plain in which their arms are absent."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 import lotor
 from crashing import HangError, Simulation, Site
 from helpers import Outcome
-from lotor.core.effects import Decision, Exclusion, Receive, Send, Steps
+from lotor.core.effects import Decision, Effect, Exclusion, Receive, Send, Steps
 from lotor.core.fixed_point import RewardScale, Scores
 from lotor.crypto.signing import Identity
 from lotor.environments import Environment
@@ -23,6 +23,7 @@ from lotor.runtime.late_outcomes import LateOutcomes
 from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport
 from rebuilding import rebuildable
+from relayed import Relayed
 
 SINCE = 1000.0
 
@@ -109,8 +110,12 @@ def run_losing(
     budget: int,
     seed: int = 1,
     together: bool = False,
+    change: Callable[[Effect, Mapping[str, Identity]], Effect] | None = None,
 ) -> Outcome:
-    """A run whose owners are lost after so many messages each."""
+    """A run whose owners are lost after so many messages each.
+
+    A Controller that cheats may `change` what it does.
+    """
     scale = RewardScale(*environment.reward_range)
     run = Run("aa" * 16, environment.k, budget, scale, seed, environment)
     made = rebuildable(samba, run)
@@ -118,9 +123,9 @@ def run_losing(
     parties: dict[str, Party] = {}
     for name, one in made.items():
         parties[name] = Lost(one.party, sent[name]) if name in sent else one.party
-    parties["controller"] = Excluding(
-        made["controller"].party, sent, identities, run.id, together=together
-    )
+    controller = Excluding(made["controller"].party, sent, identities, run.id, together=together)
+    cheats = None if change is None else partial(_swapped, change, identities)
+    parties["controller"] = controller if cheats is None else Relayed(controller, cheats)
     recorder, arms, pull = Recorder(), [0] * budget, environment.start(seed)
 
     def answer(decision: Decision) -> float:
@@ -130,6 +135,14 @@ def run_losing(
     late = LateOutcomes(samba.delays(run))
     seats = drive(parties, MemoryTransport(), answer, recorder, late=late)
     return Outcome(run, {n: one.party for n, one in made.items()}, seats, recorder, arms)
+
+
+def _swapped(
+    change: Callable[[Effect, Mapping[str, Identity]], Effect],
+    identities: Mapping[str, Identity],
+    effect: Effect,
+) -> Effect:
+    return change(effect, identities)
 
 
 def losses(outcome: Outcome) -> dict[str, int]:

@@ -48,7 +48,7 @@ class AgreedTo(NamedTuple):
     signature: bytes
 
 
-class Taken(NamedTuple):
+class TakenMessage(NamedTuple):
     """A message that a party was handed, by its number on the way from the peer."""
 
     peer: str
@@ -56,7 +56,7 @@ class Taken(NamedTuple):
     payload: bytes
 
     def __repr__(self) -> str:
-        return f"<Taken {self.seq} of {self.peer}>"
+        return f"<TakenMessage {self.seq} of {self.peer}>"
 
 
 class Excluded(msgspec.Struct, frozen=True, array_like=True):
@@ -98,17 +98,17 @@ class LossRecord:
             "INSERT OR REPLACE INTO agreements VALUES (?, ?, ?, ?, ?)", (self._run, *agreed)
         )
 
-    def keep(self, messages: Iterable[Taken]) -> None:
+    def keep(self, messages: Iterable[TakenMessage]) -> None:
         self._database.executemany(
             "INSERT OR IGNORE INTO kept VALUES (?, ?, ?, ?)",
             [(self._run, *message) for message in messages],
         )
 
-    def kept(self) -> list[Taken]:
+    def kept(self) -> list[TakenMessage]:
         rows = self._database.execute(
             "SELECT peer, seq, payload FROM kept WHERE run = ? ORDER BY peer, seq", (self._run,)
         )
-        return [Taken(*row) for row in rows]
+        return [TakenMessage(*row) for row in rows]
 
     def forget_kept(self) -> None:
         """A checkpoint has what came of them."""
@@ -125,7 +125,7 @@ class LossLog:
     """What a host has taken since its last checkpoint from peers that may leave, and who has."""
 
     def __init__(self, record: LossRecord, links: Mapping[str, Link]) -> None:
-        self.unwritten: list[Taken] = []
+        self.unwritten: list[TakenMessage] = []
         self._links = links
         self._excluded = record.exclusions()
         for message in record.kept():
@@ -135,7 +135,7 @@ class LossLog:
 
     def took(self, peer: str, payload: bytes) -> None:
         """The party is handed a message of a peer that may be lost."""
-        self.unwritten.append(Taken(peer, self._links[peer].consumed, payload))
+        self.unwritten.append(TakenMessage(peer, self._links[peer].consumed, payload))
 
     def instead_of(self, peer: str) -> Exclusion | None:
         """What the party is handed in the place of a peer's next message, if the peer has left."""

@@ -14,7 +14,7 @@ from lotor.core.errors import JournalError
 from lotor.runtime.durable import losses, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
-from lotor.runtime.durable.losses import Excluded, LossRecord, Taken
+from lotor.runtime.durable.losses import Excluded, LossRecord, TakenMessage
 from lotor.runtime.durable.outcomes import RunOutcomes
 from lotor.runtime.durable.transaction import transaction, unwritable
 
@@ -330,12 +330,12 @@ class RunRecord:
         self._insert(number, decision, answer, synced=int(counted))
         self.commits += counted
 
-    def keep_taken(self, messages: Iterable[Taken]) -> None:
+    def keep_taken(self, messages: Iterable[TakenMessage]) -> None:
         """Write down what peers have said that may be lost, without waiting for the disk."""
         with self._unsynced(), self._transaction():
             self.losses.keep(messages)
 
-    def exclude(self, excluded: Excluded, messages: Iterable[Taken]) -> None:
+    def exclude(self, excluded: Excluded, messages: Iterable[TakenMessage]) -> None:
         """Write down, for good, that peers have left the run, and what they said before."""
         with self._transaction():
             self.losses.keep(messages)

@@ -76,11 +76,12 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
     def _chosen(
         self, terms: SambaSharedTerms, pulls: Pulls, t: int, draws: Draws
     ) -> Steps[int | None]:
-        if terms.exclude_after is None:
-            return (yield from super()._chosen(terms, pulls, t, draws))
+        may_leave = terms.exclude_after is not None
         while True:
-            before = deepcopy(pulls.arms) if self._policy.observes else pulls.arms
-            yield Send("controller", self._escrow(before, t))
+            before = pulls.arms
+            if may_leave:
+                before = deepcopy(before) if self._policy.observes else before
+                yield Send("controller", self._escrow(before, t))
             try:
                 return (yield from super()._chosen(terms, pulls, t, draws))
             except RoundVoidError as void:
