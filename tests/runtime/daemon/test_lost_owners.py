@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import lotor
+from commands import lotor as command
 from daemons import until
 from losing import drive_bereft
 from lotor.core.errors import InputError
@@ -97,7 +98,9 @@ def test_the_run_goes_on_without_it_and_says_so(run: LosingRun) -> None:
             await run.restart(*others)
             await until(lambda: run.lacking("controller") == {others[0]})
             assert run.group.nodes["controller"].runs[run.id].losses.gone == set()
-            run.exclude(others[0])
+            kit = str(made.kits[others[0]])
+            done = command("runs", "exclude", run.id, LOST, "--kit", kit)
+            assert "you agree to go on without lyon: all others have agreed" in done.stderr
             await run.gone_at("controller")
             await run.restart("controller", "comp")
             await run.finishes()

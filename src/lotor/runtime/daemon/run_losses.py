@@ -72,11 +72,11 @@ class RunLosses:
         self._keep(AgreedTo(said.party, said.seat, said.since, said.signature), but=sender)
 
     def _hear_exclusion(self, exclusion: Exclusion) -> Exclusion | None:
-        if exclusion.away.keys() <= self.gone:
+        own = self._agreement
+        # The one that everybody talks to says where in the run it is; all others are told by it.
+        if own.seat in own.form.hubs or exclusion.away.keys() <= self.gone:
             return None
-        check_exclusion(
-            self._agreement.identity, self._agreement.run, exclusion, sorted(self._there)
-        )
+        check_exclusion(own.identity, own.run, exclusion, sorted(self._there))
         with self._journal.transaction():
             self._record.add(Excluded(exclusion))
         self.excluded(exclusion)
