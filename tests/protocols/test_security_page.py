@@ -16,6 +16,7 @@ from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
 from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.revealing import SENTENCES
 from lotor.protocols.samba.dealt import leakage as dealt
 from lotor.protocols.samba.shared import leakage as shared
 
@@ -32,6 +33,14 @@ def test_findings(measured: Mapping[str, Finding]) -> None:
         row = f" | {finding.paper} | {finding.measured} |".replace("**", "")
         lines = [line for line in PAGE.splitlines() if line.endswith(row)]
         assert any(line.startswith(f"| {role}") for line in lines), role
+
+
+@pytest.mark.parametrize("form", ["shared", "dealt"])
+@pytest.mark.parametrize("reveal", SENTENCES)
+def test_what_a_customer_may_be_told(form: str, reveal: str) -> None:
+    told = lotor.Samba.form_called(form).findings((reveal,))["customer"]
+    row = f'| customer, `reveal="{reveal}"` | {told.paper} | {told.measured} |'
+    assert row.replace("**", "") in PAGE
 
 
 @pytest.mark.parametrize(("keys", "measured"), [(page.KEYS, page.MEASURED) for page in PAGES])

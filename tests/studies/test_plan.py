@@ -28,6 +28,8 @@ CASES: dict[str, Case] = {
     "samba/shared, two iterations": (lotor.Samba(lotor.Pursuit(), owners=3), ARMS),
     "samba/shared, many arms": (lotor.Samba(owners=5), MANY),
     "samba/dealt": (lotor.Samba(form="dealt", owners=3), ARMS),
+    "samba/shared, tells the best arm": (lotor.Samba(owners=2, reveal="best"), ARMS),
+    "samba/dealt, tells the best arm": (lotor.Samba(form="dealt", reveal="best"), ARMS),
     "samba/paper": (lotor.Samba(form="paper"), ARMS),
     "linucb-ds/shared": (lotor.LinUCBDS(), LINEAR),
     "linucb-ds/dealt": (lotor.LinUCBDS(form="dealt"), LINEAR),

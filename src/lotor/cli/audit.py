@@ -49,7 +49,8 @@ DaemonsOption = Annotated[
     int,
     typer.Option(
         parser=whole_number,
-        help="Also time the answers of processes, for so many rounds without and with a tick.",
+        help="Also time the answers of processes, for so many rounds without a tick, with "
+        "one, and with an inbox.",
     ),
 ]
 

@@ -168,8 +168,8 @@ class RunProgress:
         """One word: a round that is yet to begin does not hold the run up."""
         if not waits:
             return row.state
-        paced = not announcement_of(row).pace.free
-        return WAITING if paced and list(waits) == [row.note] else "paused"
+        begins = list(waits) == [row.note] and not announcement_of(row).pace.free
+        return WAITING if begins else "paused"
 
     def _sought(self) -> list[str]:
         return looked_for(self._journal.commands.sought(self._run)) or [_SEEKING]

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 
 from lotor.cli.show import show_account, show_measured
 from lotor.core.durations import in_words
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.certificates import fingerprint_lines
 from lotor.runtime.daemon.local.run_document import (
@@ -29,8 +31,8 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions", "outcomes", "of", "without"),
-    *("exclude_after", "excluded", "lost"),
+    *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed"),
+    *("without", "exclude_after", "excluded", "lost"),
 }
 
 
@@ -143,7 +145,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
-    facts += [*_total(document), *_losses(document)]
+    facts += [*_told_besides(document), *_losses(document)]
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -154,23 +156,19 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         show_account(out, document["privacy"])
 
 
-def _total(document: RunDocument) -> Iterator[tuple[str, str]]:
-    if "outcomes" in document:
-        yield "counts", total_counts(document)
-
-
-def total_counts(document: RunDocument) -> str:
-    """Which outcomes a total counts, where that is not one of each round."""
-    counted = f"{document['outcomes']} of {document['of']} outcomes"
-    without = [
-        f"{seat} left before round {t}, and what it had escrowed counts"
-        for seat, t in document.get("without", {}).items()
-    ]
-    return "; ".join([counted, *without])
+def _told_besides(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What whoever ordered the run learns beyond its result, and at that party, what it was."""
+    if "reveals" in document:
+        yield "reveals", "; ".join(document["reveals"].values())
+    if "revealed" in document:
+        revealed = msgspec.convert(document["revealed"], Revealed)
+        yield revealed.title, revealed.finding
 
 
 def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
     """Who has left for good, who may have to, and what was agreed about it."""
+    if document.get("without"):
+        yield "total", without(document["without"])
     for one in document.get("lost", ()):
         yield "lost", one["note"]
     for one in document.get("excluded", ()):
@@ -182,6 +180,12 @@ def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
             "each owner leaves controller a share of its sum, from which nobody learns anything"
         )
         yield "lost owners", rule
+
+
+def without(left: Mapping[str, int]) -> str:
+    """What a total says of owners that have left."""
+    parts = [f"{seat}, which left before round {t}" for seat, t in left.items()]
+    return f"counts what was escrowed by {', and by '.join(parts)}"
 
 
 def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:

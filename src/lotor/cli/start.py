@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.console import Console
 
@@ -23,7 +24,7 @@ from lotor.cli.derive import (
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
-from lotor.cli.runs_show import total_counts
+from lotor.cli.runs_show import without
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.durations import to_seconds
@@ -36,16 +37,19 @@ from lotor.core.errors import (
 )
 from lotor.core.options import Option
 from lotor.core.registry import is_class_name
+from lotor.core.wording import counted
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies.registry import split_text
+from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.daemon.distrusted import distrusted
-from lotor.runtime.daemon.local.run_document import about_total
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
+from lotor.runtime.durable.run_output import RunOutput
 
 
 def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
@@ -167,27 +171,51 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _ended(row)
-    _say_what_came(at, row, as_json=as_json)
+    _say_what_came(row, at.journal.all_output(run), as_json=as_json)
 
 
-def _say_what_came(at: OpenKit, row: RunRow, *, as_json: bool) -> None:
-    announced, plan, total = announcement_of(row), plan_of(row), at.journal.output(row.id)
-    account = None if plan is None else plan.account
-    counted = about_total(at.journal, row.id, row.budget)
+def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
+    announced, plan = announcement_of(row), plan_of(row)
+    total, account = told.output, None if plan is None else plan.account
     if as_json:
-        privacy = {} if account is None else {"privacy": dict(account)}
-        chosen = {"protocol": announced.protocol, "form": announced.form}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **counted, **privacy}))
+        typer.echo(json.dumps(_as_json(row.id, announced, told, account)))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
-        typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
-        if counted:
-            typer.echo(f"it counts {total_counts(counted)}")
+        counted_of = _of(told.outcomes, plan)
+        typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
+        if told.left:
+            typer.echo(f"it {without(told.left)}")
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
+    if told.revealed is not None:
+        typer.echo(told.revealed.text)
     if account is not None:
         show_account(Console(), account)
+
+
+def _as_json(
+    run: str, announced: Announcement, told: RunOutput, account: Mapping[str, object] | None
+) -> dict[str, object]:
+    """What came of a run, for programs."""
+    said: dict[str, object] = {"run": run, "protocol": announced.protocol, "form": announced.form}
+    said["reward"] = told.output
+    if told.outcomes is not None:
+        said["outcomes"] = told.outcomes
+    if told.left:
+        said["without"] = told.left
+    if told.revealed is not None:
+        said["revealed"] = msgspec.to_builtins(told.revealed)
+    if account is not None:
+        said["privacy"] = dict(account)
+    return said
+
+
+def _of(outcomes: int | None, plan: RunPlan | None) -> str:
+    """How many outcomes a total counts, where some have never come."""
+    if outcomes is None or plan is None or outcomes == plan.budget:
+        return ""
+    return f" from {counted(outcomes, 'outcome')}, {plan.budget - outcomes} never came"
 
 
 async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:

@@ -5,7 +5,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
@@ -16,6 +16,7 @@ from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.protocols.cast import Cast
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run
 from lotor.protocols.report import Comparison, Counts, Forecast, ReportTable
@@ -77,9 +78,13 @@ class RunPlan:
     are, and `owners` is None if the run has only one. `privacy` is how much the arms of the whole
     run tell at most, except with probability `delta`: math.inf if there is no bound, None if the
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
-    themselves, before there is anything to choose by; the others can be waited for. A party in an
-    `excludable` seat that has been away for `exclude_after` seconds may leave the run for good, if
-    all others agree.
+    themselves, before there is anything to choose by; the others can be waited for. Where it
+    `keeps` something, its parties may keep a state after it, for a run that continues it; this one
+    `continues` the run of this id, if it is not empty. `late` says in words what holds for outcomes
+    that come late; each is waited for if it is empty. `reveals` is
+    what the party that ordered the run learns beyond its result, in words, by the names under which
+    parties agree to it. A party in an `excludable` seat that has been away for `exclude_after`
+    seconds may leave the run for good, if all others agree.
     """
 
     policy: str
@@ -91,6 +96,10 @@ class RunPlan:
     delta: float = 0.0
     account: Mapping[str, float | int | str | None] | None = None
     first_rounds: int = 0
+    keeps: bool = False
+    continues: str = ""
+    late: str = ""
+    reveals: Mapping[str, str] = field(default_factory=dict)
     exclude_after: float | None = None
     excludable: tuple[str, ...] = ()
 
@@ -102,7 +111,8 @@ class Assignment:
     `brings` says what the party has (see `Role`); `data` is its model, whatever that is. `store`
     holds the data that its snapshots name. `workers` is how many processes it may compute with.
     `simulated` is the protocol, if all parties run in one process, and `environment` is then their
-    world; the keys of a simulation may be weaker than a federation accepts.
+    world; the keys of a simulation may be weaker than a federation accepts. `earlier` is the run
+    that this one continues, if it does and this party took part in it.
     """
 
     run: str
@@ -117,6 +127,7 @@ class Assignment:
     workers: int = 1
     simulated: "SecureProtocol | None" = field(default=None, repr=False)
     environment: Environment | None = field(default=None, repr=False)
+    earlier: Earlier | None = None
 
 
 P = TypeVar("P", bound="SecureProtocol")
@@ -174,6 +185,12 @@ class Form(ABC, Generic[P]):
     paced: ClassVar[bool] = False
     """Whether its parties yield BeginRound, so that rounds can wait until they are needed."""
 
+    continuable: ClassVar[bool] = False
+    """Whether a run can continue an ended one: see `reopen`."""
+
+    joinable: ClassVar[bool] = False
+    """Whether owners can join or leave when a run continues an ended one."""
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
@@ -204,6 +221,21 @@ class Form(ABC, Generic[P]):
         identity: Identity,
     ) -> tuple[bytes, Party]:
         """Order a run: the order, and the opener's own party."""
+
+    def reopen(
+        self,
+        protocol: P,
+        run: str,  # noqa: ARG002
+        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
+        budget: int,  # noqa: ARG002
+        identity: Identity,  # noqa: ARG002
+        earlier: Earlier,  # noqa: ARG002
+    ) -> tuple[bytes, Party]:
+        """Order a run that continues an ended one, whose order is at hand."""
+        raise InputError(
+            f"a run of {protocol.name} in the form {self.name} cannot continue another one: start "
+            "a new one"
+        )
 
     @abstractmethod
     def plan(self, order: bytes) -> RunPlan:
@@ -265,9 +297,13 @@ class Form(ABC, Generic[P]):
         """What else the protocol's options reveal, and to whom."""
         return []
 
-    def tells(self, protocol: P, role: str) -> frozenset[str]:  # noqa: ARG002
+    def findings(self, reveals: Collection[str]) -> Mapping[str, Finding]:  # noqa: ARG002
+        """What each role learns in a run that reveals so much beyond its result: see `RunPlan`."""
+        return self.leakage
+
+    def tells(self, protocol: P, role: str) -> frozenset[str]:
         """The secrets that a role's view gives away, which may depend on the policy."""
-        finding = self.leakage.get(role)
+        finding = self.findings(protocol.reveals).get(role)
         return frozenset() if finding is None else finding.tells
 
     def audited(self, protocol: P, environment: Environment) -> P:  # noqa: ARG002

@@ -10,9 +10,11 @@ from lotor.core.best_arm import BestArm
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import derive_key
 from lotor.environments.base import Environment
+from lotor.protocols.earlier import EndedRun
 
 RUN_ID_BYTES = 16
 
@@ -38,15 +40,11 @@ class Party(ABC):
     left: Mapping[str, int] = MappingProxyType({})
     """Who has left the run, once it has ended, and from which round on it was without each."""
 
-    @property
-    def about_output(self) -> dict[str, object]:
-        """What else there is to say about its output, once it has ended, as JSON."""
-        about: dict[str, object] = {}
-        if self.outcomes is not None:
-            about["outcomes"] = self.outcomes
-        if self.left:
-            about["left"] = dict(self.left)
-        return about
+    kept: bytes | None = None
+    """What it keeps for a run that continues this one, once it has ended, if the terms say so."""
+
+    revealed: Revealed | None = None
+    """What it was told beyond its result, once it has ended, where all parties agreed to that."""
 
     @abstractmethod
     def steps(self) -> Steps[object]:
@@ -61,7 +59,8 @@ class Party(ABC):
 class Run:
     """What is public about a simulated run, and the seed that decides arms in it.
 
-    `least_budget` is for protocols that do not begin with one pull of each arm.
+    `least_budget` is for protocols that do not begin with one pull of each arm. `earlier` is the
+    run that this one continues, if it does.
     """
 
     id: str
@@ -71,11 +70,18 @@ class Run:
     seed: int
     environment: Environment | None = None
     least_budget: int | None = None
+    earlier: EndedRun | None = None
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise InputError(f"the environment has {self.k} arms: give it at least one")
-        if self.least_budget is not None:
+        if self.earlier is not None:
+            if not 1 <= self.budget <= MAXIMAL_BUDGET:
+                raise InputError(
+                    f"a budget of {self.budget} does not continue a run: give from 1 to "
+                    f"{MAXIMAL_BUDGET} further rounds"
+                )
+        elif self.least_budget is not None:
             if not self.least_budget <= self.budget <= MAXIMAL_BUDGET:
                 raise InputError(
                     f"a budget of {self.budget} leaves nothing to choose or is too large: the "

@@ -53,6 +53,10 @@ class Protocol(ABC):
     def parties(self, run: Run) -> Mapping[str, Party]:
         """Fresh parties for one run within one process."""
 
+    def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
+        """The order, if there is one, and fresh parties."""
+        return b"", self.parties(run)
+
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG002
         """What a decision pays in a simulation whose parties draw rewards themselves (`Decided`).
 
@@ -100,6 +104,9 @@ class SecureProtocol(Protocol):
     paper_options: ClassVar[tuple[str, ...]] = ()
     """The options that only the paper's form has."""
 
+    may_reveal: ClassVar[Mapping[str, str]] = {}
+    """What its runs can tell beyond their result, in words, by the names of `RunPlan.reveals`."""
+
     figures: ClassVar[Mapping[str, str]] = {}
     """The figures and tables of its paper, each as module:Class so that it is loaded when used."""
 
@@ -113,6 +120,11 @@ class SecureProtocol(Protocol):
     @property
     def learner(self) -> str:
         return self.in_form().opener
+
+    @property
+    def reveals(self) -> Mapping[str, str]:
+        """What its runs tell beyond their result, among what they may."""
+        return {}
 
     def in_form(self) -> AnyForm:
         """The form that was chosen."""
@@ -176,7 +188,11 @@ class SecureProtocol(Protocol):
         members = form.simulated(self, run)
         seats = form.seats(members)
         identities = trusting_identities(list(seats))
-        order, opener = form.open(self, run.id, members, run.budget, identities[form.opener])
+        earlier, opening = run.earlier, (self, run.id, members, run.budget, identities[form.opener])
+        if earlier is None:
+            order, opener = form.open(*opening)
+        else:
+            order, opener = form.reopen(*opening, earlier.at(form.opener))
         parties = {form.opener: opener}
         for seat, member in seats.items():
             if seat != form.opener:
@@ -192,6 +208,7 @@ class SecureProtocol(Protocol):
                     environment=run.environment,
                     workers=self.simulated_workers,
                     simulated=self,
+                    earlier=None if earlier is None else earlier.at(seat),
                 )
                 parties[seat] = form.party(assignment)
         return order, parties

@@ -1,14 +1,16 @@
 """How decisions are pulled and when their outcomes are learned from, in plain and secure alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Collect, Decision, Issue, KnownOutcome, Pull, Steps
+from lotor.core.durations import in_words
+from lotor.core.effects import Collect, Decision, Effect, Issue, KnownOutcome, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, RewardScale
+from lotor.core.wording import counted
 from lotor.policies import ArmStates, Policy
 from lotor.protocols.delays import NO_DELAY
 
@@ -27,6 +29,16 @@ class OutcomeRules:
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+
+    def __str__(self) -> str:
+        if self.at_once:
+            return ""
+        kept = "for ever" if self.settle is None else in_words(self.settle)
+        return (
+            f"up to {counted(self.outstanding, 'decision')} may wait for outcomes, "
+            f"{counted(self.together, 'round')} scored on the same ones; at its end the run waits "
+            f"{kept} for what is missing"
+        )
 
     @property
     def at_once(self) -> bool:
@@ -91,7 +103,7 @@ class Pulls(ABC):
         """What arms are scored by."""
 
     @abstractmethod
-    def arrived(self, t: int) -> Steps[None]:
+    def arrived(self, t: int) -> Iterable[Effect]:
         """Learn from the outcomes that have come before round t."""
 
     @abstractmethod
@@ -99,7 +111,7 @@ class Pulls(ABC):
         """Carry a decision out; None if there is none for this party."""
 
     @abstractmethod
-    def settle(self, t: int) -> Steps[None]:
+    def settle(self, t: int) -> Iterable[Effect]:
         """Wait for what is missing after the last round."""
 
     def _learn(self, decision: Decision, reward: float, draws: Draws) -> None:
@@ -127,8 +139,8 @@ class PullsAtOnce(Pulls):
     def to_score(self) -> ArmStates:
         return self.arms
 
-    def arrived(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def arrived(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
     def pull(self, decision: Decision | None) -> Steps[None]:
         if decision is None:
@@ -137,8 +149,8 @@ class PullsAtOnce(Pulls):
             reward: float = yield Pull(decision, self._masked)
             self._learn(decision, reward, self._draws)
 
-    def settle(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def settle(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
 
 class LatePulls(Pulls):

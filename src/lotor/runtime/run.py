@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial as bind
 from operator import index
@@ -16,7 +16,8 @@ from lotor.core.result import Ended, PartyCost, Result
 from lotor.core.version import VERSION
 from lotor.environments.base import Environment, names_of
 from lotor.policies import AnyPolicy
-from lotor.protocols.party import RUN_ID_BYTES, Run
+from lotor.protocols.earlier import EndedRun
+from lotor.protocols.party import RUN_ID_BYTES, Party, Run
 from lotor.protocols.plain import Plain, agent_of
 from lotor.protocols.protocol import Protocol
 from lotor.runtime.drive import drive_until
@@ -41,6 +42,7 @@ def run(
     partial: bool = False,
     recorder: Recorder | None = None,
     transport: Transport | None = None,
+    continues: Result | None = None,
 ) -> Result:
     """Run a protocol, or a policy in plain, on an environment within this process.
 
@@ -52,7 +54,8 @@ def run(
     far, instead of raising KeyboardInterrupt; a second one does not wait for the round. The result
     says that a run was stopped or interrupted, or that a log had no more data; its reward is then
     that of the rounds done, as the simulation saw them. `transport` moves the messages; without one
-    they stay in memory.
+    they stay in memory. `continues` is the result of a run of the same protocol that kept what it
+    had learnt (an option of the protocol), and that this one goes on from.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -72,8 +75,9 @@ def run(
         )
     k, scale = _described(environment)
     run_id, least = secrets.token_hex(RUN_ID_BYTES), chosen.least_budget
-    plan = Run(run_id, k, budget, scale, seed, environment, least)
-    parties = chosen.parties(plan)
+    earlier = None if continues is None else _ended_run(continues, chosen)
+    plan = Run(run_id, k, budget, scale, seed, environment, least, earlier)
+    order, parties = chosen.opened(plan)
     names = names_of(environment)
     puller = Puller(environment.start(seed), scale)
     interruption = Interruption()
@@ -103,7 +107,7 @@ def run(
             )
     finally:
         puller.close()
-    best = parties[chosen.learner].best
+    best, revealed = parties[chosen.learner].best, parties[chosen.learner].revealed
     operations: Counter[str] = Counter()
     for party in parties.values():
         operations.update(party.operations())
@@ -132,7 +136,32 @@ def run(
         privacy=_privacy(chosen, plan),
         ended=_ended(ended_by, best),
         best=best,
+        kept=None if ended_by else _kept(plan, chosen, order, parties),
+        revealed=None if revealed is None else revealed.called(names),
     )
+
+
+def _ended_run(result: Result, protocol: Protocol) -> EndedRun:
+    """The run that is continued, if it kept what that takes."""
+    kept = result.kept
+    if not isinstance(kept, EndedRun):
+        raise InputError(
+            f"run {result.run} kept nothing that a further run could begin with: run it with "
+            "keep=True, to its end, in a protocol that has this option"
+        )
+    if kept.protocol != protocol.name:
+        raise InputError(
+            f"run {result.run} is one of {kept.protocol}, and {protocol.name} cannot continue it"
+        )
+    return kept
+
+
+def _kept(
+    plan: Run, protocol: Protocol, order: bytes, parties: Mapping[str, Party]
+) -> EndedRun | None:
+    """What the parties keep for a further run, if they do."""
+    kept = {seat: party.kept for seat, party in parties.items() if party.kept is not None}
+    return EndedRun(plan.id, protocol.name, order, kept) if kept else None
 
 
 def _protocol(protocol: Protocol | AnyPolicy) -> Protocol:

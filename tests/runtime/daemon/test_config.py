@@ -49,6 +49,7 @@ rules = st.builds(
     privacy_budget=st.none() | st.floats(0.0, allow_infinity=False),
     largest_delta=st.floats(0.0, 0.01),
     code=st.lists(st.sampled_from(["*", "lotor-toy", "other.package"])).map(tuple),
+    reveal=st.lists(st.sampled_from(["*", "best", "counts"])).map(tuple),
 )
 
 
@@ -123,7 +124,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[peers]\ncloud-a = 'x'", "peers.cloud-a: 'x' is not an address"),
         ("[peers]\ncloud-a = 'x:0'", "peers.cloud-a: must be the port where it listens"),
         ("[peers]\nCloud = 'x:1'", "peers: the name 'Cloud' cannot be used"),
-        ("[owner]", "owner.pull: is missing, and so are act, features and model"),
+        ("[owner]", "owner.pull: is missing, and so are inbox, act, features and model"),
         ("[owner]\nact = 'ward'", "owner.act: must be written as"),
         ("[owner]\nfeatures = 'a:b'", "owner.dimensions: says how many numbers `features`"),
         (OWNER + "dimensions = 3", "owner.dimensions: says how many numbers `features`"),
@@ -161,6 +162,11 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         (
             CONSENT + "least_budget = 1\ntotal_budget = 8\nforms = ['paper', 'papr']",
             "consent.forms: no protocol that is installed here has a form 'papr': choose from ",
+        ),
+        (CONSENT + "reveal = 'best'", "consent.reveal: expected a list"),
+        (
+            CONSENT + "least_budget = 1\ntotal_budget = 8\nreveal = ['best', 'bset']",
+            "consent.reveal: no protocol that is installed here can tell 'bset': choose from best",
         ),
         (
             CONSENT.replace("ucb", "softmax:tua=1") + "least_budget = 1\ntotal_budget = 8",

@@ -9,6 +9,7 @@ from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
 from lotor.core.fixed_point import Floats, Scores, to_scores
+from lotor.core.revealed import Revealed
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_iterations
@@ -23,6 +24,15 @@ from lotor.protocols.pulls import (
     check_outcome_rules,
     outcome_rules,
 )
+from lotor.protocols.revealing import (
+    COUNTS,
+    NOTHING,
+    check_reveal,
+    chosen_arm,
+    final_scores,
+    told_arm,
+    told_counts,
+)
 
 
 class BanditLearner(Learner):
@@ -33,8 +43,9 @@ class BanditLearner(Learner):
         self._policy = policy
         self._draws = _draws(run)
         self.states = ArmStates(run.k, run.k)
-        self.to_score: Callable[[], ArmStates] = lambda: self.states
-        self._unpulled = list(range(run.k))
+        # What arms are scored by, where that is not all that is known of them.
+        self.to_score: Callable[[], ArmStates] | None = None
+        self.unpulled = list(range(run.k))
         self._maximum = policy.selects_maximum
         self._observes = policy.observes
         self._looks = policy.looks_for_best
@@ -42,13 +53,14 @@ class BanditLearner(Learner):
 
     def choose(self, t: int, x: Floats = NO_CONTEXT) -> int:
         del x
-        if self._unpulled:
-            return self._unpulled[0]
+        if self.unpulled:
+            return self.unpulled[0]
         policy, arms, draws = self._policy, self.states, self._draws
         winner = 0
         for l in range(1, policy.iterations + 1):
             draws.at(t, l)
-            winner = self._select(to_scores(policy.score(self.to_score(), t, l, draws)), t, l)
+            scored = arms if self.to_score is None else self.to_score()
+            winner = self._select(to_scores(policy.score(scored, t, l, draws)), t, l)
             if self._observes:
                 policy.observe(arms, t, l, np.arange(len(arms)) == winner)
         return winner
@@ -60,8 +72,8 @@ class BanditLearner(Learner):
 
     def pulled(self, arm: int) -> None:
         """An arm need not be pulled to begin with any more."""
-        if self._unpulled and arm in self._unpulled:
-            self._unpulled.remove(arm)
+        if self.unpulled and arm in self.unpulled:
+            self.unpulled.remove(arm)
 
     def found(self) -> BestArm | None:
         return self._policy.found(self.states) if self._looks else None
@@ -87,7 +99,7 @@ def _draws(run: Run) -> Draws:
 class BanditAgent(Agent[Policy]):
     """The learning agent of Figure 3.
 
-    `outstanding`, `batch` and `delay` are those of the secure protocol (see `Samba`).
+    `outstanding`, `batch`, `delay` and `reveal` are those of the secure protocol (see `Samba`).
     """
 
     family: ClassVar[type] = Policy
@@ -97,26 +109,30 @@ class BanditAgent(Agent[Policy]):
         "outstanding": None,
         "batch": 1,
         "delay": NO_DELAY,
+        "reveal": NOTHING,
     }
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
+        self._reveal = str(settings["reveal"])
         self._learner = BanditLearner(policy, run)
         self._pulls = self._pulls_of(policy, settings)
-        self._learner.to_score = self._pulls.to_score
 
     def _pulls_of(self, policy: Policy, settings: Mapping[str, object]) -> Pulls:
         run, arms = self._run, self._learner.states
         rules = outcome_rules(run.k, run.budget, *_late(settings))
         if rules.at_once:
             return PullsAtOnce(policy, arms, run.scale, 0, _draws(run))
-        return LatePulls(policy, arms, run.scale, 0, _draws(run), rules, {})
+        late = LatePulls(policy, arms, run.scale, 0, _draws(run), rules, {})
+        self._learner.to_score = late.to_score
+        return late
 
     @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:
         outstanding, batch, delay = _late(settings)
         check_outcome_rules(outstanding, batch)
         checked_delay(delay)
+        check_reveal(str(settings["reveal"]))
 
     @classmethod
     def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
@@ -132,13 +148,26 @@ class BanditAgent(Agent[Policy]):
         for t in range(1, run.budget + 1):
             yield from pulls.arrived(t)
             arm = learner.choose(t)
-            learner.pulled(arm)
+            if learner.unpulled:
+                learner.pulled(arm)
             yield from pulls.pull(Decision.named(run.id, t, arm))
             self.best = learner.found()
             if self.best is not None and self.best.sure:
                 break
         yield from pulls.settle(run.budget + 1)
+        self.revealed = self._found()
         return run.scale.total(int(learner.states.s.sum()), int(learner.states.n.sum()))
+
+    def _found(self) -> Revealed | None:
+        """What the customer of a secure run is told beyond the total."""
+        reveal, run, arms = self._reveal, self._run, self._learner.states
+        if reveal == NOTHING:
+            return None
+        if reveal == COUNTS:
+            return told_counts(arms.n.tolist())
+        # One turn more, after the last round.
+        ties = _draws(run).at(run.budget + 1, 1).ties()
+        return told_arm(reveal, chosen_arm(final_scores(reveal, arms), ties))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:

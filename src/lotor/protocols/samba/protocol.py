@@ -16,8 +16,13 @@ from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.pulls import OutcomeRules, check_outcome_rules, outcome_rules
+from lotor.protocols.revealing import NOTHING, SENTENCES, Reveal, check_reveal
 
 SELECTIONS = ("bits", "position")
+REVEALS_NOTHING = (
+    "the paper's form tells the customer nothing but the total, since Comp would learn the arm, "
+    "too: choose form='shared' or form='dealt', or leave `reveal` out"
+)
 _FIGURES = "lotor.protocols.samba.figures"
 
 
@@ -37,6 +42,10 @@ class Samba(SecureProtocol):
     waits at its end for outcomes that are missing. An owner that is lost for good can be excluded
     once it has been away for `exclude_after`, if all others agree (form "shared"). In a simulation,
     outcomes come `delay` rounds late: a number, or a distribution such as "geometric:20".
+
+    `reveal` tells the customer more than the total: the arm with the best mean ("best"), the one
+    that was pulled most ("most-pulled"), or the number of outcomes of each arm ("counts"). In a
+    federation each owner must agree to that.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -62,6 +71,8 @@ class Samba(SecureProtocol):
         "about 0.3 ms and 73 kB",
         "paper": "as published: comp learns nearly everything but names; below 0.1 ms and 2 kB",
     }
+
+    may_reveal: ClassVar[Mapping[str, str]] = SENTENCES
 
     paper_options: ClassVar[tuple[str, ...]] = ("key_bits", "insecure_key_bits", "selection")
     shown_first: ClassVar[bool] = True
@@ -131,6 +142,14 @@ class Samba(SecureProtocol):
             ordered=False,
         ),
     )
+    reveal: Reveal = field(
+        default=NOTHING,
+        kw_only=True,
+        metadata=option(
+            "What the customer learns beyond the total, if each owner agrees: the arm with the "
+            "best mean, the most pulled one, or how many outcomes each arm has."
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -160,8 +179,16 @@ class Samba(SecureProtocol):
         check_outcome_rules(self.outstanding, self.batch)
         if self.settle is not None:
             to_seconds("settle", self.settle)
+            if self.rules(1, 2).at_once:
+                raise InputError(
+                    "settle is how long a run waits at its end for missing outcomes, but this run "
+                    "waits for each before the next round: give outstanding, or leave out settle"
+                )
+        check_reveal(self.reveal)
         self._check_exclusion()
         self.check_paper_options()
+        if self.form == "paper" and self.reveal != NOTHING:
+            raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
                 f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
@@ -185,11 +212,20 @@ class Samba(SecureProtocol):
                 "without an owner: its servers have no shares of what a lost owner has counted; "
                 "leave it out, or choose form='shared'"
             )
+        if self.reveal != NOTHING:
+            raise InputError(
+                f"reveal is {self.reveal!r}, which takes all owners to its end, and exclude_after "
+                "lets a run go on without some: leave one of the two out"
+            )
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
-        return Plain(self.policy, late)
+        return Plain(self.policy, {**late, "reveal": self.reveal})
+
+    @property
+    def reveals(self) -> Mapping[str, str]:
+        return {name: said for name, said in SENTENCES.items() if name == self.reveal}
 
     def delays(self, run: Run) -> Callable[[int], int]:
         return delays(self.delay, run)
@@ -216,6 +252,8 @@ class Samba(SecureProtocol):
             chosen["delay"] = self.delay
         if self.exclude_after is not None:
             chosen["exclude_after"] = self.exclude_after
+        if self.reveal != NOTHING:
+            chosen["reveal"] = self.reveal
         return {**chosen, "owners": self.owners, "form": self.form}
 
     @property

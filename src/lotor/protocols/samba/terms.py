@@ -12,12 +12,14 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
+from lotor.protocols.revealing import NOTHING, SENTENCES, takes_argmax
 
 
 class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
-    `outstanding`, `together` and `settle` are those of `OutcomeRules`. Each form adds to them.
+    `outstanding`, `together` and `settle` are those of `OutcomeRules`. The customer is told what
+    `reveal` says beyond the total. Each form adds to them.
     """
 
     run: str
@@ -30,6 +32,7 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+    reveal: str = NOTHING
 
     @property
     def k(self) -> int:
@@ -66,6 +69,22 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     def turns(self) -> int:
         """How many times all arms are scored and one is selected."""
         return len(self.rounds) * self.iterations
+
+    @property
+    def final_turn(self) -> tuple[int, int] | None:
+        """(t, l), behind all rounds, in which the arm is found that the customer is told."""
+        return (self.last + 1, 1) if takes_argmax(self.reveal) else None
+
+    @property
+    def argmaxes(self) -> int:
+        """How many times a largest score is found."""
+        return self.turns + (self.final_turn is not None)
+
+    @property
+    def arm_names(self) -> list[str]:
+        """Whose each arm is, with the number that its owner's decisions have."""
+        owners = [owner for owner, held in self.owners.items() for _ in range(held)]
+        return [f"{owner} (arm {arm})" for arm, owner in enumerate(owners)]
 
     def arms(self) -> dict[str, slice]:
         """Which arms each owner holds."""
@@ -105,6 +124,11 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
             and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
             and (self.settle is None or 0.0 < self.settle <= LONGEST)
         )
+        if self.reveal != NOTHING and self.reveal not in SENTENCES:
+            raise ProtocolError(
+                f"customer ordered to be told {self.reveal!r}, which this version does not know: "
+                "order it with this version"
+            )
         if not fits:
             raise ProtocolError(
                 f"customer ordered {self.budget} pulls of {self.k} arms of {len(self.owners)} "

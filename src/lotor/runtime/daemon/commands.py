@@ -72,6 +72,10 @@ class Resume(Command, frozen=True):
     """Go on with a run that was paused here."""
 
 
+class Prune(Command, frozen=True):
+    """Remove a run that is over from the journal."""
+
+
 class Exclude(Command, frozen=True):
     """Agree to go on without a party that is away since then."""
 
@@ -80,7 +84,7 @@ class Exclude(Command, frozen=True):
 
 
 AnyCommand: TypeAlias = (
-    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Exclude
+    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Prune | Exclude
 )
 
 

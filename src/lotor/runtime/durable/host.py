@@ -5,7 +5,7 @@ messages that were not acknowledged, and the journal has the world's answers. do
 the rules, and says what breaks without each.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import cast
@@ -38,6 +38,7 @@ from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.losses import LossLog
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -96,8 +97,7 @@ class Host:
         self.links = Links(name, {peer: saved.links.get(peer) or Link(peer) for peer in peers})
         self.finished = saved.finished
         self._unsettled = self._undelivered()
-        self.output = saved.output
-        self._about: Mapping[str, object] | None = None
+        self.result = saved.output
         self.awaits: str | None = None
         self._losses = LossLog(record.losses, self.links)
         self._questions = QuestionLog(name, record, saved, alike=alike)
@@ -120,6 +120,11 @@ class Host:
     def asked(self) -> Question | None:
         """What the world must answer before the party can go on."""
         return self._questions.pending
+
+    @property
+    def output(self) -> object:
+        """The party's own output, once it has finished."""
+        return self.result.output
 
     @property
     def lacks_outcomes(self) -> bool:
@@ -381,8 +386,7 @@ class Host:
             messages_sent=self.messages_sent,
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
-            output=self.output,
-            about=None if self.output is None else self._about,
+            output=self.result,
         )
         self._boundaries = self._consumed_bytes = 0
         self._losses.written()
@@ -392,7 +396,8 @@ class Host:
             link.checkpointed()
 
     def _finish(self, output: object) -> None:
-        self.output, self._about = output, self.party.about_output
+        party = self.party
+        self.result = RunOutput(output, party.outcomes, party.revealed, dict(party.left))
         self.finished = True
         self._unsettled = self._undelivered()
         self._save(None)

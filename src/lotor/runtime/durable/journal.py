@@ -6,13 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from lotor.core.errors import InputError, JournalError, UnknownRunError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import command_queue, ledger, pacing, record
+from lotor.runtime.durable import command_queue, ledger, pacing, pruning, record
 from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
@@ -21,7 +20,9 @@ from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.losses import LossRecord
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
+from lotor.runtime.durable.pruning import Pruning
 from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.durable.transaction import transaction
 
 JOURNAL_VERSION = 5
@@ -101,6 +102,7 @@ class Journal:
         self.commands = CommandQueue(self._database)
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
+        self.pruning = Pruning(self._database, self.erasure)
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -108,7 +110,7 @@ class Journal:
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
             schema = _SCHEMA + command_queue.SCHEMA + record.SCHEMA + ledger.SCHEMA
-            schema += pacing.SCHEMA
+            schema += pacing.SCHEMA + pruning.SCHEMA
             for statement in schema.split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
@@ -171,6 +173,7 @@ class Journal:
         If it starts, it is charged: its budget, if nothing more is known of it.
         """
         with self.transaction():
+            self.pruning.check_new(row.id)
             self._database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
@@ -259,17 +262,14 @@ class Journal:
 
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
+        return self.all_output(run).output
+
+    def all_output(self, run: str) -> RunOutput:
+        """The same, and what else it knows of the result."""
         row = self._database.execute(
             "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
-        return None if row is None or row[0] is None else msgspec.json.decode(row[0])
-
-    def about_output(self, run: str) -> dict[str, Any]:
-        """What else there is to say about the output of a finished run."""
-        row = self._database.execute(
-            "SELECT about FROM progress WHERE run = ? AND finished", (run,)
-        ).fetchone()
-        return {} if row is None or row[0] is None else msgspec.json.decode(row[0], type=dict)
+        return RunOutput.from_json(None if row is None else row[0])
 
     def progress(self, run: str) -> tuple[int, int, int]:
         """As of the last checkpoint: the round, messages and bytes sent."""
@@ -324,7 +324,7 @@ class Journal:
         """How many decisions of a run that goes on have no outcome yet."""
         (count,) = self._database.execute(
             "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
-            "WHERE run = ? AND told IS NULL AND paid_here AND state = ?",
+            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND state = ?",
             (run, RUNNING),
         ).fetchone()
         return int(count)

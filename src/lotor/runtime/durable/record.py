@@ -2,20 +2,19 @@
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import msgspec
-
-from lotor.core.effects import Decision
+from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import JournalError
 from lotor.runtime.durable import losses, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.losses import Excluded, LossRecord, TakenMessage
 from lotor.runtime.durable.outcomes import RunOutcomes
+from lotor.runtime.durable.run_output import NO_OUTPUT, RunOutput
 from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
@@ -32,7 +31,6 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
-    about TEXT,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0,
     repeatable INTEGER NOT NULL,
@@ -117,7 +115,7 @@ class SavedRun:
     pulls: int
     messages_sent: int
     bytes_sent: int
-    output: object = field(repr=False)
+    output: RunOutput = field(repr=False)
     links: dict[str, Link]
     repeatable: bool
 
@@ -176,7 +174,7 @@ class RunRecord:
             pulls=pulls,
             messages_sent=messages,
             bytes_sent=size,
-            output=None if output is None else msgspec.json.decode(output),
+            output=RunOutput.from_json(output),
             links=self._links(),
             repeatable=bool(repeatable),
         )
@@ -207,8 +205,7 @@ class RunRecord:
         messages_sent: int,
         bytes_sent: int,
         links: Iterable[Link],
-        output: object = None,
-        about: Mapping[str, object] | None = None,
+        output: RunOutput = NO_OUTPUT,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
@@ -219,7 +216,7 @@ class RunRecord:
         with self._transaction():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, finished = ?, round = ?, pulls = ?, "
-                "messages_sent = ?, bytes_sent = ?, output = ?, about = coalesce(?, about), "
+                "messages_sent = ?, bytes_sent = ?, output = ?, "
                 "checkpoints = checkpoints + 1 "
                 "WHERE run = ?",
                 (
@@ -229,8 +226,7 @@ class RunRecord:
                     pulls,
                     messages_sent,
                     bytes_sent,
-                    None if output is None else msgspec.json.encode(output).decode(),
-                    msgspec.json.encode(about).decode() if about else None,
+                    output.to_json(),
                     self.run,
                 ),
             )
@@ -302,14 +298,21 @@ class RunRecord:
         with self._unsynced(), self._transaction():
             self.outcomes.issue(decision, paid_here=paid_here)
 
-    def collect(self, number: int, t: int, rounds: Iterable[int]) -> None:
-        """Write down, for good, the outcomes of which rounds a party was handed, if of any."""
+    def collect(self, number: int, asked: Collect) -> tuple[KnownOutcome, ...]:
+        """Write down, for good, which outcomes a party is handed, if any.
+
+        What it waited for and is not there never counts. All in one step: what somebody tells
+        meanwhile is either handed to the party or refused.
+        """
         with self._transaction():
+            arrived = self.outcomes.arrived()
             self._database.execute(
                 "INSERT INTO pulls VALUES (?, ?, NULL, 1, NULL, NULL, 1)", (self.run, number)
             )
-            self.outcomes.count(t, rounds)
+            handed = [asked.waiting[one.round] for one in arrived]
+            self.outcomes.count(asked.t, {*handed, *asked.awaited})
         self.commits += 1
+        return arrived
 
     @contextmanager
     def _unsynced(self) -> Iterator[None]:

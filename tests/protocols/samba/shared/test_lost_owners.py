@@ -276,3 +276,5 @@ def test_other_forms_refuse_it(form: str) -> None:
         lotor.Samba(form=form, exclude_after="7d")
     with pytest.raises(InputError, match="exclude_after is '7'"):
         lotor.Samba(exclude_after="7")
+    with pytest.raises(InputError, match="leave one of the two out"):
+        lotor.Samba(exclude_after="7d", reveal="best")

@@ -4,7 +4,7 @@ from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
+from lotor.protocols.samba.attack_lists import ON_CUSTOMERS, ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.dealt import messages
 from lotor.protocols.two_server import messages as sharing
 
@@ -15,13 +15,14 @@ ROLES = (CUSTOMER, CONTROLLER, COMP, DEALER, OWNER, NETWORK)
 _SERVER_EVIDENCE = (
     "All that is opened carries a fresh mask of both servers' pads: its view is uniform, whatever "
     "the scores are (a test looks at its bytes). The owner that pulled is late, where "
-    "pulls take time and owners set no `tick`. **Any two of controller, comp and the dealer "
-    "together know everything.**"
+    "pulls take time and owners set no `tick`, or where the run waits for a late outcome. **Any "
+    "two of controller, comp and the dealer together know everything.**"
 )
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    CONTROLLER: ON_SERVERS,
-    COMP: ON_SERVERS,
+    CUSTOMER: ON_CUSTOMERS,
+    CONTROLLER: (*ON_SERVERS, *ON_CUSTOMERS),
+    COMP: (*ON_SERVERS, *ON_CUSTOMERS),
     OWNER: ON_OWNERS,
     "controller+comp": ("lotor.protocols.samba.dealt.attacks:JoinedShares",),
     # Nobody has written down yet how the dealer's pads open what the servers exchange.
@@ -33,7 +34,10 @@ MEASURED: dict[str, Finding] = {
     CUSTOMER: Finding(
         sees="the total R, as two sums of shares",
         paper="R",
-        measured="R, and from R/N about the best mean; no arm's sum, also together with one server",
+        measured=(
+            "R, of how many outcomes, and from R/N about the best mean; no arm's sum, also "
+            "together with one server"
+        ),
         evidence=(
             "Inherent in the result. Each server sends one sum over all owners, and its shares of "
             "single owners are uniform. A sum that a server changed is refused (a test changes it)."
@@ -82,8 +86,8 @@ MEASURED: dict[str, Finding] = {
         sees="messages of constant sizes; under TLS nothing else",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
-            "was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was pulled"
         ),
         evidence=(
             "Every message has a width that is fixed for the run. Input, pad, blind and tie keys "
@@ -126,6 +130,7 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     sharing.Opened: _SHARES,
     messages.DealtScores: _SHARES,
     messages.DealtBits: _SHARES,
+    messages.DealtCounts: _SHARES,
     messages.DealtPartialTotal: _SHARES,
     messages.DealtTotal: _SHARES,
 }

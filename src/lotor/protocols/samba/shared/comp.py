@@ -19,6 +19,7 @@ from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaSetup
 from lotor.protocols.samba.shared.era import Era, Loss
 from lotor.protocols.samba.shared.evaluation import Evaluation
+from lotor.protocols.samba.shared.final_turn import shown_to_customer
 from lotor.protocols.samba.shared.messages import (
     WIRE,
     CompSum,
@@ -148,7 +149,8 @@ class SambaSharedComp(Party):
         memory, schedule, pads = self._memory, evaluation.schedule, evaluation.pads
         for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
+            memory.circuits.batch = number
+            memory.t = min(schedule.turn(batch.first).t, era.terms.last)
             yield Checkpoint(memory.dump, memory.t)
             yield from evaluation.receive_tables("controller", number)  # step 6
             for turn in batch.turns:
@@ -161,6 +163,9 @@ class SambaSharedComp(Party):
                     return given, t
                 expect(given, place, "controller", labels=era.k * INPUT_BYTES)
                 signs = evaluation.signs(turn, given.labels)
+                if schedule.is_final(turn):
+                    yield from shown_to_customer(self._ring, era.terms, signs)
+                    continue
                 bits = comp_bits(signs, pads.colours(t, l), pads.tags(t, l))
                 yield Send("controller", ResultBits(place, bits))  # step 9
             evaluation.forget(number)

@@ -16,6 +16,7 @@ from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import SambaOrder
 from lotor.protocols.samba.relay import hand_out_terms, relay_keys
 from lotor.protocols.samba.shared.era import Era, Leavers, Loss
+from lotor.protocols.samba.shared.final_turn import pass_on_counts, pass_on_result
 from lotor.protocols.samba.shared.garbling import Garbling
 from lotor.protocols.samba.shared.messages import (
     WIRE,
@@ -146,12 +147,13 @@ class SambaSharedController(Party):
         memory, schedule = self._memory, garbling.schedule
         for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
+            memory.circuits.batch = number
+            memory.t = min(schedule.turn(batch.first).t, era.terms.last)
             yield Checkpoint(memory.dump, memory.t)
             for turn in batch.turns:
                 t, l = schedule.turn(turn)
-                place = era.place(t, l)
-                if l == 1:
+                place, final = era.place(t, l), schedule.is_final(turn)
+                if l == 1 and not final:
                     yield BeginRound(t)
                 scores = yield from self._scores(era, t, l)
                 if isinstance(scores, Exclusion):
@@ -167,7 +169,11 @@ class SambaSharedController(Party):
                     yield from garbling.garble_next("comp", number + 1)  # step 5
                 if turn == batch.turns[-1]:
                     yield from garbling.send_tables("comp", number + 1)  # step 6
-                yield from self._hand_back(era, place, garbling.codes(turn))
+                codes = garbling.codes(turn)
+                if final:
+                    yield from pass_on_result(place, codes)
+                else:
+                    yield from self._hand_back(era, place, codes)
         return None
 
     def _scores(self, era: Era, t: int, l: int) -> Steps[bytes | Exclusion]:
@@ -212,6 +218,7 @@ class SambaSharedController(Party):
         for loss in memory.losses:
             found = {owner: memory.escrows.get(owner) for owner in loss.owners}
             shares += [TaggedShare.from_bytes(e.share, one) for one, e in found.items() if e]
+        yield from pass_on_counts(era.terms)
         theirs: CompSum = yield Receive("comp", CompSum)  # step 12
         yield Send("customer", SharedTotal(added(shares).to_bytes(), theirs.sealed))  # step 13
 

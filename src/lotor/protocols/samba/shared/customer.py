@@ -14,6 +14,7 @@ from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaOrder
 from lotor.protocols.samba.shared.comp import COMP_SUM
 from lotor.protocols.samba.shared.era import Era, Loss
+from lotor.protocols.samba.shared.final_turn import FinalReader
 from lotor.protocols.samba.shared.messages import WIRE, OwnersLeft, SharedTotal
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.tagged_totals import TaggedShare, alpha_from, total
@@ -77,6 +78,9 @@ class SambaSharedCustomer(Party):
         keys = dict.fromkeys(order.owners, self._memory.tag_key)
         yield Send("controller", self._ring.seal(keys, offers, TAG_KEY))  # step 2
 
+        sealing = SealingKey(self._memory.sealing_key)
+        final = FinalReader(self._ring, sealing, order)
+        yield from final.receive()
         losses: list[Loss] = []
         reply: SharedTotal | OwnersLeft = yield Receive("controller", SharedTotal, OwnersLeft)
         while isinstance(reply, OwnersLeft):
@@ -85,11 +89,11 @@ class SambaSharedCustomer(Party):
             losses.append(era.checked(self._ring.identity, reply, max(era.first, reply.t)))
             reply = yield Receive("controller", SharedTotal, OwnersLeft)
         # Step 13.
-        sealing = SealingKey(self._memory.sealing_key)
         opened = self._ring.open(sealing, reply.comp, "comp", COMP_SUM)
         first = TaggedShare.from_bytes(reply.controller, "controller")
         second = TaggedShare.from_bytes(opened, "comp")
         alpha, complete = alpha_from(self._memory.tag_key), order.rules.at_once and not losses
         reward, self.outcomes = total(first, second, alpha, order.budget, complete=complete)
         self.left = {owner: loss.t for loss in losses for owner in loss.owners}
+        self.revealed = final.told(self.outcomes)
         return order.scale.total(reward, self.outcomes)

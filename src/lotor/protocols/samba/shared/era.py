@@ -45,6 +45,7 @@ class Era:
         self.k = sum(self.owners.values())
         self.first = losses[-1].t if losses else terms.first
         self.turns = (terms.last + 1 - self.first) * terms.iterations
+        self.argmaxes = self.turns + (terms.argmaxes - terms.turns)
         self.size = losses[-1].size if losses else BatchSize(terms.batch, terms.gates)
         self.name = "; ".join(
             f"without {', '.join(loss.owners)} from round {loss.t}" for loss in losses

@@ -9,14 +9,15 @@ from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.leakage import Finding
 from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
+from lotor.protocols.samba.attack_lists import ON_CUSTOMERS, ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    CONTROLLER: ON_SERVERS,
-    COMP: ON_SERVERS,
+    CUSTOMER: ON_CUSTOMERS,
+    CONTROLLER: (*ON_SERVERS, *ON_CUSTOMERS),
+    COMP: (*ON_SERVERS, *ON_CUSTOMERS),
     OWNER: ON_OWNERS,
     "controller+comp": ("lotor.protocols.samba.shared.attacks:UncoveredScores",),
 }
@@ -40,8 +41,8 @@ MEASURED: dict[str, Finding] = {
         paper="nothing",
         measured=(
             "nothing of any score, arm, reward or total: N, K, the policy, how many arms each "
-            "owner holds, the order of ties; where pulls take time and owners set no `tick`, who "
-            "was late and so was pulled"
+            "owner holds, the order of ties; where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was late and so was pulled"
         ),
         evidence=(
             "What owners send is uniform to who has not their key with Comp, and so are Comp's "
@@ -69,8 +70,8 @@ MEASURED: dict[str, Finding] = {
         sees="the total R, as two shares with a tag",
         paper="R",
         measured=(
-            "R, and from R/N about the best mean: inherent in the result; of an owner that was "
-            "excluded, whether it was pulled just before it was lost: so many outcomes count"
+            "R, of how many outcomes, and from R/N about the best mean: inherent in the result; of "
+            "an owner that was excluded, whether it was pulled just before it was lost"
         ),
         evidence=(
             "Shares of single owners never reach it: with one server it still sees only R. It "
@@ -81,8 +82,8 @@ MEASURED: dict[str, Finding] = {
         sees="messages of constant sizes; under TLS nothing else",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
-            "was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was pulled"
         ),
         evidence="Every message has a width that is fixed for the run.",
         tells=frozenset({"timing"}),
@@ -107,7 +108,10 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "garbling key": ("delta and all labels of Controller's shares", (CONTROLLER,)),
     "transfer seeds": ("pairs at Comp, of which Controller has one each", (CONTROLLER, COMP)),
-    "customer's sealing key": ("opens the sum of Comp's shares", (CUSTOMER,)),
+    "customer's sealing key": (
+        "opens the sum of Comp's shares, and what the customer is told besides",
+        (CUSTOMER,),
+    ),
 }
 
 
@@ -132,6 +136,9 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},
     messages.Escrow: {"place": _P, "share": Protection.SHARE},
     messages.OwnersLeft: {"t": _P, "exclusion": Protection.SIGNED, "escrows": _P},
+    messages.FinalBits: {"sealed": _S},
+    messages.FinalCodes: {"place": _P, "codes": Protection.SHARE},
+    messages.SealedCounts: {"sealed": _S},
     messages.SumShare: {"share": Protection.SHARE},
     messages.SumsWanted: {},
     messages.CompSum: {"sealed": _S},

@@ -42,10 +42,14 @@ class ArgmaxSchedule(BatchSchedule):
     """The batches of an era, and which iteration each of their turns is."""
 
     def __init__(self, era: "Era") -> None:
-        super().__init__(argmax_of(era.k), era.turns, era.size, united=True, era=era.number)
-        self._first, self._iterations = era.first, era.terms.iterations
+        super().__init__(argmax_of(era.k), era.argmaxes, era.size, united=True, era=era.number)
+        self._first, self._iterations, self._rounds = era.first, era.terms.iterations, era.turns
 
     def turn(self, number: int) -> Turn:
-        """The iteration of a turn."""
+        """The iteration of a turn; the final one stands behind all rounds."""
         t, l = divmod(number, self._iterations)
         return Turn(self._first + t, l + 1)
+
+    def is_final(self, number: int) -> bool:
+        """Whether a turn belongs to no round: it is the customer who reads its result."""
+        return number == self._rounds

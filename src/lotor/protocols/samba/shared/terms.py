@@ -4,6 +4,7 @@ from lotor.core.durations import LONGEST
 from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.sealing import PUBLIC_KEY_BYTES
 from lotor.policies import Policy, to_text
+from lotor.protocols.revealing import NOTHING
 from lotor.protocols.samba.shared.messages import WIRE
 from lotor.protocols.samba.shared.schedule import size_of
 from lotor.protocols.samba.terms import SambaTerms
@@ -32,6 +33,11 @@ class SambaSharedTerms(SambaTerms, frozen=True, tag=WIRE + "terms"):
             raise ProtocolError(
                 "customer ordered a run whose owners may be excluded after no possible length of "
                 "time: order it again"
+            )
+        if self.exclude_after is not None and self.reveal != NOTHING:
+            raise ProtocolError(
+                "customer ordered a run without owners that are lost, and to be told what takes "
+                "all owners: order it without `reveal` or without `exclude_after`"
             )
         try:
             size = size_of(self.k)

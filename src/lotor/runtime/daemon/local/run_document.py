@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from lotor.core.durations import in_words
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
@@ -26,6 +28,7 @@ from lotor.runtime.daemon.pending import (
 from lotor.runtime.daemon.round_orders import granted
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
+from lotor.runtime.durable.run_output import RunOutput
 
 RunDocument: TypeAlias = dict[str, Any]
 
@@ -77,6 +80,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
+        **({"reveals": dict(plan.reveals)} if plan.reveals else {}),
         "members": {
             seat: {
                 "name": one.subject.name,
@@ -96,14 +100,16 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
-        document["reward"] = at.journal.output(row.id)
-        document |= about_total(at.journal, row.id, plan.budget)
+        document |= _result(at.journal.all_output(row.id))
     document |= _losses(at, row, agreement, left)
     document["held_up"] += [one["note"] for one in document.get("lost", ())]
     if row.state == WAITING:
         document["leakage"] = {
-            role: finding.measured for role, finding in agreement.form.leakage.items()
+            role: finding.measured
+            for role, finding in agreement.form.findings(plan.reveals).items()
         }
+    if plan.late:
+        document["late_outcomes"] = plan.late
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
     return document
@@ -121,17 +127,6 @@ def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, s
         "waiting": _pending(waiting),
         "held_up": held_up(row, statuses, names),
     }
-
-
-def about_total(journal: Journal, run: str, budget: int) -> RunDocument:
-    """What a total counts, where that is not the outcome of each round."""
-    about = journal.about_output(run)
-    if about.get("outcomes", budget) == budget and "left" not in about:
-        return {}
-    counted: RunDocument = {"outcomes": about["outcomes"], "of": budget}
-    if "left" in about:
-        counted["without"] = about["left"]
-    return counted
 
 
 def _losses(
@@ -218,6 +213,16 @@ def is_served(journal: Journal) -> bool:
         journal.unlock()
         return False
     return True
+
+
+def _result(told: RunOutput) -> RunDocument:
+    """What came of a run, where it was ordered."""
+    found: RunDocument = {"reward": told.output, "outcomes": told.outcomes}
+    if told.revealed is not None:
+        found["revealed"] = msgspec.to_builtins(told.revealed)
+    if told.left:
+        found["without"] = told.left
+    return found
 
 
 def _own(owner: OwnerTable, asked: int, mean: float | None) -> RunDocument:

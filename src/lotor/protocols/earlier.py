@@ -1,0 +1,27 @@
+"""An ended run, for one that continues it: what was ordered, and what its parties kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An ended run as one party has it; `kept` is None if this party kept nothing of it."""
+
+    run: str
+    order: bytes = field(repr=False)
+    kept: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A simulated run as all its parties have it; plain has no order."""
+
+    run: str
+    protocol: str
+    order: bytes = field(repr=False)
+    kept: Mapping[str, bytes] = field(repr=False)
+
+    def at(self, seat: str) -> Earlier:
+        """The run as the party of a seat has it."""
+        return Earlier(self.run, self.order, self.kept.get(seat))
