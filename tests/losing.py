@@ -22,6 +22,7 @@ from lotor.runtime.drive import drive
 from lotor.runtime.late_outcomes import LateOutcomes
 from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport
+from power import PowerCuts
 from rebuilding import rebuildable
 from relayed import Relayed
 
@@ -269,3 +270,7 @@ class LosingSimulation(Simulation):
         host.exclude(exclusion_by(self.identities, "aa", [self.lost], staying))
         self.excluded = True
         self._advance(controller)
+
+
+class LosingPowerCuts(LosingSimulation, PowerCuts):
+    """Whoever dies also loses all that nothing has waited for."""

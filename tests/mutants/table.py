@@ -3,6 +3,7 @@
 from mutants import (
     faults_circuits,
     faults_crypto,
+    faults_exclusions,
     faults_garbling,
     faults_hidden,
     faults_inbox,
@@ -31,5 +32,6 @@ FAULTS = [
     *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
+    *faults_exclusions.FAULTS,
     *faults_operations.FAULTS,
 ]

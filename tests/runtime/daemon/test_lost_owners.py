@@ -82,7 +82,7 @@ def test_the_run_goes_on_without_it_and_says_so(run: LosingRun) -> None:
                 with pytest.raises(InputError, match="lyon is not away"):
                     run.exclude(name)
             await run.group.down(LOST)
-            run.group.tell(made.opener, run.id, NextRounds(BUDGET))
+            run.group.tell(made.opener, run.id, NextRounds(2))
             for name in others:
                 await run.known_as_lost(name)
                 with pytest.raises(InputError, match="no run can go on without it"):
@@ -103,17 +103,22 @@ def test_the_run_goes_on_without_it_and_says_so(run: LosingRun) -> None:
             assert "you agree to go on without lyon: all others have agreed" in done.stderr
             await run.gone_at("controller")
             await run.restart("controller", "comp")
+            await run.waits_after(at_round + 2)
+            # It comes back, and learns that it is out.
+            await run.group.up(LOST)
+            live = await run.group.state(LOST, run.id, STOPPED)
+            assert "lyon is excluded" in live.note
+            assert "all others agreed" in live.note
+            run.group.tell(made.opener, run.id, NextRounds(BUDGET))
             await run.finishes()
             for name in others:
                 await run.gone_at(name)
             # Nobody waits to tell it anything.
             controller = run.group.nodes["controller"].runs[run.id]
             await until(controller.over.is_set)
-            # It comes back, and learns that it is out.
-            await run.group.up(LOST)
-            live = await run.group.state(LOST, run.id, STOPPED)
-            assert "lyon is excluded" in live.note
-            assert "all others agreed" in live.note
+            # Also now: nobody has anything to do with it.
+            await run.restart(LOST)
+            await until(lambda: LOST in run.group.nodes["controller"].connections.names())
             for name in others:
                 assert run.group.nodes[name].runs[run.id].state != STOPPED
         finally:

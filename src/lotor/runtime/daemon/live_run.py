@@ -198,8 +198,6 @@ class LiveRun:
 
     def heard(self, said: Told, sender: str) -> None:
         """What a party says to all others, which may have come by way of some of them."""
-        if self.peers.is_gone(self.peers.seat_of(sender)):
-            return
         if isinstance(said, Status):
             # Of one that has left, nothing counts any more, its end least of all.
             if said.seat not in self.losses.gone:

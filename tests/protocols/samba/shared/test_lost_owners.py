@@ -1,8 +1,11 @@
 """Owners that are lost for good: the run goes on as plain without their arms."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,11 +13,13 @@ from hypothesis import strategies as st
 import lotor
 from helpers import Outcome
 from losing import SINCE, drive_bereft, exclusion_by, losses, run_losing
+from lotor.core.draws import Draws
 from lotor.core.effects import Effect, Exclusion, Send
 from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import RewardScale
+from lotor.core.fixed_point import Floats, RewardScale
 from lotor.crypto.signing import Identity
-from lotor.policies import Policy
+from lotor.policies import ArmStates, Policy
+from lotor.policies.base import Bits
 from lotor.protocols.exclusion import agree
 from lotor.protocols.samba.shared.customer import SambaSharedCustomer
 from lotor.protocols.samba.shared.messages import CoveredScores, Escrow, OwnersLeft, ResultShares
@@ -35,6 +40,23 @@ POLICIES = [
 RUN = "aa" * 16
 SET_UP = 1
 """So many messages an owner sends before its rounds: a public key; the first owner sends two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembering(Policy):
+    """Prefers arms that have won the first iterations an odd number of times."""
+
+    iterations: ClassVar[int] = 2
+
+    def start(self, arms: ArmStates) -> None:
+        arms.own["won"] = np.zeros(len(arms))
+
+    def score(self, arms: ArmStates, t: int, l: int, draw: Draws) -> Floats:
+        return 1.0 + draw.uniform() if l == 1 else 1.0 + 4.0 * (arms.own["won"] % 2)
+
+    def observe(self, arms: ArmStates, t: int, l: int, bits: Bits) -> None:
+        if l == 1:
+            arms.own["won"] += bits
 
 
 def after(owner: str, rounds: int, *, iterations: int = 1, more: int = 0) -> int:
@@ -106,11 +128,13 @@ def test_in_the_first_round_in_the_middle_and_at_the_total(owner: str, rounds: i
 
 
 def test_between_the_iterations_of_a_round() -> None:
-    samba = lotor.Samba(lotor.Pursuit(0.2), owners=3, exclude_after="7d")
-    for more in (1, 2):
-        sent = {"owner-2": after("owner-2", 8, iterations=2, more=more)}
-        left = check(run_losing(samba, ARMS, sent, budget=BUDGET), samba, sent)
-        assert left == {"owner-2": len(MEANS) + 9}
+    """What the others have noted of the first iteration of that round does not count."""
+    samba = lotor.Samba(Remembering(), owners=3, exclude_after="7d")
+    for rounds in (1, 2, 8, 17):
+        for more in (1, 2):
+            sent = {"owner-2": after("owner-2", rounds, iterations=2, more=more)}
+            left = check(run_losing(samba, ARMS, sent, budget=BUDGET), samba, sent)
+            assert left == {"owner-2": len(MEANS) + rounds + 1}
 
 
 def test_two_in_the_same_round_one_after_the_other_or_together() -> None:

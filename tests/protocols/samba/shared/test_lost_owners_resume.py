@@ -7,7 +7,7 @@ import pytest
 
 import lotor
 from crashing import Fate, HangError, Site, World
-from losing import LosingSimulation, drive_bereft
+from losing import LosingPowerCuts, LosingSimulation, drive_bereft
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
@@ -57,12 +57,24 @@ def sites_of(policy: Policy) -> tuple[dict[str, Site], dict[str, Identity]]:
 
 
 def survived(
-    policy: Policy, fate: Fate, lost: str, t: int, later: int, *, seed: int = 0, cuts: float = 0.0
+    policy: Policy,
+    fate: Fate,
+    lost: str,
+    t: int,
+    later: int,
+    *,
+    seed: int = 0,
+    cuts: float = 0.0,
+    power: bool = False,
 ) -> list[Departure]:
     """All that left the parties of a run without its lost owner, which equals plain without it."""
     world = World(MEANS, seed=SEED)
     sites, identities = sites_of(policy)
-    simulation = LosingSimulation(sites, world, fate, seed=seed, cuts=cuts)
+    simulation = (
+        LosingPowerCuts(sites, world, fate, seed=seed)
+        if power
+        else LosingSimulation(sites, world, fate, seed=seed, cuts=cuts)
+    )
     simulation.lost, simulation.t, simulation.later = lost, t, later
     simulation.identities = identities
     simulation.run()
@@ -115,13 +127,13 @@ def test_at_any_moment_with_crashes_cuts_and_duplicates(
     assert crashes > 0  # the seeds decide it
 
 
-def crashing_once(fate: Fate) -> None:
-    survived(PURSUIT, fate, "owner-1", 6, 5)
+def crashing_once(fate: Fate, *, power: bool = False) -> None:
+    survived(PURSUIT, fate, "owner-1", 6, 5, power=power)
 
 
-def steps() -> int:
+def steps(*, power: bool = False) -> int:
     counted = Fate()
-    crashing_once(counted)
+    crashing_once(counted, power=power)
     return counted.steps
 
 
@@ -129,6 +141,12 @@ def steps() -> int:
 def test_a_crash_at_every_step(stride: int) -> None:
     for at in range(1, steps() + 1, stride):
         crashing_once(Fate(at=at))
+
+
+@pytest.mark.parametrize("stride", [61, pytest.param(5, marks=pytest.mark.long)])
+def test_a_power_cut_at_every_step(stride: int) -> None:
+    for at in range(1, steps(power=True) + 1, stride):
+        crashing_once(Fate(at=at), power=True)
 
 
 @pytest.mark.long
