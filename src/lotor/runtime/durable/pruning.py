@@ -32,6 +32,8 @@ RUN_TABLES: Final[Mapping[str, str]] = {
     "commands": "run",
     "impossible": "run",
     "sought": "run",
+    "kept": "run",
+    "continued": "run",
 }
 """Every table with rows of single runs, and its column with the run's id."""
 

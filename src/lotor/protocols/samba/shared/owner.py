@@ -8,7 +8,6 @@ from lotor.core.draws import Draws
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.sealing import SealingKey
-from lotor.policies import ArmStates
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.revealing import final_scores
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
@@ -92,17 +91,17 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
     def _cumulative_reward(
         self,
         terms: SambaSharedTerms,
-        arms: ArmStates,
+        earned: Sequence[tuple[int, int]],
     ) -> Steps[None]:
         memory = self._memory
         if terms.final_turn is not None:
-            yield from self._hand_in(final_scores(terms.reveal, arms), *terms.final_turn)
+            yield from self._hand_in(final_scores(terms.reveal, earned), *terms.final_turn)
         # Comp draws its share itself.
         share = split(
-            int(arms.s.sum()),
-            int(arms.n.sum()),
+            sum(s for s, _ in earned),
+            sum(n for _, n in earned),
             alpha_from(memory.tag_key),
             drawn_share(memory.share_key),
         )
         yield Send("controller", SumShare(share.to_bytes()))  # step 11
-        yield from counted_for_customer(self._ring, terms, arms)
+        yield from counted_for_customer(self._ring, terms, [n for _, n in earned])
