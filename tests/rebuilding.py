@@ -29,7 +29,11 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
     members = form.simulated(protocol, run)
     seats = form.seats(members)
     identities = trusting_identities(list(seats))
-    order, opener = form.open(protocol, run.id, members, run.budget, identities[form.opener])
+    earlier, opening = run.earlier, (protocol, run.id, members, run.budget, identities[form.opener])
+    if earlier is None:
+        order, opener = form.open(*opening)
+    else:
+        order, opener = form.reopen(*opening, earlier.at(form.opener))
     links = form.links({seat: form.role(seat).name for seat in seats})
     made = {}
     for seat, member in seats.items():
@@ -44,6 +48,7 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
             data=run.environment if MODEL in form.role(seat).brings else None,
             environment=run.environment,
             simulated=protocol,
+            earlier=None if earlier is None else earlier.at(seat),
         )
         party = opener if seat == form.opener else form.party(assignment)
         rebuild = partial(form.build, assignment)

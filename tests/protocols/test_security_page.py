@@ -13,6 +13,7 @@ from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.helba.two_servers import leakage as two_servers
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
+from lotor.protocols.linucb_ds.live import leakage as linear_live
 from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
@@ -24,7 +25,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt)
+PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt, linear_live)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])

@@ -143,7 +143,8 @@ class RunProgress:
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget
-            done = done if total is None else min(done, total)
+            if plan is not None:
+                done = min(max(done - plan.before, 0), plan.budget)
         self._bar.update(
             self._task,
             # Beside a bar is no room for sentences: they are in the line above it.

@@ -31,7 +31,8 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed"),
+    *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed", "rounds_before"),
+    *("keeps", "kept"),
     *("without", "exclude_after", "excluded", "lost"),
 }
 
@@ -97,7 +98,8 @@ def _rounds(document: RunDocument, of: str) -> str:
     if "budget" not in document:
         return str(done)
     # The last messages of a run may follow its last round.
-    return f"{min(done, document['budget'])}{of}{document['budget']}"
+    last = document["budget"] + document.get("rounds_before", 0)
+    return f"{min(done, last)}{of}{last}"
 
 
 def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
@@ -145,7 +147,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
-    facts += [*_told_besides(document), *_losses(document)]
+    facts += [*_told_besides(document), *_kept(document), *_losses(document)]
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -186,6 +188,15 @@ def without(left: Mapping[str, int]) -> str:
     """What a total says of owners that have left."""
     parts = [f"{seat}, which left before round {t}" for seat, t in left.items()]
     return f"counts what was escrowed by {', and by '.join(parts)}"
+
+
+def _kept(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What parties keep after a run, for one that continues it, and what this one has kept."""
+    for role, what in document.get("keeps", {}).items():
+        yield "keeps", f"{role}, after the run: {what}"
+    if "kept" in document:
+        kept = document["kept"]
+        yield "kept", f"{counted(kept['bytes'], 'byte')}, sealed, since {_when(kept['since'])}"
 
 
 def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,8 @@ from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
-from lotor.runtime.daemon.announcement import Announcement
+from lotor.runtime.daemon.announcement import Announcement, RunAgreement
+from lotor.runtime.daemon.continuing import check_continues, ended_run, members_by_role
 from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
@@ -84,6 +85,11 @@ def _pace(every: str | None, *, on_demand: bool) -> Pace:
     return pace
 
 
+def _ended(at: OpenKit, run: str) -> RunAgreement:
+    """A run of this party that is to be continued."""
+    return ended_run(at.kit, at.journal.run(run), PROTOCOLS)
+
+
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
         kit: KitOption,
@@ -107,6 +113,16 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         on_demand: Annotated[
             bool, typer.Option("--on-demand", help="Each round waits for `lotor runs next`.")
         ] = False,
+        continues: Annotated[
+            str | None,
+            typer.Option(
+                "--continue",
+                metavar="RUN",
+                help="Go on from what a finished run has kept (--keep), with its policy and its "
+                "parties, unless you name others.",
+                show_default=False,
+            ),
+        ] = None,
         as_json: JsonOption = False,
         log: LogOption = "text",
         log_level: LevelOption = "warning",
@@ -120,10 +136,18 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         pace = _pace(every, on_demand=on_demand)
         with open_kit(kit) as at:
             # Now the kit's own code is known, and the policy may be part of it.
+            ended = None if continues is None else _ended(at, continues)
+            if ended is not None:
+                policy = policy or ended.plan.policy
+                options = {"form": ended.form.name, **options}
             allow_policy(policy)
             protocol = kind.configured(policy, options)
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
-            members = {role: list(names) for role, names in at.config.members.items()}
+            if ended is None:
+                members = {role: list(names) for role, names in at.config.members.items()}
+            else:
+                check_continues(ended, PROTOCOLS.name_of(kind), protocol.form)
+                members = members_by_role(ended)
             if owners is not None:
                 members[_owner_role(protocol)] = named
             wanted = {one for listed in members.values() for one in listed}
@@ -132,7 +156,9 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
                 typer.echo(f"lotor: {sentence}", err=True)
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
-            order = commands.StartRun(name, budget, ordered, members, pace)
+            order = commands.StartRun(
+                name, budget, ordered, members, pace, "" if ended is None else ended.run
+            )
             at.journal.commands.add(run, commands.to_bytes(order))
             watch(at, run, as_json=as_json, progress=log == "text")
 
@@ -170,7 +196,7 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         kind = MissingPartyError if at.journal.commands.sought(run) else InputError
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
-        raise _ended(row)
+        raise _without_result(row)
     _say_what_came(row, at.journal.all_output(run), as_json=as_json)
 
 
@@ -178,7 +204,7 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
     total, account = told.output, None if plan is None else plan.account
     if as_json:
-        typer.echo(json.dumps(_as_json(row.id, announced, told, account)))
+        typer.echo(json.dumps(_as_json(row.id, announced, told, plan)))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
@@ -186,6 +212,8 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
         typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
         if told.left:
             typer.echo(f"it {without(told.left)}")
+        if plan is not None and plan.continues:
+            typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if told.revealed is not None:
@@ -195,10 +223,12 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
 
 
 def _as_json(
-    run: str, announced: Announcement, told: RunOutput, account: Mapping[str, object] | None
+    run: str, announced: Announcement, told: RunOutput, plan: RunPlan | None
 ) -> dict[str, object]:
     """What came of a run, for programs."""
     said: dict[str, object] = {"run": run, "protocol": announced.protocol, "form": announced.form}
+    if plan is not None and plan.continues:
+        said["continues"] = plan.continues
     said["reward"] = told.output
     if told.outcomes is not None:
         said["outcomes"] = told.outcomes
@@ -206,8 +236,8 @@ def _as_json(
         said["without"] = told.left
     if told.revealed is not None:
         said["revealed"] = msgspec.to_builtins(told.revealed)
-    if account is not None:
-        said["privacy"] = dict(account)
+    if plan is not None and plan.account is not None:
+        said["privacy"] = dict(plan.account)
     return said
 
 
@@ -236,6 +266,6 @@ def _is_news(run: str, record: logging.LogRecord) -> bool:
     return about != run or event not in ("looking", *ENDED)
 
 
-def _ended(row: RunRow) -> RunEndedError:
+def _without_result(row: RunRow) -> RunEndedError:
     kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
     return kind(f"run {row.id} ended without a result: {row.note}")

@@ -80,11 +80,12 @@ class RunPlan:
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
     themselves, before there is anything to choose by; the others can be waited for. Where it
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
-    `continues` the run of this id, if it is not empty. `late` says in words what holds for outcomes
-    that come late; each is waited for if it is empty. `reveals` is
-    what the party that ordered the run learns beyond its result, in words, by the names under which
-    parties agree to it. A party in an `excludable` seat that has been away for `exclude_after`
-    seconds may leave the run for good, if all others agree.
+    `continues` the run of this id, if it is not empty, in which the seats of `newcomers` were not.
+    There were `before` rounds, if rounds count on from there. `late` says in words what holds for
+    outcomes that come late; each is waited for if it is empty. `reveals` is what the party that
+    ordered the run learns beyond its result, in words, by the names under which parties agree to
+    it. A party in an `excludable` seat that has been away for `exclude_after` seconds may leave the
+    run for good, if all others agree.
     """
 
     policy: str
@@ -98,6 +99,8 @@ class RunPlan:
     first_rounds: int = 0
     keeps: bool = False
     continues: str = ""
+    before: int = 0
+    newcomers: frozenset[str] = frozenset()
     late: str = ""
     reveals: Mapping[str, str] = field(default_factory=dict)
     exclude_after: float | None = None
@@ -191,6 +194,9 @@ class Form(ABC, Generic[P]):
     joinable: ClassVar[bool] = False
     """Whether owners can join or leave when a run continues an ended one."""
 
+    keeps: ClassVar[Mapping[str, str]] = {}
+    """What the parties of which roles keep after a run whose plan `keeps` something, in words."""
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
@@ -236,6 +242,10 @@ class Form(ABC, Generic[P]):
             f"a run of {protocol.name} in the form {self.name} cannot continue another one: start "
             "a new one"
         )
+
+    def rounds_of(self, order: bytes) -> int:  # noqa: ARG002
+        """The last round of an ended run, if the rounds of a run that continues it count on."""
+        return 0
 
     @abstractmethod
     def plan(self, order: bytes) -> RunPlan:

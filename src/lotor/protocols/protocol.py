@@ -57,6 +57,10 @@ class Protocol(ABC):
         """The order, if there is one, and fresh parties."""
         return b"", self.parties(run)
 
+    def rounds_before(self, run: Run) -> int:  # noqa: ARG002
+        """How many rounds there were before this run, where it continues one and counts on."""
+        return 0
+
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG002
         """What a decision pays in a simulation whose parties draw rewards themselves (`Decided`).
 
@@ -103,6 +107,9 @@ class SecureProtocol(Protocol):
 
     paper_options: ClassVar[tuple[str, ...]] = ()
     """The options that only the paper's form has."""
+
+    paper_forms: ClassVar[tuple[str, ...]] = ("paper",)
+    """The forms that have them."""
 
     may_reveal: ClassVar[Mapping[str, str]] = {}
     """What its runs can tell beyond their result, in words, by the names of `RunPlan.reveals`."""
@@ -158,7 +165,7 @@ class SecureProtocol(Protocol):
     def check_paper_options(self) -> None:
         """Refuse in the other forms what only the paper's form has."""
         for one in fields(self):  # type: ignore[arg-type]
-            given = self.form != "paper" and one.name in self.paper_options
+            given = self.form not in self.paper_forms and one.name in self.paper_options
             if given and getattr(self, one.name) != one.default:
                 raise InputError(
                     f"{one.name} is an option of the paper's form, and form={self.form!r} has no "
@@ -181,6 +188,9 @@ class SecureProtocol(Protocol):
 
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
         return self.plain().decided_reward(run)
+
+    def rounds_before(self, run: Run) -> int:
+        return 0 if run.earlier is None else self.in_form().rounds_of(run.earlier.order)
 
     def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
         """The order, and every party of a simulation, built as a daemon would build it."""
@@ -224,6 +234,11 @@ class SecureProtocol(Protocol):
         chosen = dict.fromkeys(cls.policy_options)
         of_policy = [one for one in options_of(cls.policy_kind()) if one.name in chosen]
         return (*map(cls._with_forms, options_of(cls)), *of_policy)
+
+    @classmethod
+    def simulated_options(cls) -> tuple[Option, ...]:
+        """Those of them that commands which simulate a run offer."""
+        return tuple(one for one in cls.all_options() if one.simulated)
 
     @classmethod
     def _with_forms(cls, one: Option) -> Option:
@@ -306,7 +321,7 @@ class SecureProtocol(Protocol):
             value = getattr(self, one.name)
             # The policy's text has its parameters.
             if one.ordered and value is not None and not one.of_policy:
-                said[one.name] = value if isinstance(value, int) else str(value)
+                said[one.name] = int(value) if isinstance(value, int) else str(value)
         return said
 
     @classmethod

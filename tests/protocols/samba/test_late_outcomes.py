@@ -173,7 +173,7 @@ def test_what_no_run_can_keep_is_refused(options: dict[str, object], complaint: 
 
 @given(st.integers(1, 6), st.integers(1, 30), st.integers(0, 8), st.integers(1, 60))
 def test_no_more_than_so_many_are_without_an_outcome(k: int, m: int, more: int, t: int) -> None:
-    rules = outcome_rules(k, 100, m + more, m, "0")
+    rules = outcome_rules(k + 1, 100, m + more, m, "0")
     if t > k and rules.counts_before(t):
         unknown = t + m - 1 - max(0, rules.due(t))
         assert unknown <= m + more

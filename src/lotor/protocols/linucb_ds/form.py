@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from lotor.core.errors import InputError, ProtocolError
 from lotor.environments import LinearArms
 from lotor.environments.base import Environment
-from lotor.environments.sources import GraphSource, made_up
+from lotor.environments.sources import GraphSource, MadeUpArms, made_up
 from lotor.policies import POLICIES, to_text
 from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.form import Assignment, Form, Member, RunPlan
@@ -100,14 +100,18 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
             raise InputError(f"{protocol.name} needs LinearArms or GraphArms, not {environment!r}")
         return environment.k, environment.d
 
-    def cast(self, protocol: LinUCBDS, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+    def shown(self, protocol: LinUCBDS, size: int | None) -> MadeUpArms:
+        """The arms of a demonstration."""
         if size is not None:
             raise InputError(
                 f"the demonstration of {protocol.name} always has one owner: give no number of "
                 "hospitals"
             )
         source = protocol.arms
-        made = made_up(source.default, graph=issubclass(source, GraphSource))
+        return made_up(source.default, graph=issubclass(source, GraphSource))
+
+    def cast(self, protocol: LinUCBDS, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+        made = self.shown(protocol, size)
         members = {role.name: CastMember(role.name) for role in self.roles}
         members["principal"] = CastMember("principal", draws=True)
         members["owner"] = CastMember(

@@ -8,7 +8,7 @@ from lotor.core.effects import Message
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import LARGEST_COORDINATE
-from lotor.environments import LinearArms
+from lotor.environments import LinearArms, VectorArms
 
 WIRE = "linucb-ds/1/"
 """A form that uses these messages must raise its own wire version when this one rises."""
@@ -43,15 +43,15 @@ class ArmCatalogue(Message, frozen=True):
     noise_sd: float
 
     @staticmethod
-    def fields(arms: LinearArms) -> dict[str, Any]:
-        """What an owner says of its arms."""
+    def fields(arms: LinearArms | VectorArms) -> dict[str, Any]:
+        """What an owner says of its arms; of those without a theta, no noise."""
         eigenvalues = arms.eigenvalues
         return {
             "k": arms.k,
             "d": arms.d,
             "vectors": arms.vectors.astype("<f8").tobytes(),
             "eigenvalues": b"" if eigenvalues is None else eigenvalues.astype("<f8").tobytes(),
-            "noise_sd": arms.noise_sd,
+            "noise_sd": arms.noise_sd if isinstance(arms, LinearArms) else 0.0,
         }
 
     def arms(self) -> tuple[Floats, Floats | None]:

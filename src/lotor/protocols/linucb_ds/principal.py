@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import new_key
 from lotor.protocols.linear_draws import PURPOSES
-from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.linucb_ds.game import LinearPrincipalMemory, PrincipalGame
 from lotor.protocols.memory import restored
 from lotor.protocols.party import Party
 
@@ -24,7 +24,7 @@ class LinearPrincipal(Party, Generic[M]):
     own_keys: tuple[str, ...] = ()
     """What a form draws keys for, besides."""
 
-    game: LinearGame | None = None
+    game: PrincipalGame | None = None
     """What it plays, once it is set up."""
 
     def __init__(

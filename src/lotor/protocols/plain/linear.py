@@ -1,26 +1,39 @@
-"""A linear policy with no cryptography: Figure 2 of LinUCB-DS, on the same integers as secure."""
+"""A linear policy with no cryptography: Figure 2 of LinUCB-DS, on the same integers as secure.
+
+Rewards follow from theta and noise, or they are pulled from the environment one by one.
+"""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import ClassVar, cast
+from typing import ClassVar, Final, cast
 
 from lotor.core.effects import Decided, Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import largest_norm
 from lotor.core.wording import counted
-from lotor.environments import LinearArms
+from lotor.environments import LinearArms, VectorArms
 from lotor.environments.base import Environment
 from lotor.environments.sources import VectorSource
-from lotor.policies.linear import Layout, LinearPolicy, RewardSum, SlotBits
+from lotor.policies.linear import Layout, LinearPolicy, NormalDraws, RewardSum, SlotBits
 from lotor.policies.noise import check_noise, suited_to_noise
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import Agent
+from lotor.protocols.plain.live_rewards import LiveRewards
+
+FROM_MODEL: Final = "model"
+LIVE: Final = "live"
+"""Where rewards come from: theta and noise, or the world."""
 
 
 def linear_arms(run: Run, policy: LinearPolicy) -> LinearArms:
     """The environment of a linear run, refused if it or its theta does not fit."""
     arms = run.environment
+    if isinstance(arms, VectorArms):
+        raise InputError(
+            "VectorArms have no theta, from which this form computes rewards: choose form='paper' "
+            "with rewards='live', or give LinearArms or GraphArms"
+        )
     if not isinstance(arms, LinearArms):
         raise InputError(
             f"a linear policy needs arms that are vectors, not {type(arms).__name__}: give "
@@ -45,24 +58,75 @@ def linear_layout(vectors: Floats, policy: LinearPolicy, slot_bits: SlotBits) ->
     return Layout(L=largest_norm(vectors), S=policy.bound, k=k, d=d, slot_bits=slot_bits)
 
 
-class LinearAgent(Agent[LinearPolicy]):
-    """The learner of Figure 2, on the integers of slots of `slot_bits`."""
+def live_arms(run: Run, policy: LinearPolicy) -> LinearArms | VectorArms:
+    """The environment of a run with live rewards, whose theta nobody needs to know."""
+    arms = run.environment
+    return arms if isinstance(arms, VectorArms) else linear_arms(run, policy)
 
-    family: ClassVar[type] = LinearPolicy
-    arms: ClassVar[type] = VectorSource
-    sees: ClassVar[str] = "a fixed vector of each arm"
-    settings: ClassVar[Mapping[str, object]] = {"slot_bits": 64}
-    least_budget: ClassVar[int | None] = 2
 
-    def __init__(self, policy: LinearPolicy, run: Run, settings: Mapping[str, object]) -> None:
+class ModelRewards:
+    """Rewards are <x, theta> + noise: computed exactly, and at the end."""
+
+    def __init__(self, policy: LinearPolicy, run: Run, slot_bits: SlotBits) -> None:
         arms = linear_arms(run, policy)
-        slot_bits = cast("SlotBits", settings["slot_bits"])
         self._run = run
         self._layout = linear_layout(arms.vectors, policy, slot_bits)
         self._theta = self._layout.theta(arms.theta)
         self._model = policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         self._draws = LinearDraws.simulated(run, arms)
         self._rewards = RewardSum(self._layout, arms.vectors)
+
+    def scores(self, t: int, normals: NormalDraws) -> list[int]:
+        """Of all arms after t pulls."""
+        u, c = self._model.coefficients(t, normals)
+        layout = self._layout
+        return layout.scores(layout.u(u), self._theta, layout.addends(c))
+
+    def pull(self, t: int, arm: int) -> Steps[None]:
+        """The arm of round t."""
+        yield Decided(Decision.named(self._run.id, t, arm))
+        noise = self._draws.noise(t)
+        self._model.update(arm, noise)
+        self._rewards.add(arm, noise)
+
+    def total(self) -> float:
+        """In the user's unit."""
+        return self._layout.reward(self._rewards.total(self._theta))
+
+
+class LinearAgent(Agent[LinearPolicy]):
+    """The learner of Figure 2, on the integers of slots of `slot_bits`.
+
+    `rewards` is "model", or "live" where the environment is asked for each of them; arms without a
+    theta are always asked.
+    """
+
+    family: ClassVar[type] = LinearPolicy
+    arms: ClassVar[type] = VectorSource
+    sees: ClassVar[str] = "a fixed vector of each arm"
+    settings: ClassVar[Mapping[str, object]] = {"slot_bits": 64, "rewards": FROM_MODEL}
+    least_budget: ClassVar[int | None] = 2
+
+    def __init__(self, policy: LinearPolicy, run: Run, settings: Mapping[str, object]) -> None:
+        self._run = run
+        self._rewards: ModelRewards | LiveRewards
+        if _is_live(settings, run):
+            arms = live_arms(run, policy)
+            self._rewards = LiveRewards(policy, arms, run)
+        else:
+            self._rewards = ModelRewards(policy, run, cast("SlotBits", settings["slot_bits"]))
+            arms = linear_arms(run, policy)
+        self._draws = LinearDraws.simulated(run, arms)
+
+    @classmethod
+    def check(cls, settings: Mapping[str, object]) -> None:
+        if settings["rewards"] not in (FROM_MODEL, LIVE):
+            raise InputError(f"rewards is 'model' or 'live', not {settings['rewards']!r}")
+
+    @classmethod
+    def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
+        left_out = "slot_bits" if settings["rewards"] == LIVE else "rewards"
+        return super().recorded({name: settings[name] for name in settings if name != left_out})
 
     @classmethod
     def suited(
@@ -78,34 +142,31 @@ class LinearAgent(Agent[LinearPolicy]):
         )
 
     @classmethod
-    def decided_reward(cls, run: Run) -> Callable[[Decision], float] | None:
+    def decided_reward(
+        cls, settings: Mapping[str, object], run: Run
+    ) -> Callable[[Decision], float] | None:
         arms = run.environment
-        if not isinstance(arms, LinearArms):
+        if not isinstance(arms, LinearArms) or _is_live(settings, run):
             return None
         means, draws = arms.means, LinearDraws.simulated(run, arms)
         return lambda decision: means.item(decision.arm) + draws.noise(decision.round)
 
     def steps(self) -> Steps[float]:
-        run = self._run
-        yield from self._pull(1, self._draws.first())
-        for t in range(1, run.budget):
-            yield from self._pull(t + 1, self._choose(t))
-        return self._layout.reward(self._rewards.total(self._theta))
+        rewards = self._rewards
+        yield from rewards.pull(1, self._draws.first())
+        for t in range(1, self._run.budget):
+            yield from rewards.pull(t + 1, self._choose(t))
+        return rewards.total()
 
     def _choose(self, t: int) -> int:
         """The arm of round t + 1, after t pulls."""
-        layout = self._layout
-        u, c = self._model.coefficients(t, self._draws.normals)
-        scores = layout.scores(layout.u(u), self._theta, layout.addends(c))
+        scores = self._rewards.scores(t, self._draws.normals)
         best = max(scores)
         winner = scores.index(best)
         if scores.count(best) > 1:
             winner = next(i for i in self._draws.order(t + 1).tolist() if scores[i] == best)
         return winner
 
-    def _pull(self, t: int, arm: int) -> Steps[None]:
-        # The reward is computed from theta and the noise, exactly and at the end.
-        yield Decided(Decision.named(self._run.id, t, arm))
-        noise = self._draws.noise(t)
-        self._model.update(arm, noise)
-        self._rewards.add(arm, noise)
+
+def _is_live(settings: Mapping[str, object], run: Run) -> bool:
+    return settings["rewards"] == LIVE or isinstance(run.environment, VectorArms)

@@ -45,7 +45,8 @@ class Samba(SecureProtocol):
 
     `reveal` tells the customer more than the total: the arm with the best mean ("best"), the one
     that was pulled most ("most-pulled"), or the number of outcomes of each arm ("counts"). In a
-    federation each owner must agree to that.
+    federation each owner must agree to that. With `keep`, owners keep what they know of their arms
+    after the run, for a run that continues it: `lotor.run(…, continues=result)`.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -150,10 +151,35 @@ class Samba(SecureProtocol):
             "best mean, the most pulled one, or how many outcomes each arm has."
         ),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "Let owners keep what they know of their arms after the run, for `--continue`.",
+            simulated=False,
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
+        self._check_policy()
+        if self.selection not in SELECTIONS:
+            raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
+        if type(self.owners) is not int or self.owners < 1:
+            raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
+        check_key_bits(self.key_bits, self.insecure_key_bits)
+        self._check_outcomes()
+        if type(self.keep) is not bool:
+            raise InputError(f"keep is True or False, not {self.keep!r}")
+        check_reveal(self.reveal)
+        self._check_exclusion()
+        self.check_paper_options()
+        if self.form == "paper" and self.reveal != NOTHING:
+            raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
+
+    def _check_policy(self) -> None:
+        """Refuse a policy that SAMBA, or this form of it, cannot run."""
         if not isinstance(self.policy, Policy):
             raise InputError(
                 f"Samba takes a policy such as UCB(), not {self.policy!r}: `lotor policies` lists "
@@ -170,11 +196,15 @@ class Samba(SecureProtocol):
                     f"{to_text(self.policy)} cannot run under SAMBA: {condition} "
                     f"(Theorem 1) fails, {reason}; run it in plain, or use another policy"
                 )
-        if self.selection not in SELECTIONS:
-            raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
-        if type(self.owners) is not int or self.owners < 1:
-            raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
-        check_key_bits(self.key_bits, self.insecure_key_bits)
+        if self.form != "paper" and not self.policy.selects_maximum:
+            raise PolicyError(
+                f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
+                "computes on shares which score is the largest, and nothing else: choose "
+                "form='paper'"
+            )
+
+    def _check_outcomes(self) -> None:
+        """Refuse rules for late outcomes that no run can keep."""
         object.__setattr__(self, "delay", checked_delay(self.delay))
         check_outcome_rules(self.outstanding, self.batch)
         if self.settle is not None:
@@ -184,17 +214,6 @@ class Samba(SecureProtocol):
                     "settle is how long a run waits at its end for missing outcomes, but this run "
                     "waits for each before the next round: give outstanding, or leave out settle"
                 )
-        check_reveal(self.reveal)
-        self._check_exclusion()
-        self.check_paper_options()
-        if self.form == "paper" and self.reveal != NOTHING:
-            raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
-        if self.form != "paper" and not self.policy.selects_maximum:
-            raise PolicyError(
-                f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
-                "computes on shares which score is the largest, and nothing else: choose "
-                "form='paper'"
-            )
 
     @property
     def lost_after(self) -> float | None:
@@ -221,7 +240,7 @@ class Samba(SecureProtocol):
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
-        return Plain(self.policy, {**late, "reveal": self.reveal})
+        return Plain(self.policy, {**late, "reveal": self.reveal, "keep": self.keep})
 
     @property
     def reveals(self) -> Mapping[str, str]:
@@ -237,7 +256,9 @@ class Samba(SecureProtocol):
     def rules(self, k: int, budget: int) -> OutcomeRules:
         """How many decisions of a run may wait for their outcomes, and when these are counted."""
         seconds = None if self.settle is None else to_seconds("settle", self.settle)
-        return outcome_rules(k, budget, self.outstanding, self.batch, self.delay, settle=seconds)
+        return outcome_rules(
+            k + 1, budget, self.outstanding, self.batch, self.delay, settle=seconds
+        )
 
     def options(self) -> Mapping[str, str | int]:
         chosen: dict[str, str | int] = {"policy": to_text(self.policy)}
@@ -254,6 +275,8 @@ class Samba(SecureProtocol):
             chosen["exclude_after"] = self.exclude_after
         if self.reveal != NOTHING:
             chosen["reveal"] = self.reveal
+        if self.keep:
+            chosen["keep"] = "true"
         return {**chosen, "owners": self.owners, "form": self.form}
 
     @property

@@ -1,5 +1,6 @@
 """What the customer orders, as every party must agree on it."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -13,13 +14,16 @@ from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
 from lotor.protocols.revealing import NOTHING, SENTENCES, takes_argmax
+from lotor.protocols.samba.continued import ContinuedRun
 
 
 class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
     `outstanding`, `together` and `settle` are those of `OutcomeRules`. The customer is told what
-    `reveal` says beyond the total. Each form adds to them.
+    `reveal` says beyond the total. With `keep`, owners keep the states of their arms after the run.
+    A run that is `continued` has its rounds, and the numbers of its arms, go on. Each form adds to
+    them.
     """
 
     run: str
@@ -33,6 +37,8 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     together: int = 1
     settle: float | None = None
     reveal: str = NOTHING
+    keep: bool = False
+    continued: ContinuedRun | None = None
 
     @property
     def k(self) -> int:
@@ -47,14 +53,26 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         return RewardScale(self.low, self.high)
 
     @property
+    def before(self) -> int:
+        """How many rounds there were before this run."""
+        return 0 if self.continued is None else self.continued.rounds
+
+    @property
+    def new(self) -> int:
+        """How many arms nothing is known of: each of them is pulled once to begin with."""
+        if self.continued is None:
+            return self.k
+        return self.k - sum(map(len, self.continued.known.values()))
+
+    @property
     def first(self) -> int:
-        """The first round in which arms are scored; before it, each one is pulled once."""
-        return self.k + 1
+        """The first round in which arms are scored."""
+        return self.before + self.new + 1
 
     @property
     def last(self) -> int:
         """The last round."""
-        return self.budget
+        return self.before + self.budget
 
     @property
     def rounds(self) -> range:
@@ -80,16 +98,53 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         """How many times a largest score is found."""
         return self.turns + (self.final_turn is not None)
 
-    @property
-    def arm_names(self) -> list[str]:
-        """Whose each arm is, with the number that its owner's decisions have."""
-        owners = [owner for owner, held in self.owners.items() for _ in range(held)]
-        return [f"{owner} (arm {arm})" for arm, owner in enumerate(owners)]
-
     def arms(self) -> dict[str, slice]:
-        """Which arms each owner holds."""
+        """Which places each owner's arms have in what is sent of all arms."""
         ends = list(accumulate(self.owners.values()))
         return dict(zip(self.owners, map(slice, [0, *ends[:-1]], ends), strict=True))
+
+    def numbers(self) -> dict[str, list[int]]:
+        """The numbers of each owner's arms, by which they are pulled and drawn for.
+
+        They are the places, unless a run is continued: known arms keep their numbers.
+        """
+        known = {} if self.continued is None else self.continued.known
+        given = max((number for held in known.values() for number in held), default=-1) + 1
+        numbers = {}
+        for owner, held in self.owners.items():
+            had = known.get(owner, [])
+            end = given + held - len(had)
+            numbers[owner] = [*had, *range(given, end)]
+            given = end
+        return numbers
+
+    @property
+    def all_numbers(self) -> list[int]:
+        """The numbers of all arms, by their places."""
+        return [number for held in self.numbers().values() for number in held]
+
+    def by_number(self, counts: Sequence[int]) -> list[int]:
+        """What there is of each arm in the order of their numbers; 0 for arms that are gone."""
+        found = [0] * (max(self.all_numbers) + 1)
+        for number, count in zip(self.all_numbers, counts, strict=True):
+            found[number] = count
+        return found
+
+    @property
+    def arm_names(self) -> list[str]:
+        """Whose each arm is, with the number that its decisions have; "" for arms that are gone."""
+        names = [""] * (max(self.all_numbers) + 1)
+        for owner, held in self.numbers().items():
+            for number in held:
+                names[number] = f"{owner} (arm {number})"
+        return names
+
+    def first_rounds(self, owner: str) -> list[int]:
+        """When each of an owner's arms is pulled to begin with; known arms were before this run."""
+        numbers = self.numbers()
+        # New arms have the largest numbers, without a gap.
+        known = max(map(max, numbers.values())) - self.new
+        return [self.before + max(number - known, 0) for number in numbers[owner]]
 
     def to_bytes(self) -> bytes:
         """What the customer signs."""
@@ -119,7 +174,9 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         fits = (
             self.owners
             and min(self.owners.values()) >= 1
-            and self.k <= self.budget <= MAXIMAL_BUDGET
+            and max(self.new, 1) <= self.budget
+            and self.last <= MAXIMAL_BUDGET
+            and (self.continued is None or self.continued.fits(self.run, self.owners))
             and self.iterations == policy.iterations
             and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
             and (self.settle is None or 0.0 < self.settle <= LONGEST)

@@ -16,13 +16,13 @@ class TieOrder:
     uniform, and tells the servers nothing about scores.
     """
 
-    def __init__(self, key: bytes, arms: Sequence[int]) -> None:
-        """`arms` are their numbers in the run; where some have left, fewer than there were."""
-        self._draws = Prf(key, arms, ahead=ROUNDS_AHEAD)
+    def __init__(self, key: bytes, numbers: Sequence[int]) -> None:
+        """`numbers` are those of the arms; where some have left the run, fewer than there were."""
+        self._draws = Prf(key, numbers, ahead=ROUNDS_AHEAD)
 
     def __repr__(self) -> str:
         return "<TieOrder>"
 
     def at(self, t: int, l: int) -> NDArray[np.intp]:
-        """Where the arms stand, in their order; of equal draws the first one comes first."""
+        """The places of the arms in their order; of equal draws the first is first, as in plain."""
         return np.argsort(~self._draws.words(TIES, t, l), kind="stable")

@@ -10,6 +10,7 @@ from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.continuing import earlier_of
 from lotor.runtime.daemon.departures import Departures
 from lotor.runtime.daemon.frames import ExclusionAgreed, Open, PartiesExcluded, Status, Told
 from lotor.runtime.daemon.logs import RunLog
@@ -66,7 +67,8 @@ class LiveRun:
         return self._driver is not None and self._driver.busy
 
     def new_party(self) -> Party:
-        assignment = self._context.assignment(self.agreement, self._store)
+        earlier = earlier_of(self._context, self.agreement)
+        assignment = self._context.assignment(self.agreement, self._store, earlier)
         return self.agreement.form.party(assignment)
 
     def resume(self) -> None:
@@ -83,6 +85,7 @@ class LiveRun:
             alike=owner is not None and owner.tick > 0.0,
             inbox=owner is not None and owner.inbox,
             gate=self.pacing.gate,
+            seal=partial(self._context.seal.seal, self.run) if self.agreement.keeps else None,
         )
         events = DriverEvents(
             finished=self._finish,
@@ -245,11 +248,18 @@ class LiveRun:
                 extra={"event": "status", "peer": status.seat, "round": status.round},
             )
         self.pacing.heard(self.statuses.known[status.seat])
+        if news and status.state in ENDED and self.state == FINISHED:
+            self._cannot_be_continued(status)
         if status.state in ENDED and self.host is not None and self.host.finished:
             self.host.release(status.seat)
             self.advance()
         elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
+
+    def _cannot_be_continued(self, status: Status) -> None:
+        """A run that has finished here has ended without a result for whoever could continue it."""
+        if status.seat == self.agreement.form.opener:
+            self._journal.keep_nothing(self.run)
 
     def pause(self) -> None:
         """The operator lets no more rounds begin; what has begun comes to its end."""

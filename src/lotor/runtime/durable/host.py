@@ -79,13 +79,16 @@ class Host:
         alike: bool = True,
         inbox: bool = False,
         gate: Gate | None = None,
+        seal: Callable[[bytes], bytes] | None = None,
     ) -> None:
         """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
 
         `alike`: write as much to the disk in rounds in which this party is not asked. `inbox`:
-        people or programs find decisions in the journal, and tell their outcomes there.
+        people or programs find decisions in the journal, and tell their outcomes there. `seal`:
+        seals what the party keeps after the run; without it, it keeps nothing.
         """
         self._gate = OpenGate() if gate is None else gate
+        self._seal = seal
         self._name = name
         self._record = record
         self._run = record.run
@@ -378,7 +381,7 @@ class Host:
             self._save(checkpoint.snapshot())
         return True
 
-    def _save(self, snapshot: bytes | None) -> None:
+    def _save(self, snapshot: bytes | None, kept: bytes | None = None) -> None:
         self._record.checkpoint(
             snapshot,
             round=self.round,
@@ -387,6 +390,7 @@ class Host:
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
             output=self.result,
+            kept=kept,
         )
         self._boundaries = self._consumed_bytes = 0
         self._losses.written()
@@ -400,7 +404,8 @@ class Host:
         self.result = RunOutput(output, party.outcomes, party.revealed, dict(party.left))
         self.finished = True
         self._unsettled = self._undelivered()
-        self._save(None)
+        kept = party.kept
+        self._save(None, None if kept is None or self._seal is None else self._seal(kept))
 
     def answered(self, answer: Answer) -> None:
         """Hand in the world's answer to what was `asked`; it is written down at once."""

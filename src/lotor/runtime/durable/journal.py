@@ -16,6 +16,7 @@ from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
+from lotor.runtime.durable.kept_states import KeptStates
 from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.losses import LossRecord
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
@@ -103,6 +104,7 @@ class Journal:
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
         self.pruning = Pruning(self._database, self.erasure)
+        self.kept = KeptStates(self._database)
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -167,10 +169,12 @@ class Journal:
         *,
         repeatable: bool = False,
         charge: Charge | None = None,
+        continues: str = "",
     ) -> None:
         """Write a new run down, with the party's first snapshot unless it waits for approval.
 
-        If it starts, it is charged: its budget, if nothing more is known of it.
+        If it starts, it is charged: its budget, if nothing more is known of it. It may be one that
+        `continues` another.
         """
         with self.transaction():
             self.pruning.check_new(row.id)
@@ -178,6 +182,8 @@ class Journal:
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
             )
+            if continues:
+                self.kept.note(row.id, continues)
             if snapshot is not None:
                 RunRecord(self._database, row.id).create(snapshot, repeatable=repeatable)
                 cost = charge or Charge(pulls=row.budget)
@@ -213,9 +219,13 @@ class Journal:
             self.ledger.settle(run, answered + self.ledger.under_way(run))
 
     def end(self, run: str, state: str, note: str) -> None:
-        """A run ends, and nobody needs its secrets, nor what it has not delivered."""
+        """A run ends early: nobody needs its secrets, nor what it has not delivered.
+
+        Nothing is kept of it, though it may have come to its end here.
+        """
         with self.transaction():
             self._change(run, state, note)
+            self.keep_nothing(run)
             self.erasure.forget(run)
             self.erasure.forget_undelivered(run)
         self.erasure.complete()
@@ -225,6 +235,12 @@ class Journal:
         with self.transaction():
             self._change(run, FINISHED, "")
             self.erasure.forget(run)
+
+    def keep_nothing(self, run: str) -> None:
+        """A run has ended without a result elsewhere, so that it cannot be continued."""
+        with self.transaction():
+            if self.kept.remove(run):
+                self.erasure.mark()
 
     def sweep(self) -> None:
         """Remove whatever runs that have ended left behind, if they were cut off in doing so."""
@@ -324,7 +340,8 @@ class Journal:
         """How many decisions of a run that goes on have no outcome yet."""
         (count,) = self._database.execute(
             "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
-            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND state = ?",
+            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND round > 0 "
+            "AND state = ?",
             (run, RUNNING),
         ).fetchone()
         return int(count)

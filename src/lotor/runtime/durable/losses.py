@@ -15,7 +15,7 @@ from lotor.core.effects import Exclusion
 from lotor.runtime.durable.link import Link
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS kept (
+CREATE TABLE IF NOT EXISTS taken (
     run TEXT NOT NULL,
     peer TEXT NOT NULL,
     seq INTEGER NOT NULL,
@@ -100,19 +100,19 @@ class LossRecord:
 
     def keep(self, messages: Iterable[TakenMessage]) -> None:
         self._database.executemany(
-            "INSERT OR IGNORE INTO kept VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO taken VALUES (?, ?, ?, ?)",
             [(self._run, *message) for message in messages],
         )
 
-    def kept(self) -> list[TakenMessage]:
+    def taken(self) -> list[TakenMessage]:
         rows = self._database.execute(
-            "SELECT peer, seq, payload FROM kept WHERE run = ? ORDER BY peer, seq", (self._run,)
+            "SELECT peer, seq, payload FROM taken WHERE run = ? ORDER BY peer, seq", (self._run,)
         )
         return [TakenMessage(*row) for row in rows]
 
-    def forget_kept(self) -> None:
+    def forget_taken(self) -> None:
         """A checkpoint has what came of them."""
-        self._database.execute("DELETE FROM kept WHERE run = ?", (self._run,))
+        self._database.execute("DELETE FROM taken WHERE run = ?", (self._run,))
 
     def forget_outbox(self, peers: Iterable[str]) -> None:
         """Nobody will ever send these peers anything."""
@@ -128,7 +128,7 @@ class LossLog:
         self.unwritten: list[TakenMessage] = []
         self._links = links
         self._excluded = record.exclusions()
-        for message in record.kept():
+        for message in record.taken():
             links[message.peer].recall(message.seq, message.payload)
         for excluded in self._excluded:
             self._end_links(excluded)

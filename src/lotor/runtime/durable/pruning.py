@@ -29,12 +29,14 @@ RUN_TABLES: Final[Mapping[str, str]] = {
     "decisions": "run",
     "settling": "run",
     "pacing": "run",
-    "kept": "run",
+    "taken": "run",
     "exclusions": "run",
     "agreements": "run",
     "commands": "run",
     "impossible": "run",
     "sought": "run",
+    "kept": "run",
+    "continued": "run",
 }
 """Every table with rows of single runs, and its column with the run's id."""
 
@@ -43,7 +45,7 @@ KEPT_TABLES: Final = frozenset({"meta", "ledger", "pruned"})
 
 _NOT_CARRIED_OUT: Final = """
 SELECT count(*) FROM decisions JOIN runs ON runs.id = run WHERE run = ? AND state = 'finished'
-AND NOT paid_here AND taken IS NULL AND told IS NULL AND counted IS NULL
+AND NOT paid_here AND taken IS NULL AND told IS NULL AND counted IS NULL AND round > 0
 """
 
 

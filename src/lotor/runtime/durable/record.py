@@ -2,6 +2,7 @@
 
 import sqlite3
 import struct
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import TypeAlias
 
 from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import losses, outbox, outcomes
+from lotor.runtime.durable import kept_states, losses, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.losses import Excluded, LossRecord, TakenMessage
@@ -21,6 +22,7 @@ SCHEMA = (
     outbox.SCHEMA
     + outcomes.SCHEMA
     + losses.SCHEMA
+    + kept_states.SCHEMA
     + """
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
@@ -206,11 +208,12 @@ class RunRecord:
         bytes_sent: int,
         links: Iterable[Link],
         output: RunOutput = NO_OUTPUT,
+        kept: bytes | None = None,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
-        A party that has finished has no snapshot any more. What an earlier checkpoint has written
-        is not written again.
+        A party that has finished has no snapshot any more; what is to be `kept` of it is sealed.
+        What an earlier checkpoint has written is not written again.
         """
         changed = [link for link in links if self._written.get(link.peer) != _counters(link)]
         with self._transaction():
@@ -230,7 +233,11 @@ class RunRecord:
                     self.run,
                 ),
             )
-            self.losses.forget_kept()
+            self.losses.forget_taken()
+            if kept is not None:
+                self._database.execute(
+                    "INSERT INTO kept VALUES (?, ?, ?)", (self.run, kept, time.time())
+                )
             for link in changed:
                 self._save_outbox(link)
                 self._save_counters(link)

@@ -26,7 +26,7 @@ class SambaPaperTerms(SambaTerms, frozen=True):
             raise ProtocolError(f"customer ordered reveal {self.reveal!r}: {REVEALS_NOTHING}")
         counts = complexity.operations(
             self.k,
-            self.budget,
+            self.k + len(self.rounds),
             self.iterations,
             owners=len(self.owners),
             selection=self.selection,

@@ -62,8 +62,8 @@ class Era:
     @property
     def numbers(self) -> list[int]:
         """The numbers that its arms have in the run."""
-        own = self.terms.arms()
-        return [arm for owner in self.owners for arm in range(own[owner].start, own[owner].stop)]
+        own = self.terms.numbers()
+        return [number for owner in self.owners for number in own[owner]]
 
     def arms(self) -> dict[str, slice]:
         """Which places among its arms those of each owner have."""

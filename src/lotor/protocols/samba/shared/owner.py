@@ -95,12 +95,12 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
 
     def _escrow(self, arms: ArmStates, t: int) -> Escrow:
         """Controller's share of what this owner has counted; Comp draws its own, if ever."""
-        share = self._share_of(arms, drawn_share(self._share_key, t))
+        share = self._share_of(self._earned(arms), drawn_share(self._share_key, t))
         return Escrow(self._era.place(t, 1), share.to_bytes())
 
-    def _share_of(self, arms: ArmStates, other: TaggedShare) -> TaggedShare:
+    def _share_of(self, earned: Sequence[tuple[int, int]], other: TaggedShare) -> TaggedShare:
         """One server's share of all rewards and pulls, where the other has `other`."""
-        s, n = int(arms.s.sum()), int(arms.n.sum())
+        s, n = sum(s for s, _ in earned), sum(n for _, n in earned)
         return split(s, n, alpha_from(self._memory.tag_key), other)
 
     def _selected(
@@ -144,11 +144,11 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
     def _cumulative_reward(
         self,
         terms: SambaSharedTerms,
-        arms: ArmStates,
+        earned: Sequence[tuple[int, int]],
     ) -> Steps[None]:
         if terms.final_turn is not None:
-            yield from self._hand_in(final_scores(terms.reveal, arms), *terms.final_turn)
+            yield from self._hand_in(final_scores(terms.reveal, earned), *terms.final_turn)
         # Comp draws its share itself.
-        share = self._share_of(arms, drawn_share(self._memory.share_key))
+        share = self._share_of(earned, drawn_share(self._memory.share_key))
         yield Send("controller", SumShare(share.to_bytes()))  # step 11
-        yield from counted_for_customer(self._ring, terms, arms)
+        yield from counted_for_customer(self._ring, terms, [n for _, n in earned])

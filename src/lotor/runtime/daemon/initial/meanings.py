@@ -148,6 +148,14 @@ KEY_MEANINGS: Final[Mapping[str, Mapping[str, KeyMeaning]]] = {
             "all of them if it has no such form",
             ("shared",),
         ),
+        "reveal": KeyMeaning(
+            "what runs may tell whoever orders them beyond the result and still start unasked, "
+            'such as ["best"]; ["*"] for anything. Left out: such runs wait'
+        ),
+        "keep": KeyMeaning(
+            "whether runs may start unasked after which this party keeps something, for a run that "
+            "continues them"
+        ),
         "code": KeyMeaning(
             "distributions other than Lotor whose protocols and policies may run unasked"
         ),

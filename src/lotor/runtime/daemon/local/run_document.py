@@ -81,6 +81,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         "budget": plan.budget,
         "arms": plan.k,
         **({"reveals": dict(plan.reveals)} if plan.reveals else {}),
+        **_continued(at.journal, row.id, agreement),
         "members": {
             seat: {
                 "name": one.subject.name,
@@ -113,6 +114,24 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
     return document
+
+
+def _continued(journal: Journal, run: str, agreement: RunAgreement) -> RunDocument:
+    """Which run this one continues, and what is kept for one that continues it: never its content.
+
+    Rounds count on from those before.
+    """
+    plan, about = agreement.plan, dict[str, Any]()
+    if plan.continues:
+        about |= {"continues": plan.continues, "rounds_before": plan.before}
+    if plan.keeps:
+        about["keeps"] = dict(agreement.form.keeps)
+    kept, later = journal.kept.about(run), journal.kept.continued_by(run)
+    if kept is not None:
+        about["kept"] = {"bytes": kept.size, "since": _moment(kept.since)}
+    if later:
+        about["continued_by"] = later
+    return about
 
 
 def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> RunDocument:
