@@ -147,10 +147,9 @@ class Link:
 
     def recall(self, seq: int, payload: bytes) -> None:
         """A message that was consumed after the last checkpoint, and is known here for good."""
-        if seq == self.received + 1:
-            self.received = seq
-            self.inbox.append(payload)
-            self._waiting_bytes += len(payload)
+        self.received = seq
+        self.inbox.append(payload)
+        self._waiting_bytes += len(payload)
 
     def leave(self, last: int) -> None:
         """The peer has left the run: the message of this number is its last, and it gets none."""
