@@ -115,7 +115,8 @@ class Assignment:
     holds the data that its snapshots name. `workers` is how many processes it may compute with.
     `simulated` is the protocol, if all parties run in one process, and `environment` is then their
     world; the keys of a simulation may be weaker than a federation accepts. `earlier` is the run
-    that this one continues, if it does and this party took part in it.
+    that this one continues, if it does and this party took part in it; a party that is built again
+    may not be given it, and has in its snapshot what it took from it.
     """
 
     run: str
