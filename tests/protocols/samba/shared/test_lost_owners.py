@@ -151,6 +151,16 @@ def test_nothing_changes_where_nobody_is_lost() -> None:
     assert secure.agrees_with(lotor.run(samba.plain(), ARMS, budget=BUDGET, seed=1))
 
 
+def test_a_run_that_continues_another_escrows_its_own_sums_alone() -> None:
+    samba = lotor.Samba(owners=3, exclude_after="7d", keep=True)
+    first = lotor.run(samba, ARMS, budget=BUDGET, seed=1)
+    second = lotor.run(samba, ARMS, budget=BUDGET, seed=1, continues=first)
+    plain = lotor.run(samba.plain(), ARMS, budget=BUDGET, seed=1)
+    assert first.agrees_with(plain)
+    again = lotor.run(samba.plain(), ARMS, budget=BUDGET, seed=1, continues=plain)
+    assert second.agrees_with(again)
+
+
 @pytest.mark.parametrize(
     ("options", "pulled"),
     [({"outstanding": 8, "batch": 2, "delay": "uniform:0-6"}, 18), ({"delay": "geometric:4"}, 12)],
