@@ -169,3 +169,34 @@ def test_one_that_comes_back_in_time_stays_and_old_agreements_do_not_count(run: 
             await run.group.down()
 
     asyncio.run(scenario())
+
+
+def test_two_that_are_lost_together_leave_together(run: LosingRun) -> None:
+    """Neither can agree to the other's leaving."""
+    made = run.made
+    owners = [name for name, role in made.members.items() if role == "owner"]
+    lost, others = owners[:2], [name for name in made.members if name not in owners[:2]]
+
+    async def scenario() -> None:
+        try:
+            await run.begin(BUDGET)
+            run.group.tell(made.opener, run.id, NextRounds(2))
+            await run.waits_after(5)
+            await run.group.down(*lost)
+            run.group.tell(made.opener, run.id, NextRounds(BUDGET))
+            for name in others:
+                for party in lost:
+                    await run.known_as_lost(name, party)
+                    run.exclude(name, party)
+            await run.finishes()
+            await run.group.up(*lost)
+            for name in lost:
+                await run.group.state(name, run.id, STOPPED)
+        finally:
+            await run.group.down()
+
+    asyncio.run(scenario())
+    absent = {arm: 6 for arm, owner in enumerate(owners) if owner in lost}
+    arms, _ = drive_bereft(SAMBA, made.cast.environment, absent, budget=BUDGET, seed=SEED)
+    assert run.journals.trajectory(run.id, BUDGET) == arms
+    assert run.shown(made.opener)["without"] == dict.fromkeys(lost, 6)
