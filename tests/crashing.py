@@ -11,6 +11,7 @@ from typing import Protocol
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
+from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
@@ -260,14 +261,10 @@ def samba_sites(
     seed: int,
     owners: int,
     form: str = "paper",
+    earlier: EndedRun | None = None,
     **options: str | int,
 ) -> dict[str, Site]:
     """The machines of a SAMBA run with decision draws from a seed."""
-    run = Run("aa", k, budget, RewardScale(), seed)
-    return sites_of(_samba(policy, owners, form, **options), run)
-
-
-def sites_of(protocol: lotor.Samba, run: Run) -> dict[str, Site]:
-    """The machines of a run."""
-    made = rebuildable(protocol, run)
+    run = Run("aa", k, budget, RewardScale(), seed, earlier=earlier)
+    made = rebuildable(_samba(policy, owners, form, **options), run)
     return {name: Site(name, one.party, one.rebuild, list(one.peers)) for name, one in made.items()}

@@ -8,8 +8,8 @@ FAULTS = [
     Fault(
         "the total of a continued run has the rewards of the earlier one in it",
         AREA,
-        "        earned.s[i] -= s\n",
-        "        earned.s[i] -= s * 0\n",
+        "return [(s - s_before, n - n_before) for",
+        "return [(s - 0 * s_before, n - n_before) for",
         ("samba/test_continued.py",),
         "equals_plain",
     ),

@@ -337,7 +337,7 @@ FAULTS = [
     Fault(
         "a server without rules takes part in a form that leaks",
         "consent",
-        "return list(form_objections(None, request))",
+        "return [*form_objections(None, request), *keep_objections(False, request)]",
         "return []",
         ("test_consent_forms.py",),
     ),

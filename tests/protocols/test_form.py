@@ -322,6 +322,9 @@ def values_of(kind: type[SecureProtocol], one: Option) -> Sequence[OptionValue]:
     return VALUES.get(one.name, ())
 
 
+GOES_WITH = {"settle": {"outstanding": 5}}
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_there_are_policies_for_it(name: str) -> None:
     assert any(isinstance(one, PROTOCOLS[name].policy_kind()) for one in POLICIES_OF[name])
@@ -351,9 +354,11 @@ def test_an_order_of_each_option_gives_the_same_protocol_back(
     name: str, one: Option, value: OptionValue
 ) -> None:
     kind = PROTOCOLS[name]
-    # Some options belong to one form only.
-    form = {"form": "paper"} if one.name in getattr(kind, "paper_options", ()) else {}
-    protocol = kind.configured(None, {one.name: value, **form})
+    # Some options belong to one form only, or to another option.
+    besides: dict[str, OptionValue] = dict(GOES_WITH.get(one.name, {}))
+    if one.name in getattr(kind, "paper_options", ()):
+        besides["form"] = "paper"
+    protocol = kind.configured(None, {one.name: value, **besides})
     assert getattr(protocol, one.name) == value
     said = protocol.order_options()
     assert all(isinstance(part, str | int) for part in said.values())

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, REWARD_ONE, SCORE_BITS
 from lotor.core.revealed import Revealed
-from lotor.policies import ArmStates
 from lotor.protocols.revealing import (
     BEST,
     MEAN_BITS,
@@ -28,17 +27,14 @@ one_arm = st.integers(0, MAXIMAL_BUDGET).flatmap(
 alike = st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
-def states(arms: list[tuple[int, int]]) -> ArmStates:
-    made = ArmStates(len(arms), len(arms))
-    made.n[:] = [n for n, _ in arms]
-    made.s[:] = [s for _, s in arms]
-    return made
+def earned(arms: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(s, n) for n, s in arms]
 
 
 @given(st.lists(one_arm | alike, min_size=1, max_size=5))
 def test_means_keep_their_order(arms: list[tuple[int, int]]) -> None:
     """Those that are apart by 2^-62 of the range or more; arms without outcomes are last."""
-    scores = final_scores(BEST, states(arms))
+    scores = final_scores(BEST, earned(arms))
     assert all(0 <= score < 1 << SCORE_BITS for score in scores)
     means = [Fraction(s, n * REWARD_ONE) if n else Fraction(-1) for n, s in arms]
     resolution = Fraction(1, 1 << MEAN_BITS)
@@ -51,12 +47,12 @@ def test_means_keep_their_order(arms: list[tuple[int, int]]) -> None:
 
 @given(st.lists(one_arm, min_size=1, max_size=5))
 def test_the_most_pulled_arm_has_the_most_outcomes(arms: list[tuple[int, int]]) -> None:
-    assert final_scores(MOST_PULLED, states(arms)) == [n for n, _ in arms]
+    assert final_scores(MOST_PULLED, earned(arms)) == [n for n, _ in arms]
 
 
 def test_the_extremes_fit_a_score() -> None:
     most = MAXIMAL_BUDGET
-    assert final_scores(BEST, states([(most, most * REWARD_ONE)])) == [(1 << 62) + 1]
+    assert final_scores(BEST, [(most * REWARD_ONE, most)]) == [(1 << 62) + 1]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1))

@@ -24,6 +24,7 @@ from lotor.cli.derive import (
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
+from lotor.cli.runs_show import without
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.durations import to_seconds
@@ -203,13 +204,14 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
     total, account = told.output, None if plan is None else plan.account
     if as_json:
-        earlier = {} if plan is None or not plan.continues else {"continues": plan.continues}
-        typer.echo(json.dumps({**_as_json(row.id, announced, told, account), **earlier}))
+        typer.echo(json.dumps(_as_json(row.id, announced, told, plan)))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
         counted_of = _of(told.outcomes, plan)
         typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
+        if told.left:
+            typer.echo(f"it {without(told.left)}")
         if plan is not None and plan.continues:
             typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:
@@ -221,17 +223,21 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
 
 
 def _as_json(
-    run: str, announced: Announcement, told: RunOutput, account: Mapping[str, object] | None
+    run: str, announced: Announcement, told: RunOutput, plan: RunPlan | None
 ) -> dict[str, object]:
     """What came of a run, for programs."""
     said: dict[str, object] = {"run": run, "protocol": announced.protocol, "form": announced.form}
+    if plan is not None and plan.continues:
+        said["continues"] = plan.continues
     said["reward"] = told.output
     if told.outcomes is not None:
         said["outcomes"] = told.outcomes
+    if told.left:
+        said["without"] = told.left
     if told.revealed is not None:
         said["revealed"] = msgspec.to_builtins(told.revealed)
-    if account is not None:
-        said["privacy"] = dict(account)
+    if plan is not None and plan.account is not None:
+        said["privacy"] = dict(plan.account)
     return said
 
 

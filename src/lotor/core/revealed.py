@@ -8,7 +8,8 @@ import msgspec
 class Revealed(msgspec.Struct, frozen=True, omit_defaults=True):
     """One arm of the run, or a number for each of them; arms are counted from 0.
 
-    `what` is its name in an order, and `title` says it to people. `names` are those of the arms.
+    `what` is its name in an order, and `title` says it to people. `names` are those of the arms,
+    empty for arms that are in the run no more.
 
     >>> Revealed("best", "best arm", arm=1, names=["lyon", "porto"]).text
     'best arm: porto'
@@ -34,8 +35,8 @@ class Revealed(msgspec.Struct, frozen=True, omit_defaults=True):
         """The same without its title."""
         if self.arm is not None:
             return self._name(self.arm)
-        counts = self.counts or []
-        return ", ".join(f"{self._name(arm)} {count}" for arm, count in enumerate(counts))
+        named = ((self._name(arm), count) for arm, count in enumerate(self.counts or []))
+        return ", ".join(f"{name} {count}" for name, count in named if name)
 
     def _name(self, arm: int) -> str:
         return f"arm {arm}" if self.names is None else self.names[arm]

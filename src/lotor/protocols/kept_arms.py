@@ -1,7 +1,5 @@
 """What the holder of some arms keeps of them after a run, for a run that continues it."""
 
-from collections.abc import Sequence
-
 import msgspec
 import numpy as np
 
@@ -82,16 +80,6 @@ def joined(known: ArmStates, new: ArmStates) -> ArmStates:
         for name, vector in known.own.items()
     }
     return arms
-
-
-def without(arms: ArmStates, had: Sequence[tuple[int, int]]) -> ArmStates:
-    """The sums and pulls of arms, less those that the first ones had before."""
-    earned = ArmStates(len(arms), arms.k)
-    earned.n[:], earned.s[:] = arms.n, arms.s
-    for i, (s, n) in enumerate(had):
-        earned.n[i] -= n
-        earned.s[i] -= s
-    return earned
 
 
 def first_arms(kept: KeptArms, count: int) -> KeptArms:

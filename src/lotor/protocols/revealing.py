@@ -6,7 +6,6 @@ from typing import Final, Literal, TypeAlias
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, SCORE_BITS
 from lotor.core.revealed import Revealed
-from lotor.policies import ArmStates
 
 Reveal: TypeAlias = Literal["nothing", "best", "most-pulled", "counts"]
 
@@ -42,19 +41,19 @@ def takes_argmax(reveal: str) -> bool:
     return reveal in (BEST, MOST_PULLED)
 
 
-def final_scores(reveal: str, arms: ArmStates) -> list[int]:
+def final_scores(reveal: str, earned: Sequence[tuple[int, int]]) -> list[int]:
     """By what the arm to be told is chosen: its mean, or how many of its outcomes were counted.
 
-    Whole numbers below 2^63. An arm without any outcome is behind those that paid nothing.
+    `earned` are the rewards and the number of outcomes of each arm, in this run. The scores are
+    whole numbers below 2^63. An arm without any outcome is behind those that paid nothing.
 
-    >>> arms = ArmStates(3, 3)
-    >>> arms.add(0, REWARD_ONE); arms.add(0, 0); arms.add(1, 0)
-    >>> [score / 2**61 for score in final_scores(BEST, arms)], final_scores(MOST_PULLED, arms)
+    >>> earned = [(REWARD_ONE, 2), (0, 1), (0, 0)]
+    >>> [score / 2**61 for score in final_scores(BEST, earned)], final_scores(MOST_PULLED, earned)
     ([1.0, 0.0, 0.0], [2, 1, 0])
     """
     if reveal == MOST_PULLED:
-        return [int(n) for n in arms.n.tolist()]
-    return [_mean(s, n) for s, n in zip(arms.s.tolist(), arms.n.tolist(), strict=True)]
+        return [n for _, n in earned]
+    return [_mean(s, n) for s, n in earned]
 
 
 def _mean(s: int, n: int) -> int:

@@ -95,8 +95,8 @@ def survived(
     reveal: str = "nothing",
 ) -> list[Departure]:
     """All that left the parties of a run, which equals plain."""
-    world, options = World(MEANS, seed=6), {"form": form, "reveal": reveal}
-    sites = samba_sites(policy, len(MEANS), budget, seed=6, owners=2, **options)
+    world, owners = World(MEANS, seed=6), 2
+    sites = samba_sites(policy, len(MEANS), budget, seed=6, owners=owners, form=form, reveal=reveal)
     simulation = Simulation(sites, world, fate, seed=seed, cuts=cuts, repeatable=bool(seed % 2))
     simulation.run()
     customer = sites["customer"].host
@@ -161,8 +161,7 @@ def test_a_crash_at_every_step_where_the_customer_is_told_more(
 
 def power_cut(form: str, fate: Fate, reveal: str = "nothing") -> list[Departure]:
     """All that left the parties of a run with a power cut, in a world that answers otherwise."""
-    options = {"form": form, "reveal": reveal}
-    sites = samba_sites(lotor.UCB(), len(MEANS), 6, seed=6, owners=2, **options)
+    sites = samba_sites(lotor.UCB(), len(MEANS), 6, seed=6, owners=2, form=form, reveal=reveal)
     simulation = PowerCuts(sites, Fickle(), fate, seed=fate.at or 0)
     simulation.run()
     for site in sites.values():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -20,20 +20,20 @@ from power import PowerCuts, PowerRecord
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 MEANS = [0.2, 0.5, 0.8]
-LATE: dict[str, str | int] = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
+LATE: dict[str, Any] = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
 FORMS = ["shared", "dealt", "paper"]
 
 
 @cache
 def plain(budget: int) -> lotor.Result:
-    late = lotor.Samba(lotor.UCB(), **LATE)  # type: ignore[arg-type]
+    late = lotor.Samba(lotor.UCB(), **LATE)
     return lotor.run(late.plain(), lotor.BernoulliArms(MEANS), budget=budget, seed=6)
 
 
 @cache
 def delay_of() -> Callable[[int], int]:
     run = Run("aa", len(MEANS), 99, RewardScale(), 6)
-    return lotor.Samba(lotor.UCB(), **LATE).delays(run)  # type: ignore[arg-type]
+    return lotor.Samba(lotor.UCB(), **LATE).delays(run)
 
 
 class Clerks:

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 import lotor
-from crashing import Fate, Simulation, World, sites_of
-from lotor.core.fixed_point import RewardScale
+from crashing import Fate, Simulation, World, samba_sites
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.kept_arms import KeptArms
-from lotor.protocols.party import Run
 from lotor.runtime.durable.journal import FAILED, FINISHED, RUNNING, STOPPED, Journal, RunRow
 from lotor.runtime.durable.kept_states import KeptState
 from power import PowerCuts
@@ -39,8 +37,9 @@ def assert_kept_once(fate: Fate, simulation: type[Simulation]) -> None:
     """A continued run, whose parties die: the total, and the state after it, are those of plain."""
     ended = earlier()[0].kept
     assert isinstance(ended, EndedRun)
-    run = Run("aa", len(MEANS), SECOND, RewardScale(), SEED, earlier=ended)
-    sites = sites_of(SAMBA, run)
+    sites = samba_sites(
+        lotor.UCB(), len(MEANS), SECOND, seed=SEED, owners=2, earlier=ended, keep=True
+    )
     simulation(sites, World(MEANS, SEED), fate, seed=fate.at or 0).run()
     customer = sites["customer"].host
     assert customer is not None

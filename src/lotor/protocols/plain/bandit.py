@@ -1,6 +1,6 @@
 """A policy with no cryptography: SAMBA's Figure 3, one agent that holds all arms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_genericity, check_iterations, to_text
 from lotor.protocols.delays import NO_DELAY, checked_delay, delays
-from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states, without
+from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import AGENT, Agent
 from lotor.protocols.plain.learner import NO_CONTEXT, Learner
@@ -124,13 +124,12 @@ class BanditAgent(Agent[Policy]):
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
-        self._reveal = str(settings["reveal"])
         self._policy = policy
+        self._reveal = str(settings["reveal"])
         self._keep = bool(settings["keep"])
         kept = _kept_of(policy, run)
         self._before = 0 if kept is None else kept.rounds
         self._known = 0 if kept is None else len(kept.numbers)
-        self._had = [] if kept is None else kept.sums
         self._learner = BanditLearner(policy, run, kept)
         self._pulls = self._pulls_of(policy, settings)
 
@@ -172,6 +171,7 @@ class BanditAgent(Agent[Policy]):
     def steps(self) -> Steps[float]:
         run, learner, pulls, t = self._run, self._learner, self._pulls, self._before
         states = learner.states
+        had = states.sums()
         for t in range(self._before + 1, self._before + run.budget + 1):
             yield from pulls.arrived(t)
             arm = learner.choose(t)
@@ -182,11 +182,11 @@ class BanditAgent(Agent[Policy]):
             if self.best is not None and self.best.sure:
                 break
         yield from pulls.settle(t + 1)
-        earned = without(states, self._had)
+        earned = [(s - s0, n - n0) for (s, n), (s0, n0) in zip(states.sums(), had, strict=True)]
         self.revealed = self._found(earned, t + 1)
         if self._keep:
             self.kept = self._to_keep(t)
-        return run.scale.total(int(earned.s.sum()), int(earned.n.sum()))
+        return run.scale.total(sum(s for s, _ in earned), sum(n for _, n in earned))
 
     def _to_keep(self, rounds: int) -> bytes:
         run = self._run
@@ -201,16 +201,15 @@ class BanditAgent(Agent[Policy]):
             arms=self._learner.states.snapshot(),
         ).to_bytes()
 
-    def _found(self, arms: ArmStates, t: int) -> Revealed | None:
-        """What the customer of a secure run is told beyond the total, of this run alone."""
+    def _found(self, earned: Sequence[tuple[int, int]], turn: int) -> Revealed | None:
+        """What the customer of a secure run is told beyond the total, by one turn more."""
         reveal = self._reveal
         if reveal == NOTHING:
             return None
         if reveal == COUNTS:
-            return told_counts(arms.n.tolist())
-        # One turn more, after the last round.
-        ties = _draws(self._run).at(t, 1).ties()
-        return told_arm(reveal, chosen_arm(final_scores(reveal, arms), ties))
+            return told_counts([n for _, n in earned])
+        ties = _draws(self._run).at(turn, 1).ties()
+        return told_arm(reveal, chosen_arm(final_scores(reveal, earned), ties))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:

@@ -16,7 +16,7 @@ from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
-from lotor.protocols.kept_arms import KeptArms, fresh_states, without
+from lotor.protocols.kept_arms import KeptArms, fresh_states
 from lotor.protocols.party import Party
 from lotor.protocols.pulls import LatePulls, Pulls, PullsAtOnce
 from lotor.protocols.samba.keys import KeyRing
@@ -115,8 +115,8 @@ class SambaOwner(Party, Generic[T, M]):
         """Steps 2 and 5: hand in scores; which of the arms is selected, if any."""
 
     @abstractmethod
-    def _cumulative_reward(self, terms: T, arms: ArmStates) -> Steps[None]:
-        """Step 6: hand in this owner's part of the total: of what `arms` did in this run alone."""
+    def _cumulative_reward(self, terms: T, earned: Sequence[tuple[int, int]]) -> Steps[None]:
+        """Step 6: hand in this owner's part of the total: each arm's sum and pulls in this run."""
 
     def steps(self) -> Steps[None]:
         memory = self._memory
@@ -134,7 +134,7 @@ class SambaOwner(Party, Generic[T, M]):
             pulls = self._pulls(terms, ArmStates.restore(memory.arms))
         yield from self._core(terms, pulls)
         yield from self._settle(terms, pulls)
-        yield from self._cumulative_reward(terms, without(pulls.arms, self._memory.had))
+        yield from self._cumulative_reward(terms, self._earned(pulls.arms))
         if terms.keep:
             self.kept = self._to_keep(terms, pulls.arms)
 
@@ -188,6 +188,12 @@ class SambaOwner(Party, Generic[T, M]):
             return fresh_states(self._policy, held, k)
         return kept.states(self._policy, held, k)
 
+    def _earned(self, arms: ArmStates) -> list[tuple[int, int]]:
+        """Of each arm, its rewards and its pulls without those of earlier runs."""
+        had = self._memory.had + [(0, 0)] * (self._held - len(self._memory.had))
+        pairs = zip(arms.sums(), had, strict=True)
+        return [(s - s_before, n - n_before) for (s, n), (s_before, n_before) in pairs]
+
     def _to_keep(self, terms: T, arms: ArmStates) -> bytes:
         return KeptArms(
             run=terms.run,
@@ -234,7 +240,7 @@ class SambaOwner(Party, Generic[T, M]):
         return self._memory.dump()
 
     def _core(self, terms: T, pulls: Pulls) -> Steps[None]:
-        policy, memory = self._policy, self._memory
+        memory = self._memory
         draws, numbers = self._draws(terms, ahead=ROUNDS_AHEAD), self._numbers(terms)
 
         for t in terms.rounds[memory.t - terms.first :]:
@@ -242,15 +248,22 @@ class SambaOwner(Party, Generic[T, M]):
             yield Checkpoint(partial(self._remembered, pulls), t)
             yield BeginRound(t)
             yield from pulls.arrived(t)
-            for l in range(1, terms.iterations + 1):
-                draws.at(t, l)
-                scores = whole_scores(policy.score(pulls.to_score(), t, l, draws))
-                selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
-                if policy.observes:
-                    policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
+            selected = yield from self._chosen(terms, pulls, t, draws)
             chosen = None if selected is None else numbers[selected]
             decision = None if chosen is None else Decision.named(terms.run, t, chosen)
             yield from pulls.pull(decision)
+
+    def _chosen(self, terms: T, pulls: Pulls, t: int, draws: Draws) -> Steps[int | None]:
+        """The iterations of a round; which of the arms is to be pulled, if any."""
+        policy = self._policy
+        selected = None
+        for l in range(1, terms.iterations + 1):
+            draws.at(t, l)
+            scores = whole_scores(policy.score(pulls.to_score(), t, l, draws))
+            selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
+            if policy.observes:
+                policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
+        return selected
 
     def _settle(self, terms: T, pulls: Pulls) -> Steps[None]:
         """Wait for the outcomes that are missing; that may take months."""

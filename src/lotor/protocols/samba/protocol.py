@@ -39,15 +39,14 @@ class Samba(SecureProtocol):
 
     `outstanding` decisions may wait for their outcomes while others are made (1: each outcome is
     waited for), and `batch` rounds are scored on the same outcomes. `settle` is how long the run
-    waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
-    late: a number, or a distribution such as "geometric:20".
+    waits at its end for outcomes that are missing. An owner that is lost for good can be excluded
+    once it has been away for `exclude_after`, if all others agree (form "shared"). In a simulation,
+    outcomes come `delay` rounds late: a number, or a distribution such as "geometric:20".
 
     `reveal` tells the customer more than the total: the arm with the best mean ("best"), the one
     that was pulled most ("most-pulled"), or the number of outcomes of each arm ("counts"). In a
-    federation each owner must agree to that.
-
-    With `keep`, owners keep what they know of their arms after the run, for a run that continues
-    it: `lotor.run(…, continues=result)`.
+    federation each owner must agree to that. With `keep`, owners keep what they know of their arms
+    after the run, for a run that continues it: `lotor.run(…, continues=result)`.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -118,6 +117,15 @@ class Samba(SecureProtocol):
         kw_only=True,
         metadata=option("How many rounds are scored on the same outcomes."),
     )
+    exclude_after: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "How long an owner must have been away before the others may agree to go on without "
+            "it, e.g. 7d; in the shared form.",
+            shown="never",
+        ),
+    )
     settle: str | None = field(
         default=None,
         kw_only=True,
@@ -135,14 +143,6 @@ class Samba(SecureProtocol):
             ordered=False,
         ),
     )
-    keep: bool = field(
-        default=False,
-        kw_only=True,
-        metadata=option(
-            "Let owners keep what they know of their arms after the run, for `--continue`.",
-            simulated=False,
-        ),
-    )
     reveal: Reveal = field(
         default=NOTHING,
         kw_only=True,
@@ -151,38 +151,40 @@ class Samba(SecureProtocol):
             "best mean, the most pulled one, or how many outcomes each arm has."
         ),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "Let owners keep what they know of their arms after the run, for `--continue`.",
+            simulated=False,
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
-        if not isinstance(self.policy, Policy):
-            raise InputError(
-                f"Samba takes a policy such as UCB(), not {self.policy!r}: `lotor policies` lists "
-                "those that fit"
-            )
         self._check_policy()
         if self.selection not in SELECTIONS:
             raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
         if type(self.owners) is not int or self.owners < 1:
             raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
-        object.__setattr__(self, "delay", checked_delay(self.delay))
-        check_outcome_rules(self.outstanding, self.batch)
+        self._check_outcomes()
         if type(self.keep) is not bool:
             raise InputError(f"keep is True or False, not {self.keep!r}")
-        if self.settle is not None:
-            to_seconds("settle", self.settle)
-            if self.rules(1, 2).at_once:
-                raise InputError(
-                    "settle is how long a run waits at its end for missing outcomes, but this run "
-                    "waits for each before the next round: give outstanding, or leave out settle"
-                )
         check_reveal(self.reveal)
+        self._check_exclusion()
         self.check_paper_options()
         if self.form == "paper" and self.reveal != NOTHING:
             raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
 
     def _check_policy(self) -> None:
+        """Refuse a policy that SAMBA, or this form of it, cannot run."""
+        if not isinstance(self.policy, Policy):
+            raise InputError(
+                f"Samba takes a policy such as UCB(), not {self.policy!r}: `lotor policies` lists "
+                "those that fit"
+            )
         check_iterations(self.policy)
         found = check_genericity(self.policy)
         for condition, reason in (
@@ -199,6 +201,40 @@ class Samba(SecureProtocol):
                 f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
                 "computes on shares which score is the largest, and nothing else: choose "
                 "form='paper'"
+            )
+
+    def _check_outcomes(self) -> None:
+        """Refuse rules for late outcomes that no run can keep."""
+        object.__setattr__(self, "delay", checked_delay(self.delay))
+        check_outcome_rules(self.outstanding, self.batch)
+        if self.settle is not None:
+            to_seconds("settle", self.settle)
+            if self.rules(1, 2).at_once:
+                raise InputError(
+                    "settle is how long a run waits at its end for missing outcomes, but this run "
+                    "waits for each before the next round: give outstanding, or leave out settle"
+                )
+
+    @property
+    def lost_after(self) -> float | None:
+        """After how many seconds an owner that is away may be excluded."""
+        text = self.exclude_after
+        return None if text is None else to_seconds("exclude_after", text)
+
+    def _check_exclusion(self) -> None:
+        if self.exclude_after is None:
+            return
+        to_seconds("exclude_after", self.exclude_after)
+        if self.form != "shared":
+            raise InputError(
+                f"exclude_after is an option of form='shared', and form={self.form!r} cannot go on "
+                "without an owner: its servers have no shares of what a lost owner has counted; "
+                "leave it out, or choose form='shared'"
+            )
+        if self.reveal != NOTHING:
+            raise InputError(
+                f"reveal is {self.reveal!r}, which takes all owners to its end, and exclude_after "
+                "lets a run go on without some: leave one of the two out"
             )
 
     def plain(self) -> Plain:
@@ -235,6 +271,8 @@ class Samba(SecureProtocol):
             chosen["batch"] = self.batch
         if self.delay != NO_DELAY:
             chosen["delay"] = self.delay
+        if self.exclude_after is not None:
+            chosen["exclude_after"] = self.exclude_after
         if self.reveal != NOTHING:
             chosen["reveal"] = self.reveal
         if self.keep:

@@ -1,5 +1,6 @@
 """What the customer orders, as every party must agree on it."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -97,15 +98,6 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         """How many times a largest score is found."""
         return self.turns + (self.final_turn is not None)
 
-    @property
-    def arm_names(self) -> list[str]:
-        """Whose each arm is, with the number that its owner's decisions have."""
-        return [
-            f"{owner} (arm {number})"
-            for owner, numbers in self.numbers().items()
-            for number in numbers
-        ]
-
     def arms(self) -> dict[str, slice]:
         """Which places each owner's arms have in what is sent of all arms."""
         ends = list(accumulate(self.owners.values()))
@@ -130,6 +122,22 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     def all_numbers(self) -> list[int]:
         """The numbers of all arms, by their places."""
         return [number for held in self.numbers().values() for number in held]
+
+    def by_number(self, counts: Sequence[int]) -> list[int]:
+        """What there is of each arm in the order of their numbers; 0 for arms that are gone."""
+        found = [0] * (max(self.all_numbers) + 1)
+        for number, count in zip(self.all_numbers, counts, strict=True):
+            found[number] = count
+        return found
+
+    @property
+    def arm_names(self) -> list[str]:
+        """Whose each arm is, with the number that its decisions have; "" for arms that are gone."""
+        names = [""] * (max(self.all_numbers) + 1)
+        for owner, held in self.numbers().items():
+            for number in held:
+                names[number] = f"{owner} (arm {number})"
+        return names
 
     def first_rounds(self, owner: str) -> list[int]:
         """When each of an owner's arms is pulled to begin with; known arms were before this run."""

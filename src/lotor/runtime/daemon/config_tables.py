@@ -150,8 +150,8 @@ class ConsentRules(ConfigTable, frozen=True):
     """Which runs start by themselves; any other waits for a person's approval.
 
     Without `forms`, a form on which attacks succeed waits if its protocol has a better one. Without
-    `reveal`, a run waits that tells more than its result to whoever orders it. With `keep`,
-    runs may start after which this party keeps a state.
+    `reveal`, a run waits that tells more than its result to whoever orders it. With `keep`, runs
+    may start after which this party keeps a state.
     """
 
     customers: tuple[str, ...]

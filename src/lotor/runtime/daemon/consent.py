@@ -22,8 +22,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     None if the protocol does not account for what its arms tell; `delta` is the probability that
     they tell more. `code` are the packages, other than Lotor itself, whose code the run computes
     with. `better` are the protocol's forms on which no attack was measured to succeed, if one did
-    on this `form`. `reveals` is what the opener learns beyond the result, in words, by name.
-    `keeps` is what this party would keep after the run, in words, if anything.
+    on this `form`. `reveals` is what the opener learns beyond the result, in words, by name, and
+    `keeps` what this party would keep after the run, in words, if anything.
     """
 
     run: str
@@ -56,8 +56,8 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
         no_rules = "this party has set no rules: its party.toml has no [consent] table"
         return [no_rules, *_not_to_be_told((), request)]
     found = [*_not_listed(rules, request), *form_objections(rules.forms, request)]
-    found += keep_objections(rules.keep, request)
     found += _not_to_be_told(rules.reveal, request)
+    found += keep_objections(rules.keep, request)
     found += _out_of_bounds(rules, request, spent.pulls)
     if request.privacy is not None:
         found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)

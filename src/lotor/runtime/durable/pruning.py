@@ -29,11 +29,14 @@ RUN_TABLES: Final[Mapping[str, str]] = {
     "decisions": "run",
     "settling": "run",
     "pacing": "run",
-    "kept": "run",
-    "continued": "run",
+    "taken": "run",
+    "exclusions": "run",
+    "agreements": "run",
     "commands": "run",
     "impossible": "run",
     "sought": "run",
+    "kept": "run",
+    "continued": "run",
 }
 """Every table with rows of single runs, and its column with the run's id."""
 

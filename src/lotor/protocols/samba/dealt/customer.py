@@ -81,10 +81,10 @@ class SambaDealtCustomer(Party):
         terms = self._terms
         if terms.final_turn is not None:
             arm = the_one(found, by="controller or comp")
-            return told_arm(terms.reveal, arm, terms.arm_names)
+            return told_arm(terms.reveal, terms.all_numbers[arm], terms.arm_names)
         if terms.reveal == COUNTS:
             check_counts(found, outcomes)
-            return told_counts(found, terms.arm_names)
+            return told_counts(terms.by_number(found), terms.arm_names)
         return None
 
     def _sum_of(self, server: str) -> Steps[TaggedShare]:

@@ -12,7 +12,6 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.prf import new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.sharing import Bits
-from lotor.policies import ArmStates
 from lotor.protocols.revealing import COUNTS, final_scores
 from lotor.protocols.samba.dealt.customer import TAG_KEY
 from lotor.protocols.samba.dealt.messages import (
@@ -78,13 +77,15 @@ class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
         self._shared += len(numbers)
         yield Send("comp", kind(place_of(turn), share))
 
-    def _cumulative_reward(self, terms: SambaDealtTerms, arms: ArmStates) -> Steps[None]:
+    def _cumulative_reward(
+        self, terms: SambaDealtTerms, earned: Sequence[tuple[int, int]]
+    ) -> Steps[None]:
         memory = self._memory
         if terms.final_turn is not None:
-            yield from self._hand_in(DealtScores, final_scores(terms.reveal, arms), terms.told)
+            yield from self._hand_in(DealtScores, final_scores(terms.reveal, earned), terms.told)
         elif terms.reveal == COUNTS:
-            yield from self._hand_in(DealtCounts, arms.n.tolist(), terms.told)
-        s, n = int(arms.s.sum()), int(arms.n.sum())
+            yield from self._hand_in(DealtCounts, [n for _, n in earned], terms.told)
+        s, n = sum(s for s, _ in earned), sum(n for _, n in earned)
         share = split(s, n, alpha_from(memory.tag_key), drawn_share(memory.input_key))
         yield Send("comp", DealtPartialTotal(place_of(terms.end), share.to_bytes()))  # step 6
 

@@ -4,6 +4,7 @@ Only the customer can put the results together: Comp's part is sealed to it, and
 goes to nobody else. docs/security/shared-argmax.md has the argument.
 """
 
+from collections.abc import Sequence
 from struct import Struct
 
 from lotor.core.effects import Receive, Send, Steps
@@ -11,7 +12,6 @@ from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.core.revealed import Revealed
 from lotor.crypto.garbling import OutputSigns
 from lotor.crypto.sealing import SealingKey
-from lotor.policies import ArmStates
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.revealing import COUNTS, told_arm, told_counts
 from lotor.protocols.samba.keys import KeyRing
@@ -40,11 +40,13 @@ def pass_on_result(place: bytes, codes: bytes) -> Steps[None]:
     yield Send("customer", theirs)
 
 
-def counted_for_customer(ring: KeyRing, terms: SambaSharedTerms, arms: ArmStates) -> Steps[None]:
+def counted_for_customer(
+    ring: KeyRing, terms: SambaSharedTerms, counts: Sequence[int]
+) -> Steps[None]:
     """How many outcomes each of an owner's arms has, where the customer is told."""
     if terms.reveal == COUNTS:
-        counts = _counts(len(arms)).pack(*arms.n.tolist())
-        sealed = ring.seal_to("customer", terms.customer_key, counts, ARM_COUNTS)
+        packed = _counts(len(counts)).pack(*counts)
+        sealed = ring.seal_to("customer", terms.customer_key, packed, ARM_COUNTS)
         yield Send("controller", SealedCounts(sealed))  # step 11
 
 
@@ -81,10 +83,10 @@ class FinalReader:
         """What was received; the total counts so many outcomes."""
         terms = self._terms
         if self._arm is not None:
-            return told_arm(terms.reveal, self._arm, terms.arm_names)
+            return told_arm(terms.reveal, terms.all_numbers[self._arm], terms.arm_names)
         if terms.reveal == COUNTS:
             check_counts(self._counts, outcomes)
-            return told_counts(self._counts, terms.arm_names)
+            return told_counts(terms.by_number(self._counts), terms.arm_names)
         return None
 
     def _receive_arm(self, place: bytes) -> Steps[int]:
