@@ -76,7 +76,7 @@ def check_policy(policy: AnyPolicy) -> PolicyReport:
     >>> check_policy(UCB()).fits_samba
     True
     >>> print(check_policy(LinTS()))  # doctest: +ELLIPSIS
-    lints:... runs in plain and under linucb-ds (shared, dealt, paper)
+    lints:... runs in plain and under linucb-ds (shared, dealt, paper, paper-live)
     - not under helba: ...
     """
     _check_kind(policy)

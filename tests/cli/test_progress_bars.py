@@ -114,7 +114,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, screen: Screen) -> RunProgress:
     monkeypatch.setattr(progress, "_GRACE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "names_of", lambda _row: {})
     monkeypatch.setattr(progress, "announcement_of", lambda _row: SimpleNamespace(pace=Pace()))
-    monkeypatch.setattr(progress, "plan_of", lambda _row: SimpleNamespace(budget=200_000))
+    monkeypatch.setattr(progress, "plan_of", lambda _row: SimpleNamespace(budget=200_000, before=0))
     return RunProgress(journal, RUN, screen)
 
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lotor.core.draws import Draws, to_uniform
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 
 OWN, SHARED = derive_key(b"draws", "own"), derive_key(b"draws", "shared")
 places = st.tuples(st.integers(0, 1 << 40), st.integers(0, 255))

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lotor.core.errors import InputError
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 
 KEY = bytes(range(32))
 places = st.tuples(st.integers(0, 255), st.integers(0, 2**48 - 2), st.integers(0, 255))

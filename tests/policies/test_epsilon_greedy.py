@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from lotor.core.errors import InputError
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import REWARD_ONE, ArmSnapshot, ArmStates, Draws, EpsilonGreedy
 
 ARMS = ArmStates.restore(

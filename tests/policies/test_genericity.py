@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import lotor
 from lotor.core.errors import PolicyError
 from lotor.core.fixed_point import SCORE_LIMIT, to_scores
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import (
     KLUCB,
     REWARD_ONE,

@@ -4,7 +4,8 @@ from scipy import stats
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import to_scores
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import REWARD_ONE, ArmSnapshot, ArmStates, Bits, Draws, Pursuit
 
 

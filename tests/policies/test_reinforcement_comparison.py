@@ -7,7 +7,8 @@ from scipy import stats
 import lotor
 from lotor.core.errors import InputError, PolicyError
 from lotor.core.fixed_point import to_scores
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import REWARD_ONE, ArmStates, Draws, ReinforcementComparison
 
 

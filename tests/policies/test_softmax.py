@@ -5,7 +5,8 @@ from scipy import stats
 import lotor
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import SCORE_LIMIT, to_scores
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import REWARD_ONE, ArmSnapshot, ArmStates, Draws, Softmax
 
 MEANS = np.array([0.2, 0.7, 0.5, 0.6])

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 from lotor.policies import REWARD_ONE, ArmSnapshot, ArmStates, Draws, ThompsonSampling
 
 POLICY = ThompsonSampling()

@@ -10,13 +10,11 @@ from struct import Struct
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from lotor.core.draws import Words
 from lotor.core.errors import InputError
+from lotor.crypto.derivation import KEY_BYTES as KEY_BYTES
 
-KEY_BYTES = 32
 _T_BITS = 48
 ROUNDS_AHEAD = 16
 
@@ -24,11 +22,6 @@ ROUNDS_AHEAD = 16
 def new_key() -> bytes:
     """A fresh 256-bit key from the operating system."""
     return secrets.token_bytes(KEY_BYTES)
-
-
-def derive_key(secret: bytes, purpose: str) -> bytes:
-    """A key for one purpose from a longer-lived secret (HKDF-SHA256, RFC 5869)."""
-    return HKDF(SHA256(), KEY_BYTES, salt=None, info=b"lotor/1 " + purpose.encode()).derive(secret)
 
 
 class Prf:

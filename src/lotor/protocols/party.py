@@ -12,7 +12,7 @@ from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 from lotor.environments.base import Environment
 from lotor.protocols.earlier import EndedRun
 

@@ -48,8 +48,8 @@ def final_scores(reveal: str, earned: Sequence[tuple[int, int]]) -> list[int]:
     whole numbers below 2^63. An arm without any outcome is behind those that paid nothing.
 
     >>> earned = [(REWARD_ONE, 2), (0, 1), (0, 0)]
-    >>> [score / 2**61 for score in final_scores(BEST, earned)], final_scores(MOST_PULLED, earned)
-    ([1.0, 0.0, 0.0], [2, 1, 0])
+    >>> final_scores(BEST, earned) == [2**61 + 1, 1, 0], final_scores(MOST_PULLED, earned)
+    (True, [2, 1, 0])
     """
     if reveal == MOST_PULLED:
         return [n for _, n in earned]

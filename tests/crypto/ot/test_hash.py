@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lotor.core.errors import CryptoError, InputError
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.garbling import (
     HashKey,
     HashKeys,
@@ -18,7 +19,6 @@ from lotor.crypto.garbling import (
     tweaks,
 )
 from lotor.crypto.ot import Labels
-from lotor.crypto.prf import derive_key
 
 PUBLIC = bytes(range(32))
 rows = hnp.arrays(np.uint64, st.tuples(st.integers(1, 20), st.just(2)))

@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from lotor.core.errors import CertificateError, FormatError
 from lotor.crypto.certificates.parsing import ed25519_of, parsing
 from lotor.crypto.certificates.subject import Subject, party_fingerprint, subject_of
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 
 
 class PartyKey:

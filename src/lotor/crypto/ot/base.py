@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.ot.group import (
     ELEMENT_BYTES,
     EXPONENT_BITS,
@@ -28,7 +29,7 @@ from lotor.crypto.ot.group import (
     powers,
     to_bytes,
 )
-from lotor.crypto.prf import KEY_BYTES, derive_key
+from lotor.crypto.prf import KEY_BYTES
 
 TRANSFERS = 128
 SEED_BYTES = 16

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.errors import CryptoError
-from lotor.crypto.prf import KEY_BYTES, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import KEY_BYTES
 
 Labels: TypeAlias = NDArray[np.uint64]
 """128-bit labels, as two words each in the last axis; the lowest bit of the first is the colour."""

@@ -14,8 +14,9 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from lotor.core.errors import CryptoError, InputError
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.ot.delta import LABEL_BITS, Labels
-from lotor.crypto.prf import KEY_BYTES, derive_key
+from lotor.crypto.prf import KEY_BYTES
 
 LEAST_SECURITY_BITS = 100
 _KEPT = 8

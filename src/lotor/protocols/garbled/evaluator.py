@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.core.effects import Receive, Send, Steps
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.garbling import Evaluator, HashKeys, Purpose, read_labels
 from lotor.crypto.ot import BaseSender, CorrelatedReceiver, Labels
-from lotor.crypto.prf import derive_key, new_key
+from lotor.crypto.prf import new_key
 from lotor.protocols.garbled.messages import (
     BaseAnswer,
     BaseOffer,

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, REWARD_ONE
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 
 P = (1 << 127) - 1
 _SUM_BITS = 63

@@ -13,7 +13,7 @@ import msgspec
 from lotor.core.errors import ConfigError, CryptoError, IntegrityError
 from lotor.core.unreadable import UNREADABLE
 from lotor.crypto.certificates import PartyKey
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.wrapping import ScryptCost, StretchedSecret, WrappedKey
 from lotor.runtime.daemon.credentials import Credential, CredentialKind, find_credential
 from lotor.runtime.daemon.key_files import naming, read_private, replace_file

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lotor.core.errors import IntegrityError, JournalError, JournalWriteError
 from lotor.crypto.aead import OVERHEAD, Aead
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 from lotor.protocols.store import content_name
 
 # A file that was written to its end never has a name that begins so.

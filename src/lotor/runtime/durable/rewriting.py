@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from lotor.core.errors import JournalError
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 from lotor.runtime.durable.database import (
     CIPHER_FORMAT,
     check_protection,

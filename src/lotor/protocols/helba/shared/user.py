@@ -7,8 +7,9 @@ import numpy as np
 
 from lotor.core.effects import BeginRound, Checkpoint, Decision, Once, Pull, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.ot import Delta, OfferedRows, ProductSender
-from lotor.crypto.prf import KEY_BYTES, derive_key, new_key
+from lotor.crypto.prf import KEY_BYTES, new_key
 from lotor.crypto.residues import Residues
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity, place

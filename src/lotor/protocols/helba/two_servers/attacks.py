@@ -6,9 +6,10 @@ import numpy as np
 
 from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.ot import ProductSender
-from lotor.crypto.prf import derive_key, new_key
+from lotor.crypto.prf import new_key
 from lotor.crypto.residues import Numbers, Residues
 from lotor.protocols.attack import NOT_TRIED, Attack, Score
 from lotor.protocols.helba.form import contexts_of

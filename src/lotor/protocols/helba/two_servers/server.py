@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.ot import TRANSFERS, ChosenRows, Delta, ProductChooser, ProductSender
-from lotor.crypto.prf import derive_key, new_key
+from lotor.crypto.prf import new_key
 from lotor.crypto.residues import Residues
 from lotor.protocols.garbled.evaluator import EvaluatorState
 from lotor.protocols.garbled.garbler import answer_transfers

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from lotor.core.errors import ProtocolError
-from lotor.crypto.prf import Prf, derive_key
+from lotor.crypto.derivation import derive_key
+from lotor.crypto.prf import Prf
 
 SCORES, TOTAL = "theta in scores", "theta in the total"
 """What a pair of shares is for: the pairs of one key are independent of each other."""

@@ -6,8 +6,9 @@ import msgspec
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.ot import TRANSFERS
-from lotor.crypto.prf import derive_key, new_key
+from lotor.crypto.prf import new_key
 from lotor.crypto.signing import Identity
 from lotor.policies import Policy, to_text
 from lotor.protocols.garbled.evaluator import EvaluatorState

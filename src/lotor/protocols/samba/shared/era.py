@@ -13,7 +13,7 @@ import msgspec
 
 from lotor.core.effects import Exclusion, Message, Receive, Steps
 from lotor.core.errors import ProtocolError
-from lotor.crypto.prf import derive_key
+from lotor.crypto.derivation import derive_key
 from lotor.crypto.signing import Identity
 from lotor.protocols.exclusion import check_exclusion
 from lotor.protocols.garbled.schedule import BatchSize
