@@ -15,12 +15,13 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A simulated run as all its parties have it; plain has no order."""
+    """A simulated run as all its parties have it; plain has no order, and no form."""
 
     run: str
     protocol: str
     order: bytes = field(repr=False)
     kept: Mapping[str, bytes] = field(repr=False)
+    form: str = ""
 
     def at(self, seat: str) -> Earlier:
         """The run as the party of a seat has it."""

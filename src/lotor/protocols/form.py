@@ -80,7 +80,8 @@ class RunPlan:
     protocol keeps no account; `account` is how it was found. So many `first_rounds` begin by
     themselves, before there is anything to choose by; the others can be waited for. Where it
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
-    `continues` the run of this id, if it is not empty.
+    `continues` the run of this id, if it is not empty, in which the seats of `newcomers` were not.
+    There were `before` rounds, if rounds count on from there.
     """
 
     policy: str
@@ -94,6 +95,8 @@ class RunPlan:
     first_rounds: int = 0
     keeps: bool = False
     continues: str = ""
+    before: int = 0
+    newcomers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,9 @@ class Form(ABC, Generic[P]):
 
     joinable: ClassVar[bool] = False
     """Whether owners can join or leave when a run continues an ended one."""
+
+    keeps: ClassVar[Mapping[str, str]] = {}
+    """What the parties of which roles keep after a run whose plan `keeps` something, in words."""
 
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""

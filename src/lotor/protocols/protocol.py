@@ -57,6 +57,10 @@ class Protocol(ABC):
         """The order, if there is one, and fresh parties."""
         return b"", self.parties(run)
 
+    def rounds_before(self, run: Run) -> int:  # noqa: ARG002
+        """How many rounds there were before this run, where it continues one and counts on."""
+        return 0
+
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG002
         """What a decision pays in a simulation whose parties draw rewards themselves (`Decided`).
 
@@ -298,7 +302,7 @@ class SecureProtocol(Protocol):
             value = getattr(self, one.name)
             # The policy's text has its parameters.
             if one.ordered and value is not None and not one.of_policy:
-                said[one.name] = value if isinstance(value, int) else str(value)
+                said[one.name] = int(value) if isinstance(value, int) else str(value)
         return said
 
     @classmethod

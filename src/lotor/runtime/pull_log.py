@@ -37,8 +37,9 @@ class RunStopped(Exception):  # noqa: N818
 class PullLog:
     """Passes pulls on, keeps the trajectory, reports progress and asks whether to go on.
 
-    Rounds count in their order, also where parties pull several at once to begin with. `decided`
-    says what a decision pays whose reward the parties draw themselves.
+    Rounds count in their order, also where parties pull several at once to begin with; the first
+    one is that after the rounds `before`. `decided` says what a decision pays whose reward the
+    parties draw themselves.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class PullLog:
         pull: Puller,
         run: Run,
         *,
+        before: int = 0,
         decided: Callable[[Decision], float] | None,
         trajectory: bool,
         progress: Progress | None,
@@ -55,6 +57,7 @@ class PullLog:
     ) -> None:
         self._pull = pull
         self._run = run
+        self._before = before
         self._decided = decided
         self._trajectory = trajectory
         self._progress = progress
@@ -96,7 +99,7 @@ class PullLog:
 
     def _note(self, decision: Decision, reward: float) -> None:
         self._early[decision.round] = (decision.arm, reward)
-        while (found := self._early.pop(self.done + 1, None)) is not None:
+        while (found := self._early.pop(self._before + self.done + 1, None)) is not None:
             self._take(*found)
 
     def _take(self, arm: int, reward: float) -> None:

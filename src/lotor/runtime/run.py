@@ -19,7 +19,7 @@ from lotor.policies import AnyPolicy
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import RUN_ID_BYTES, Party, Run
 from lotor.protocols.plain import Plain, agent_of
-from lotor.protocols.protocol import Protocol
+from lotor.protocols.protocol import Protocol, SecureProtocol
 from lotor.runtime.drive import drive_until
 from lotor.runtime.interruption import Interruption
 from lotor.runtime.late_outcomes import LateOutcomes
@@ -84,6 +84,7 @@ def run(
     log = PullLog(
         puller,
         plan,
+        before=chosen.rounds_before(plan),
         decided=chosen.decided_reward(plan),
         trajectory=trajectory,
         progress=progress,
@@ -152,7 +153,16 @@ def _ended_run(result: Result, protocol: Protocol) -> EndedRun:
         raise InputError(
             f"run {result.run} is one of {kept.protocol}, and {protocol.name} cannot continue it"
         )
+    if kept.form != (form := _form(protocol)):
+        raise InputError(
+            f"run {result.run} is one of {kept.protocol} in the form {kept.form}, and a run in the "
+            f"form {form} cannot continue it: give form={kept.form!r}"
+        )
     return kept
+
+
+def _form(protocol: Protocol) -> str:
+    return protocol.form if isinstance(protocol, SecureProtocol) else ""
 
 
 def _kept(
@@ -160,7 +170,9 @@ def _kept(
 ) -> EndedRun | None:
     """What the parties keep for a further run, if they do."""
     kept = {seat: party.kept for seat, party in parties.items() if party.kept is not None}
-    return EndedRun(plan.id, protocol.name, order, kept) if kept else None
+    if not kept:
+        return None
+    return EndedRun(plan.id, protocol.name, order, kept, _form(protocol))
 
 
 def _protocol(protocol: Protocol | AnyPolicy) -> Protocol:

@@ -14,6 +14,9 @@ from lotor.protocols.plain.learner import Learner
 
 P = TypeVar("P", bound=AnyPolicy)
 
+AGENT = "agent"
+"""The seat of the one party that there is in plain."""
+
 
 class Agent(Party, Generic[P]):
     """A learner in the clear. `settings` are those of secure that change what plain computes."""
@@ -28,6 +31,9 @@ class Agent(Party, Generic[P]):
     """Names and defaults of its settings."""
 
     least_budget: ClassVar[int | None] = None
+
+    continuable: ClassVar[bool] = False
+    """Whether a run can continue an ended one."""
 
     sees: ClassVar[str]
     """What these policies choose by, in words."""
@@ -66,6 +72,11 @@ class Agent(Party, Generic[P]):
     def decided_reward(cls, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG003
         """What a decision pays, where the agent draws rewards itself; see `Protocol`."""
         return None
+
+    @classmethod
+    def rounds_before(cls, run: Run) -> int:  # noqa: ARG003
+        """How many rounds there were before; see `Protocol`."""
+        return 0
 
     @classmethod
     def delays(

@@ -8,7 +8,7 @@ from lotor.core.effects import Decision
 from lotor.core.errors import InputError
 from lotor.policies import AnyPolicy, to_text
 from lotor.protocols.party import Party, Run
-from lotor.protocols.plain.agent import Agent
+from lotor.protocols.plain.agent import AGENT, Agent
 from lotor.protocols.plain.bandit import BanditAgent
 from lotor.protocols.plain.contextual import ContextualAgent
 from lotor.protocols.plain.linear import LinearAgent
@@ -47,7 +47,7 @@ class Plain(Protocol):
 
     @property
     def learner(self) -> str:
-        return "agent"
+        return AGENT
 
     @property
     def least_budget(self) -> int | None:
@@ -62,5 +62,13 @@ class Plain(Protocol):
     def delays(self, run: Run) -> Callable[[int], int]:
         return self.agent.delays(self.settings, run)
 
+    def rounds_before(self, run: Run) -> int:
+        return self.agent.rounds_before(run)
+
     def parties(self, run: Run) -> Mapping[str, Party]:
-        return {"agent": self.agent(self.policy, run, self.settings)}
+        if run.earlier is not None and not self.agent.continuable:
+            raise InputError(
+                f"a run of {to_text(self.policy)} in plain cannot continue another one: start a "
+                "new one"
+            )
+        return {AGENT: self.agent(self.policy, run, self.settings)}
