@@ -38,6 +38,7 @@ class Restarting(Party):
             try:
                 effect = steps.send(value)
             except StopIteration as end:
+                self.kept = self._party.kept
                 return end.value
             effects += 1
             if isinstance(effect, Checkpoint):

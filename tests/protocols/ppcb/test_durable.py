@@ -32,7 +32,11 @@ from restarting import Restarting
 
 ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
 CHOOSE = 0
-PROTOCOLS = [lotor.PPCB(epsilon=0.3), lotor.PPCB(epsilon=0.3, delay=2)]
+PROTOCOLS = [
+    lotor.PPCB(epsilon=0.3),
+    lotor.PPCB(epsilon=0.3, delay=2),
+    lotor.PPCB(epsilon=0.3, delay=2, keep=True),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -172,8 +176,9 @@ def opened_again(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_no_place_is_ever_opened_with_other_inputs(protocol: lotor.PPCB) -> None:
+    ends = 4 + (protocol.delay if protocol.keep else 0)
     for places in opened_again(protocol, rebuild).values():
-        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, 5)}
+        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, ends + 1)}
         assert max(map(len, places.values())) > 5
         assert all(len(set(shares)) == 1 for shares in places.values())
 
@@ -198,14 +203,15 @@ def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     with noted_pads() as noted:
         play(protocol, ARMS, budget=BUDGET)
     used = noted.used
-    circuits = 2 * BUDGET - protocol.delay
+    learnt = BUDGET if protocol.keep else BUDGET - protocol.delay
+    circuits = BUDGET + learnt
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
     assert len(used["dealer"]) == 2 * circuits
     # Of two feature parties and the receiver: the party itself and the first server. What covers
     # the one-hot vector: both servers.
     assert set(used["outside"].values()) == {2}
-    assert len(used["outside"]) == 4 * BUDGET - protocol.delay
+    assert len(used["outside"]) == 3 * BUDGET + learnt
     assert not used["outside"].keys() & used["dealer"].keys()
     noted.check_unequal()
 
