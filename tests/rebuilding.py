@@ -28,7 +28,11 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
     members = form.simulated(protocol, run)
     seats = form.seats(members)
     identities = trusting_identities(list(seats))
-    order, opener = form.open(protocol, run.id, members, run.budget, identities[form.opener])
+    opening = protocol, run.id, members, run.budget, identities[form.opener]
+    earlier = run.earlier
+    order, opener = (
+        form.open(*opening) if earlier is None else form.reopen(*opening, earlier.at(form.opener))
+    )
     links = form.links({seat: form.role(seat).name for seat in seats})
     made = {}
     for seat, member in seats.items():
@@ -43,6 +47,7 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
             data=run.environment if MODEL in form.role(seat).brings else None,
             environment=run.environment,
             simulated=protocol,
+            earlier=None if earlier is None else earlier.at(seat),
         )
         party = opener if seat == form.opener else form.party(assignment)
         made[seat] = Rebuildable(party, partial(form.build, assignment), links[seat])

@@ -124,7 +124,7 @@ def instances(
     return protocol, arms, parts, seed, predicted
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(instances())
 def test_every_decision_is_that_of_floats(
     instance: tuple[lotor.PPCB, lotor.ContextualArms, list[int], int, int],

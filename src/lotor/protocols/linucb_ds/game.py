@@ -9,6 +9,7 @@ from lotor.core.effects import Decided, Decision, Steps
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.policies.linear import LinearModel, ModelSnapshot, RewardSum
+from lotor.protocols.kept_linear import KeptLinear, arms_digest
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.messages import ArmCatalogue
 from lotor.protocols.linucb_ds.terms import LinUCBTerms
@@ -17,12 +18,17 @@ from lotor.protocols.plain.linear import linear_layout
 
 
 class LinearPrincipalMemory(Memory, kw_only=True):
-    """P's own draws, what it was sent, and the sums so far. Each form says which terms it has."""
+    """P's own draws, what it was sent, and the sums so far. Each form says which terms it has.
+
+    `kept` is there until the first `state`, if the run continues another one. `t` counts pulls, and
+    one for all those of earlier runs.
+    """
 
     keys: dict[str, bytes]
     terms: LinUCBTerms | None = None
     model: ArmCatalogue | None = None
     state: ModelSnapshot | None = None
+    kept: KeptLinear | None = None
     arms: tuple[str, ...] = ()
     noise: str = "0"
 
@@ -50,15 +56,22 @@ class LinearGame:
         self.terms, self.catalogue = memory.terms, memory.model
         vectors, eigenvalues = self.catalogue.arms()
         policy = self.terms.check(memory.run)
+        continued = self.terms.continued
+        # So many pulls are behind place 0.
+        self._offset = 0 if continued is None else continued.rounds - 1
         try:
             self.layout = linear_layout(vectors, policy, self.terms.slot_bits)
             self.model: LinearModel = policy.start(
-                vectors, budget=self.terms.budget, eigenvalues=eigenvalues
+                vectors, budget=self.terms.rounds, eigenvalues=eigenvalues
             )
+            if memory.kept is not None:
+                memory.kept.check_arms(self.catalogue.described())
         except InputError as error:
             raise ProtocolError(
                 f"owner sent a model that does not fit the order: {error}"
             ) from None
+        if memory.kept is not None:
+            self.model.restore(memory.kept.model)
         self.draws = LinearDraws(
             memory.keys,
             self.catalogue.k,
@@ -79,16 +92,38 @@ class LinearGame:
 
     def snapshot(self) -> bytes:
         memory = self._memory
-        memory.state = self.model.snapshot()
+        memory.state, memory.kept = self.model.snapshot(), None
         # It may exceed 64 bits, the largest integers of msgpack.
         memory.arms = tuple(str(value) for value in self.rewards.arms)
         memory.noise = str(self.rewards.noise)
         return memory.dump()
 
+    def to_keep(self) -> bytes:
+        """For a run that continues this one: nothing of theta."""
+        return KeptLinear(
+            run=self.terms.run,
+            policy=self.terms.policy,
+            rounds=self.terms.rounds,
+            arms=arms_digest(self.catalogue.described()),
+            model=self.model.snapshot(),
+        ).to_bytes()
+
+    def begin(self) -> Steps[None]:
+        """Step 2: the first arm, which nothing decides; there were pulls if a run is continued."""
+        if self.terms.continued is None:
+            yield from self.pull(1, self.draws.first())
+        else:
+            self._memory.t = 1
+
+    def round(self, t: int) -> int:
+        """The number of a round, counted from the first run on, by its place in this one."""
+        return self._offset + t
+
     def rows(self, t: int) -> ScoreRows:
         """After t pulls, in a fresh permutation; of equal scores its first wins, as in plain."""
-        sigma = self.draws.order(t + 1)
-        u, c = self.model.coefficients(t, self.draws.normals)
+        done = self.round(t)
+        sigma = self.draws.order(done + 1)
+        u, c = self.model.coefficients(done, self.draws.normals)
         addends = self.layout.addends(c)
         return ScoreRows(sigma, self.layout.u(u)[sigma], [addends[i] for i in sigma.tolist()])
 
@@ -97,8 +132,9 @@ class LinearGame:
 
         Rewards that arrive encrypted from outside would be multiplied into b* here.
         """
-        yield Decided(Decision.named(self._memory.run, t, arm))
-        noise = self.draws.noise(t)
+        number = self.round(t)
+        yield Decided(Decision.named(self._memory.run, number, arm))
+        noise = self.draws.noise(number)
         self.model.update(arm, noise)
         self.rewards.add(arm, noise)
         self.pulled.append(arm)

@@ -14,11 +14,15 @@ from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.environments.sources import ArmsSource, GraphSource, VectorSource
 from lotor.policies import to_text
 from lotor.policies.linear import LinearPolicy, LinTS, LinUCB, SlotBits, SpectralUCB
+from lotor.protocols.kept_linear import kept_linear
 from lotor.protocols.linucb_ds.figures import FIGURES
+from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 
 LEAST_BUDGET = 2
+PULLS = "principal"
+"""The seat of the party that pulls."""
 PaperSlotBits: TypeAlias = Literal[64, 96]
 SLOT_BITS: tuple[SlotBits, ...] = get_args(PaperSlotBits)
 SLOTS_ON_SHARES: Mapping[str, SlotBits] = {"shared": 59, "dealt": 62}
@@ -34,6 +38,7 @@ class LinUCBDS(SecureProtocol):
     `slot_bits` is the width in which a score is compared: 64, or 96 for arms that are nearly
     equal. `workers` are the processes and threads that each cloud uses. `key_bits` is the size of
     both Paillier keys; `insecure_key_bits` allows smaller ones, for tests and teaching.
+    With `keep` P keeps after the run what it knows of its pulls, for a run that continues it.
 
     >>> import lotor
     >>> arms = lotor.LinearArms([[1, 0], [0, 1], [0.7, 0.7]], theta=[0.8, 0.3])
@@ -96,6 +101,11 @@ class LinUCBDS(SecureProtocol):
         kw_only=True,
         metadata=option("Processes of each cloud, in the paper's form.", ordered=False),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option("Let P keep what it knows of its pulls after the run, for `--continue`."),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -111,6 +121,8 @@ class LinUCBDS(SecureProtocol):
             raise InputError(f"slot_bits is 64 or 96, not {self.slot_bits!r}")
         if type(self.workers) is not int or self.workers < 1:
             raise InputError(f"workers is a whole number of at least 1, not {self.workers!r}")
+        if type(self.keep) is not bool:
+            raise InputError(f"keep is True or False, not {self.keep!r}")
         check_key_bits(self.key_bits, self.insecure_key_bits)
         self.check_paper_options()
 
@@ -120,7 +132,12 @@ class LinUCBDS(SecureProtocol):
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
-        return Plain(self.policy, {"slot_bits": self.slots})
+        return Plain(self.policy, {"slot_bits": self.slots, "keep": self.keep})
+
+    def rounds_before(self, run: Run) -> int:
+        if run.earlier is None:
+            return 0
+        return kept_linear(run.earlier.kept.get(PULLS), run.earlier.run).rounds
 
     @property
     def slots(self) -> SlotBits:
@@ -133,6 +150,8 @@ class LinUCBDS(SecureProtocol):
             chosen["key_bits"] = self.insecure_key_bits or self.key_bits
             chosen["slot_bits"] = self.slot_bits
             chosen["workers"] = self.workers
+        if self.keep:
+            chosen["keep"] = "true"
         return {**chosen, "form": self.form}
 
     @property

@@ -8,7 +8,7 @@ from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.crypto.paillier import generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
-from lotor.protocols.form import MODEL, Assignment, Member, Role, RunPlan
+from lotor.protocols.form import MODEL, Assignment, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.form import P_KNOWS_THE_ARMS, LinearForm, principal_given
 from lotor.protocols.linucb_ds.paper import complexity
@@ -20,7 +20,7 @@ from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
 from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
 from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
 from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
-from lotor.protocols.linucb_ds.terms import terms_from
+from lotor.protocols.linucb_ds.terms import ContinuedPulls, terms_from
 from lotor.protocols.party import Party
 from lotor.protocols.received import public_key_from
 from lotor.protocols.report import Counts
@@ -62,19 +62,20 @@ class LinUCBDSPaper(LinearForm[LinUCBPaperTerms]):
     }
     counts_explained: ClassVar[str] = complexity.EXPLAINED
 
-    def open(
+    def ordering(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
         budget: int,
         identity: Identity,
+        continued: ContinuedPulls | None,
     ) -> tuple[bytes, Party]:
         key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
         terms = self.ordered(
             protocol,
             run,
             budget,
+            continued,
             key_bits=protocol.insecure_key_bits or protocol.key_bits,
             customer_key=key.public.to_bytes(),
         )
@@ -105,8 +106,7 @@ class LinUCBDSPaper(LinearForm[LinUCBPaperTerms]):
                 run,
                 minimum_key_bits=least,
                 workers=workers,
-                snapshot=snapshot,
-                **principal_given(assignment),
+                **principal_given(assignment, terms, snapshot),
             )
         if assignment.seat == "comp":
             return LinUCBComp(

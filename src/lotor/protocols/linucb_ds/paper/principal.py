@@ -39,7 +39,7 @@ MASK_BITS = 128
 POOL_DEPTH = 64
 
 
-class LinUCBPrincipalMemory(LinearPrincipalMemory, tag="linucb-ds/1/principal", kw_only=True):
+class LinUCBPrincipalMemory(LinearPrincipalMemory, tag="linucb-ds/2/principal", kw_only=True):
     """Nothing here decrypts anything."""
 
     terms: LinUCBPaperTerms | None = None
@@ -79,7 +79,7 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
             yield from self._setup()
         self.game = game = EncryptedGame(memory, self._noise, self._first, self._minimum_bits)
         if memory.t == 0:
-            yield from game.pull(1, game.draws.first())  # step 2
+            yield from game.begin()  # step 2
         with ExitStack() as stack:
             workers = stack.enter_context(Workers(self._workers))
             try:
@@ -87,6 +87,7 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
             finally:
                 self.cpu_elsewhere += workers.cpu_seconds
         yield from self._switch_keys(game)
+        self._keep(game)
 
     def _setup(self) -> Steps[None]:
         memory = self._memory
@@ -105,23 +106,23 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
         memory.terms, memory.comp_key, memory.model = terms, key.public, model
 
     def _rounds(self, game: "EncryptedGame", workers: Workers, stack: ExitStack) -> Steps[None]:
-        memory, layout, budget = self._memory, game.layout, game.terms.budget
+        memory, layout, end = self._memory, game.layout, game.terms.places
         products = PackedDotProducts(
             game.theta,
             layout.k,
-            rounds=budget - memory.t,
+            rounds=end - memory.t,
             slot_bits=layout.slot_bits,
             u_bits=layout.u_bits,
             workers=workers,
         )
         stack.callback(products.close)
-        uses = (budget - memory.t) * products.layout.ciphertexts
+        uses = (end - memory.t) * products.layout.ciphertexts
         randomisers = Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
         stack.callback(self._count, randomisers)  # when it is closed
         stack.enter_context(randomisers)
-        for t in range(memory.t, budget):
-            yield Checkpoint(game.snapshot, t)
-            yield BeginRound(t + 1)
+        for t in range(memory.t, end):
+            yield Checkpoint(game.snapshot, game.round(t))
+            yield BeginRound(game.round(t + 1))
             sigma, u, addends = game.rows(t)
             packed = products.compute(u, addends, randomisers)
             self._products += products.products_per_round
@@ -137,7 +138,7 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
         self.cpu_elsewhere += randomisers.cpu_seconds
 
     def _switch_keys(self, game: "EncryptedGame") -> Steps[None]:
-        yield Checkpoint(game.snapshot, self._memory.t)
+        yield Checkpoint(game.snapshot, game.round(self._memory.t))
         rand = game.mask()
         masked = game.encrypted_sum() + rand
         self._randomised += 2
