@@ -1,5 +1,6 @@
 """A model that is kept goes on learning in a further run, or predicts and stays as it was."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import sqrt
@@ -17,6 +18,7 @@ from lotor.core.errors import FormatError, InputError, ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.sharing import to_floats
 from lotor.crypto.signing import trusting_identities
+from lotor.privacy import Accountant
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.form import Assignment, Member
 from lotor.protocols.party import Party
@@ -266,6 +268,17 @@ def test_restarted_equals_uninterrupted(
     }
 
 
+@pytest.mark.parametrize("protocol", [KEEPING, LATE, PREDICTING], ids=["keep", "late", "predict"])
+def test_the_forecast_counts_what_happens(earlier: EndedRun, protocol: lotor.PPCB) -> None:
+    run = play(protocol, ARMS, budget=STEPS, run_id="bb", earlier=earlier)
+    counted = Counter[str]()
+    for party in run.parties.values():
+        counted.update(party.operations())
+    expected = protocol.in_form().complexity(protocol, ARMS, STEPS)["expected"]
+    assert {name: counted[name] for name in expected} == expected
+    assert (expected["rounds"] == 5 * STEPS) == protocol.predict
+
+
 def test_only_servers_keep_anything_and_only_at_the_end() -> None:
     outcome, watches = watched(KEEPING, ARMS, budget=2)
     assert {name for name, party in outcome.parties.items() if party.kept} == set(SERVERS)
@@ -378,6 +391,9 @@ def test_an_order_that_says_less_than_was_told_is_refused(earlier: EndedRun) -> 
     assert terms.continued is not None
     plan = form.plan(terms.to_bytes())
     assert (plan.keeps, plan.continues, plan.before) == (True, "aa", FIRST_STEPS)
+    # What a ledger is charged is what this run adds; what was told before is there already.
+    assert plan.privacy == Accountant(ARMS.k, 0.3).total(1)
+    assert terms.whole == Accountant(ARMS.k, 0.3).total(FIRST_STEPS) + plan.privacy
     seats = form.seats(form.simulated(KEEPING, go_on(earlier).run))
     for changed in (
         msgspec.structs.replace(terms.continued, told=0.0),
