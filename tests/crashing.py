@@ -11,6 +11,7 @@ from typing import Protocol
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.policies import Policy
+from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
 from lotor.runtime.durable import record
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
@@ -190,6 +191,7 @@ class Simulation:
         site.host = self.hosts(
             *(site.name, site.rebuild, fateful, site.peers, send),
             admits=lambda peer: len(self._wires[site.name, peer]) < self.room,
+            seal=lambda state: b"sealed " + state,
         )
         for peer in site.peers:
             self._connect(site.name, peer)
@@ -259,9 +261,10 @@ def samba_sites(
     seed: int,
     owners: int,
     form: str = "paper",
+    earlier: EndedRun | None = None,
     **options: str | int,
 ) -> dict[str, Site]:
     """The machines of a SAMBA run with decision draws from a seed."""
-    run = Run("aa", k, budget, RewardScale(), seed)
+    run = Run("aa", k, budget, RewardScale(), seed, earlier=earlier)
     made = rebuildable(_samba(policy, owners, form, **options), run)
     return {name: Site(name, one.party, one.rebuild, list(one.peers)) for name, one in made.items()}

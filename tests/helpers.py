@@ -10,6 +10,7 @@ from lotor.core.effects import Decision
 from lotor.core.fixed_point import RewardScale
 from lotor.core.views import Passing, Truth, View
 from lotor.environments import Environment
+from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import Protocol
 from lotor.protocols.samba.paper import mask
@@ -43,6 +44,8 @@ def run_openly(
     run_id: str | None = None,
     transport: Transport | None = None,
     wrap: Callable[[str, Party], Party] = lambda _, party: party,
+    earlier: EndedRun | None = None,
+    before: int = 0,
 ) -> Outcome:
     """Like `lotor.run`, but keeps parties and views, and lets a test replace some of it."""
     run = Run(
@@ -53,6 +56,7 @@ def run_openly(
         seed,
         environment,
         getattr(protocol, "least_budget", None),
+        earlier,
     )
     parties = {name: wrap(name, party) for name, party in protocol.parties(run).items()}
     recorder = Recorder()
@@ -66,7 +70,7 @@ def run_openly(
     arms = [0] * budget
 
     def note(decision: Decision) -> None:
-        arms[decision.round - 1] = decision.arm
+        arms[decision.round - before - 1] = decision.arm
 
     observe = partial(features, environment)
     late = LateOutcomes(protocol.delays(run))

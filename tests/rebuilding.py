@@ -28,11 +28,11 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
     members = form.simulated(protocol, run)
     seats = form.seats(members)
     identities = trusting_identities(list(seats))
-    opening = protocol, run.id, members, run.budget, identities[form.opener]
-    earlier = run.earlier
-    order, opener = (
-        form.open(*opening) if earlier is None else form.reopen(*opening, earlier.at(form.opener))
-    )
+    earlier, opening = run.earlier, (protocol, run.id, members, run.budget, identities[form.opener])
+    if earlier is None:
+        order, opener = form.open(*opening)
+    else:
+        order, opener = form.reopen(*opening, earlier.at(form.opener))
     links = form.links({seat: form.role(seat).name for seat in seats})
     made = {}
     for seat, member in seats.items():

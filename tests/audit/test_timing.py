@@ -1,6 +1,7 @@
 """Attacks on the times of answers: made-up ones, and those of processes."""
 
 import random
+from math import sqrt
 
 import pytest
 
@@ -10,6 +11,8 @@ from lotor.core.errors import InputError
 
 OWNERS = ("graz", "lyon", "porto")
 PULL = 0.004
+# So many standard deviations above chance are not seen by chance: once in three million times.
+NOT_BY_CHANCE = 5.0
 
 
 def observed(later: float, rounds: int = 400) -> Observed:
@@ -49,6 +52,18 @@ def test_answers_that_do_not_come_one_by_one() -> None:
 def test_processes_without_a_tick_tell_who_was_pulled(form: str) -> None:
     samba = lotor.Samba(lotor.EpsilonGreedy(1.0), form=form)
     seen = observe(samba, 60, 0.0, seed=7)
-    assert len(seen.pulled) == 59
+    assert len(seen.pulled) == 60
     slowest = attacks(seen)["the slowest"]
     assert slowest.right > 0.7 * slowest.of
+
+
+@pytest.mark.usefixtures("real_transfers")
+@pytest.mark.long
+def test_with_an_inbox_the_time_of_an_answer_tells_nothing() -> None:
+    """The test above is its control: there, the same attacks see each pull of a millisecond."""
+    samba = lotor.Samba(lotor.EpsilonGreedy(1.0), form="dealt").apart()
+    seen = observe(samba, 1_500, 0.0, seed=7, inbox=True)
+    assert len(seen.pulled) == 1_500
+    for score in attacks(seen).values():
+        spread = sqrt(score.of * score.chance * (1.0 - score.chance))
+        assert score.right < score.chance * score.of + NOT_BY_CHANCE * spread

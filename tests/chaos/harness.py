@@ -38,8 +38,6 @@ HOSPITAL = '''"""Outcomes of this hospital's patients, with a record of every qu
 import os
 from pathlib import Path
 
-from chaos.clerks import OPTIONS, Clerks
-from chaos.trial import MEANS, Trial
 from lotor.environments import Outcomes
 
 outcomes = Outcomes(Path(__file__).with_name("patients.db"))

@@ -14,6 +14,7 @@ from commands import lotor as command
 from lotor.cli import progress, simulate
 from lotor.cli.progress import RunProgress, TimeLeft, busy
 from lotor.runtime.daemon.frames import Status
+from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.status import MISSING
 from lotor.runtime.durable.journal import RUNNING, RunRow
 
@@ -112,6 +113,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, screen: Screen) -> RunProgress:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(progress, "_GRACE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "names_of", lambda _row: {})
+    monkeypatch.setattr(progress, "announcement_of", lambda _row: SimpleNamespace(pace=Pace()))
     monkeypatch.setattr(progress, "plan_of", lambda _row: SimpleNamespace(budget=200_000))
     return RunProgress(journal, RUN, screen)
 

@@ -161,7 +161,7 @@ FAULTS = [
     Fault(
         "a pull in doubt is made again without asking anybody",
         "decisions once",
-        "if asked.again and not repeatable:",
+        "if asked.again and not repeatable and not self.may_repeat(decision.id):",
         "if asked.again and repeatable is None:",
         ("test_answerer.py",),
     ),

@@ -5,6 +5,7 @@ from mutants import (
     faults_crypto,
     faults_garbling,
     faults_hidden,
+    faults_inbox,
     faults_linear,
     faults_local,
     faults_pacing,
@@ -26,6 +27,7 @@ FAULTS = [
     *faults_linear.FAULTS,
     *faults_hidden.FAULTS,
     *faults_runtime.FAULTS,
+    *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
 ]

@@ -32,6 +32,7 @@ from lotor.transport.connection import Connection
 
 Delays: TypeAlias = Mapping[str, float]
 WARMING_UP = 20  # rounds at first that do not count
+LAST = 1  # in which an owner answers with its sum instead of a score
 INBOX = {"inbox": True, "pull": None, "repeatable": False}
 BINS = 12
 _LOOK_SECONDS = 0.2
@@ -111,7 +112,7 @@ def observe(
         )
     with tempfile.TemporaryDirectory() as folder:
         size = len(form.cast(protocol, rounds, seed, None).pullers)
-        budget = size + WARMING_UP + rounds
+        budget = size + WARMING_UP + rounds + LAST
         federation = Federation.of(Path(folder), protocol, budget=budget, seed=seed)
         federation.changes = {"tick": tick, "repeatable": repeatable, **(INBOX if inbox else {})}
         with closing(federation):
@@ -125,8 +126,7 @@ def observe(
         raise RunEndedError("some round was not pulled exactly once: report this")
     each = protocol.policy.iterations  # type: ignore[union-attr]
     taken = {one: moments.delays(one, (budget - size) * each)[each - 1 :: each] for one in owners}
-    # In the last round an owner answers with its sum instead of a score.
-    counted = [t for t in range(size + WARMING_UP + 1, budget) if t not in late]
+    counted = [t for t in range(size + WARMING_UP + 1, budget - LAST + 1) if t not in late]
     delays = [{one: taken[one][t - size - 1] for one in owners} for t in counted]
     return Observed(delays, [owners[arms[t - 1]] for t in counted], len(late))
 

@@ -49,7 +49,8 @@ DaemonsOption = Annotated[
     int,
     typer.Option(
         parser=whole_number,
-        help="Also time the answers of processes, for so many rounds without and with a tick.",
+        help="Also time the answers of processes, for so many rounds without a tick, with "
+        "one, and with an inbox.",
     ),
 ]
 
@@ -90,7 +91,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         if not report.holds:
             raise typer.Exit(exit_codes.DIFFERENT)
 
-    own = [(one, "Options") for one in kind.all_options()]
+    own = [(one, "Options") for one in kind.simulated_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
     text = f"Attack what parties of {kind.name} see ({kind.summary})."
     return command(body, own, foreign_options(source_options, "audit"), text)

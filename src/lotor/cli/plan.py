@@ -104,7 +104,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
             for table in _tables(planned):
                 show_table(out, table)
 
-    own = [(one, "Options") for one in kind.all_options()]
+    own = [(one, "Options") for one in kind.simulated_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
     text = f"Say what a run of {kind.name} will cost ({kind.summary})."
     return command(body, own, foreign_options(source_options, "plan"), text)

@@ -143,7 +143,8 @@ class RunProgress:
             done = max((one.round for one in statuses.values()), default=0)
             plan = plan_of(row)
             total = None if plan is None else plan.budget
-            done = done if total is None else min(done, total)
+            if plan is not None:
+                done = min(max(done - plan.before, 0), plan.budget)
         self._bar.update(
             self._task,
             # Beside a bar is no room for sentences: they are in the line above it.
@@ -168,8 +169,8 @@ class RunProgress:
         """One word: a round that is yet to begin does not hold the run up."""
         if not waits:
             return row.state
-        paced = not announcement_of(row).pace.free
-        return WAITING if paced and list(waits) == [row.note] else "paused"
+        begins = list(waits) == [row.note] and not announcement_of(row).pace.free
+        return WAITING if begins else "paused"
 
     def _sought(self) -> list[str]:
         return looked_for(self._journal.commands.sought(self._run)) or [_SEEKING]

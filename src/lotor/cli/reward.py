@@ -93,7 +93,7 @@ def _text(name: str) -> str:
     if name == STDIN:
         return typer.get_text_stream("stdin").read()
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8-sig")  # as some spreadsheets write it
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{name} cannot be read ({type(error).__name__}): give the path of a text file"

@@ -80,7 +80,7 @@ def arms_option(text: str, default: str) -> Any:
 
 
 def source_options(kind: type[SecureProtocol]) -> tuple[Option, ...]:
-    return (*kind.all_options(), *options_of(kind.arms))
+    return (*kind.simulated_options(), *options_of(kind.arms))
 
 
 def configured(
@@ -137,7 +137,7 @@ def _secure_app(kind: type[SecureProtocol]) -> typer.Typer:
         protocol, environment, n = configured(kind, policy, arms, budget, options)
         _run_secure(protocol, environment, n, seed, wanted, compare=compare)
 
-    own = [(one, "Options") for one in kind.all_options()]
+    own = [(one, "Options") for one in kind.simulated_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
     text = f"Simulate {kind.name} here: {kind.summary}."
     return command(body, own, foreign_options(source_options, "run"), text)
@@ -255,7 +255,7 @@ def _plain_options() -> list[Option]:
     settings = {name for agent in AGENTS for name in agent.settings}
     policies = [kind for _, kind in POLICIES.loadable() if is_dataclass(kind)]
     own = {field.name for kind in policies for field in fields(kind)}
-    found = [one for _, kind in PROTOCOLS.loadable() for one in kind.all_options()]
+    found = [one for _, kind in PROTOCOLS.loadable() for one in kind.simulated_options()]
     return [one for one in found if one.name in settings | own]
 
 

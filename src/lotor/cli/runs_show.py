@@ -29,7 +29,7 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions"),
+    *("stop_ordered", "paused_since", "open_decisions", "rounds_before", "keeps", "kept"),
 }
 
 
@@ -94,7 +94,8 @@ def _rounds(document: RunDocument, of: str) -> str:
     if "budget" not in document:
         return str(done)
     # The last messages of a run may follow its last round.
-    return f"{min(done, document['budget'])}{of}{document['budget']}"
+    last = document["budget"] + document.get("rounds_before", 0)
+    return f"{min(done, last)}{of}{last}"
 
 
 def _line(cells: Mapping[str, str], widths: Mapping[str, int]) -> str:
@@ -142,6 +143,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
+    facts += _kept(document)
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -150,6 +152,15 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         show_measured(out, document["form"], document["leakage"])
     if "privacy" in document:
         show_account(out, document["privacy"])
+
+
+def _kept(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What parties keep after a run, for one that continues it, and what this one has kept."""
+    for role, what in document.get("keeps", {}).items():
+        yield "keeps", f"{role}, after the run: {what}"
+    if "kept" in document:
+        kept = document["kept"]
+        yield "kept", f"{counted(kept['bytes'], 'byte')}, sealed, since {_when(kept['since'])}"
 
 
 def _pressing(document: RunDocument, kit: Path) -> Iterator[tuple[str, str]]:

@@ -35,11 +35,15 @@ from lotor.core.errors import (
 )
 from lotor.core.options import Option
 from lotor.core.registry import is_class_name
+from lotor.core.wording import counted
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies.registry import split_text
+from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
+from lotor.runtime.daemon.announcement import RunAgreement
+from lotor.runtime.daemon.continuing import check_continues, ended_run, members_by_role
 from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
@@ -78,6 +82,11 @@ def _pace(every: str | None, *, on_demand: bool) -> Pace:
     return pace
 
 
+def _ended(at: OpenKit, run: str) -> RunAgreement:
+    """A run of this party that is to be continued."""
+    return ended_run(at.kit, at.journal.run(run), PROTOCOLS)
+
+
 def _app(kind: type[SecureProtocol]) -> typer.Typer:
     def body(
         kit: KitOption,
@@ -101,6 +110,16 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         on_demand: Annotated[
             bool, typer.Option("--on-demand", help="Each round waits for `lotor runs next`.")
         ] = False,
+        continues: Annotated[
+            str | None,
+            typer.Option(
+                "--continue",
+                metavar="RUN",
+                help="Go on from what a finished run has kept (--keep), with its policy and its "
+                "parties, unless you name others.",
+                show_default=False,
+            ),
+        ] = None,
         as_json: JsonOption = False,
         log: LogOption = "text",
         log_level: LevelOption = "warning",
@@ -114,10 +133,18 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         pace = _pace(every, on_demand=on_demand)
         with open_kit(kit) as at:
             # Now the kit's own code is known, and the policy may be part of it.
+            ended = None if continues is None else _ended(at, continues)
+            if ended is not None:
+                policy = policy or ended.plan.policy
+                options = {"form": ended.form.name, **options}
             allow_policy(policy)
             protocol = kind.configured(policy, options)
             logs.configure(at.kit.subject.name, at.kit.subject.role, log, log_level)
-            members = {role: list(names) for role, names in at.config.members.items()}
+            if ended is None:
+                members = {role: list(names) for role, names in at.config.members.items()}
+            else:
+                check_continues(ended, PROTOCOLS.name_of(kind), protocol.form)
+                members = members_by_role(ended)
             if owners is not None:
                 members[_owner_role(protocol)] = named
             wanted = {one for listed in members.values() for one in listed}
@@ -126,7 +153,9 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
                 typer.echo(f"lotor: {sentence}", err=True)
             run = secrets.token_hex(RUN_ID_BYTES)
             name, ordered = PROTOCOLS.name_of(kind), protocol.order_options()
-            order = commands.StartRun(name, budget, ordered, members, pace)
+            order = commands.StartRun(
+                name, budget, ordered, members, pace, "" if ended is None else ended.run
+            )
             at.journal.commands.add(run, commands.to_bytes(order))
             watch(at, run, as_json=as_json, progress=log == "text")
 
@@ -164,25 +193,38 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         kind = MissingPartyError if at.journal.commands.sought(run) else InputError
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
-        raise _ended(row)
-    _say_what_came(row, at.journal.output(run), as_json=as_json)
+        raise _without_result(row)
+    total, outcomes = at.journal.output(run), at.journal.outcomes(run)
+    _say_what_came(row, total, outcomes, as_json=as_json)
 
 
-def _say_what_came(row: RunRow, total: object, *, as_json: bool) -> None:
+def _say_what_came(row: RunRow, total: object, outcomes: int | None, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
     account = None if plan is None else plan.account
     if as_json:
         privacy = {} if account is None else {"privacy": dict(account)}
         chosen = {"protocol": announced.protocol, "form": announced.form}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **privacy}))
+        if plan is not None and plan.continues:
+            chosen["continues"] = plan.continues
+        number = {} if outcomes is None else {"outcomes": outcomes}
+        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **number, **privacy}))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
-        typer.echo(f"total reward {total:g} (run {row.id}, {chosen_form})")
+        typer.echo(f"total reward {total:g}{_of(outcomes, plan)} (run {row.id}, {chosen_form})")
+        if plan is not None and plan.continues:
+            typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if account is not None:
         show_account(Console(), account)
+
+
+def _of(outcomes: int | None, plan: RunPlan | None) -> str:
+    """How many outcomes a total counts, where some have never come."""
+    if outcomes is None or plan is None or outcomes == plan.budget:
+        return ""
+    return f" from {counted(outcomes, 'outcome')}, {plan.budget - outcomes} never came"
 
 
 async def _watch(at: OpenKit, run: str, *, progress: bool) -> RunRow | None:
@@ -203,6 +245,6 @@ def _is_news(run: str, record: logging.LogRecord) -> bool:
     return about != run or event not in ("looking", *ENDED)
 
 
-def _ended(row: RunRow) -> RunEndedError:
+def _without_result(row: RunRow) -> RunEndedError:
     kind = {REFUSED: ConsentError, STOPPED: StoppedError}.get(row.state, RunEndedError)
     return kind(f"run {row.id} ended without a result: {row.note}")

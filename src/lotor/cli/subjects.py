@@ -66,7 +66,7 @@ def to_subject(text: str) -> TextSubject:
 def _protocol(text: str, name: str, parts: Iterable[str], policy: str | None) -> TextSubject:
     kind = PROTOCOLS[name]
     options: dict[str, str] = {}
-    flags = {one.flag.replace("-", "_"): one.name for one in kind.all_options()}
+    flags = {one.flag.replace("-", "_"): one.name for one in kind.simulated_options()}
     for part in parts:
         key, equals, value = part.partition("=")
         option = flags.get(key.replace("-", "_"), key) if equals else "form"

@@ -28,6 +28,7 @@ class _Described:
     shown: str | None
     ordered: bool
     of_policy: bool
+    simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Option:
 
     An order to a federation holds only the options that are `ordered`: the others concern
     simulations, or are each party's own choice. One `of_policy` is a parameter of the policy, whose
-    text says it.
+    text says it. The commands that simulate a run offer those that are `simulated`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Option:
     choices: tuple[str, ...] = ()
     ordered: bool = True
     of_policy: bool = False
+    simulated: bool = True
 
     def read(self, value: Any) -> int | float | str | bool:
         """A value that came as text or number, in the option's own type."""
@@ -127,9 +129,10 @@ def option(
     shown: str | None = None,
     ordered: bool = True,
     of_policy: bool = False,
+    simulated: bool = True,
 ) -> Mapping[str, object]:
     """The metadata of a field that is an option; see `Option`."""
-    return {_KEY: _Described(text, flag, shown, ordered, of_policy)}
+    return {_KEY: _Described(text, flag, shown, ordered, of_policy, simulated)}
 
 
 @cache
@@ -161,6 +164,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
                 choices=choices,
                 ordered=described.ordered,
                 of_policy=described.of_policy,
+                simulated=described.simulated,
             )
         )
     return tuple(found)

@@ -127,7 +127,10 @@ class Policy:
         """Take note of which of the arms held here iteration l selected."""
 
     def learn(self, arms: ArmStates, i: int, reward: int, draw: Draws) -> None:
-        """Take note of a reward (in units of 2^-32) of arm i; `draw.t` is its round."""
+        """Take note of a reward (in units of 2^-32) of arm i; `draw.t` is its round.
+
+        Rewards may come late, and then in any order of their rounds.
+        """
         arms.add(i, reward)
 
     def found(self, arms: ArmStates) -> BestArm | None:

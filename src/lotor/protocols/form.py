@@ -81,7 +81,8 @@ class RunPlan:
     themselves, before there is anything to choose by; the others can be waited for. Where it
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
     `continues` the run of this id, if it is not empty, in which the seats of `newcomers` were not.
-    There were `before` rounds, if rounds count on from there.
+    There were `before` rounds, if rounds count on from there. `late` says in words what holds for
+    outcomes that come late; each is waited for if it is empty.
     """
 
     policy: str
@@ -97,6 +98,7 @@ class RunPlan:
     continues: str = ""
     before: int = 0
     newcomers: frozenset[str] = frozenset()
+    late: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +236,10 @@ class Form(ABC, Generic[P]):
             f"a run of {protocol.name} in the form {self.name} cannot continue another one: start "
             "a new one"
         )
+
+    def rounds_of(self, order: bytes) -> int:  # noqa: ARG002
+        """The last round of an ended run, if the rounds of a run that continues it count on."""
+        return 0
 
     @abstractmethod
     def plan(self, order: bytes) -> RunPlan:

@@ -178,6 +178,9 @@ class SecureProtocol(Protocol):
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
         return self.plain().decided_reward(run)
 
+    def rounds_before(self, run: Run) -> int:
+        return 0 if run.earlier is None else self.in_form().rounds_of(run.earlier.order)
+
     def opened(self, run: Run) -> tuple[bytes, Mapping[str, Party]]:
         """The order, and every party of a simulation, built as a daemon would build it."""
         form = self.in_form()
@@ -220,6 +223,11 @@ class SecureProtocol(Protocol):
         chosen = dict.fromkeys(cls.policy_options)
         of_policy = [one for one in options_of(cls.policy_kind()) if one.name in chosen]
         return (*map(cls._with_forms, options_of(cls)), *of_policy)
+
+    @classmethod
+    def simulated_options(cls) -> tuple[Option, ...]:
+        """Those of them that commands which simulate a run offer."""
+        return tuple(one for one in cls.all_options() if one.simulated)
 
     @classmethod
     def _with_forms(cls, one: Option) -> Option:

@@ -1,14 +1,16 @@
 """How decisions are pulled and when their outcomes are learned from, in plain and secure alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
 from lotor.core.draws import Draws
-from lotor.core.effects import Collect, Decision, Issue, KnownOutcome, Pull, Steps
+from lotor.core.durations import in_words
+from lotor.core.effects import Collect, Decision, Effect, Issue, KnownOutcome, Pull, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import REWARD_ONE, RewardScale
+from lotor.core.wording import counted
 from lotor.policies import ArmStates, Policy
 from lotor.protocols.delays import NO_DELAY
 
@@ -28,6 +30,16 @@ class OutcomeRules:
     together: int = 1
     settle: float | None = None
 
+    def __str__(self) -> str:
+        if self.at_once:
+            return ""
+        kept = "for ever" if self.settle is None else in_words(self.settle)
+        return (
+            f"up to {counted(self.outstanding, 'decision')} may wait for outcomes, "
+            f"{counted(self.together, 'round')} scored on the same ones; at its end the run waits "
+            f"{kept} for what is missing"
+        )
+
     @property
     def at_once(self) -> bool:
         """Whether each outcome is waited for before the next round."""
@@ -44,7 +56,7 @@ class OutcomeRules:
 
 
 def outcome_rules(
-    k: int,
+    first: int,
     budget: int,
     outstanding: int | None,
     batch: int,
@@ -52,13 +64,13 @@ def outcome_rules(
     *,
     settle: float | None = None,
 ) -> OutcomeRules:
-    """The rules of a run of k arms, from the options of a protocol or of plain.
+    """The rules of a run that scores from round `first` on, by options of a protocol or of plain.
 
     Unless they say otherwise, outcomes that come late are not waited for.
     """
     if outstanding is None:
         outstanding = batch if delay == NO_DELAY else max(budget, batch)
-    return OutcomeRules(k + 1, outstanding, batch, settle)
+    return OutcomeRules(first, outstanding, batch, settle)
 
 
 def check_outcome_rules(outstanding: int | None, batch: int) -> None:
@@ -76,22 +88,24 @@ def check_outcome_rules(outstanding: int | None, batch: int) -> None:
 class Pulls(ABC):
     """The pulls of the arms that one party holds; `arms` is what it has learned of them.
 
-    `waiting` are the decisions without an outcome, by round.
+    `numbers` are the arms in decisions, and `waiting` the decisions without an outcome, by round.
     """
 
-    def __init__(self, policy: Policy, arms: ArmStates, scale: RewardScale, first_arm: int) -> None:
+    def __init__(
+        self, policy: Policy, arms: ArmStates, scale: RewardScale, numbers: Sequence[int]
+    ) -> None:
         self.arms = arms
         self.waiting: dict[int, Decision] = {}
         self._policy = policy
         self._to_fixed = scale.to_fixed
-        self._first_arm = first_arm
+        self._places = {number: i for i, number in enumerate(numbers)}
 
     @abstractmethod
     def to_score(self) -> ArmStates:
         """What arms are scored by."""
 
     @abstractmethod
-    def arrived(self, t: int) -> Steps[None]:
+    def arrived(self, t: int) -> Iterable[Effect]:
         """Learn from the outcomes that have come before round t."""
 
     @abstractmethod
@@ -99,11 +113,11 @@ class Pulls(ABC):
         """Carry a decision out; None if there is none for this party."""
 
     @abstractmethod
-    def settle(self, t: int) -> Steps[None]:
+    def settle(self, t: int) -> Iterable[Effect]:
         """Wait for what is missing after the last round."""
 
     def _learn(self, decision: Decision, reward: float, draws: Draws) -> None:
-        i = decision.arm - self._first_arm
+        i = self._places[decision.arm]
         self._policy.learn(self.arms, i, self._to_fixed(reward), draws.at(decision.round, 0))
 
 
@@ -115,20 +129,20 @@ class PullsAtOnce(Pulls):
         policy: Policy,
         arms: ArmStates,
         scale: RewardScale,
-        first_arm: int,
+        numbers: Sequence[int],
         draws: Draws,
         *,
         masked: bool = False,
     ) -> None:
-        super().__init__(policy, arms, scale, first_arm)
+        super().__init__(policy, arms, scale, numbers)
         self._draws = draws
         self._masked = masked
 
     def to_score(self) -> ArmStates:
         return self.arms
 
-    def arrived(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def arrived(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
     def pull(self, decision: Decision | None) -> Steps[None]:
         if decision is None:
@@ -137,15 +151,16 @@ class PullsAtOnce(Pulls):
             reward: float = yield Pull(decision, self._masked)
             self._learn(decision, reward, self._draws)
 
-    def settle(self, t: int) -> Steps[None]:  # noqa: ARG002
-        yield from ()
+    def settle(self, t: int) -> Iterable[Effect]:  # noqa: ARG002
+        return ()
 
 
 class LatePulls(Pulls):
     """Outcomes come when they come.
 
     Until its first outcome is there, an arm is scored as if it had paid the middle of the range
-    once. `draws` are for learning alone: its rounds come in no order.
+    once, in its round of `first_rounds`. `draws` are for learning alone: its rounds come in no
+    order.
     """
 
     def __init__(
@@ -153,15 +168,17 @@ class LatePulls(Pulls):
         policy: Policy,
         arms: ArmStates,
         scale: RewardScale,
-        first_arm: int,
+        numbers: Sequence[int],
         draws: Draws,
         rules: OutcomeRules,
         waiting: Mapping[int, Decision],
+        first_rounds: Sequence[int],
     ) -> None:
-        super().__init__(policy, arms, scale, first_arm)
+        super().__init__(policy, arms, scale, numbers)
         self.waiting.update(waiting)
         self._draws = draws
         self._rules = rules
+        self._first_rounds = first_rounds
         self._spare: ArmStates | None = None
 
     def to_score(self) -> ArmStates:
@@ -170,8 +187,8 @@ class LatePulls(Pulls):
             return arms
         scored = deepcopy(arms)
         for i in (arms.n == 0).nonzero()[0].tolist():
-            first_round = self._first_arm + i + 1
-            self._policy.learn(scored, i, REWARD_ONE // 2, self._draws.at(first_round, 0))
+            draws = self._draws.at(self._first_rounds[i], 0)
+            self._policy.learn(scored, i, REWARD_ONE // 2, draws)
         return scored
 
     def arrived(self, t: int) -> Steps[None]:

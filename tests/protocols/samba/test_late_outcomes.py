@@ -26,6 +26,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 
 PLAIN = [kind() for kind in POLICIES.values() if issubclass(kind, Policy)]
 ALL_POLICIES = [one for one in PLAIN if check_genericity(one) == Genericity(None, None)]
+# Outcomes that come out of order meet what has faded, or left the window, only with these.
+FORGETTING = [lotor.SlidingWindowUCB(tau=4), lotor.DiscountedUCB(gamma=0.7)]
 DELAYS = st.one_of(
     st.integers(0, 12).map(str),
     st.builds("uniform:{}-{}".format, st.integers(0, 3), st.integers(3, 15)),
@@ -46,7 +48,7 @@ def assert_equals_plain(chosen: lotor.Samba, k: int, extra: int, seed: int) -> N
     assert secure.reward == plain.reward
 
 
-@pytest.mark.parametrize("policy", ALL_POLICIES, ids=to_text)
+@pytest.mark.parametrize("policy", [*ALL_POLICIES, *FORGETTING], ids=to_text)
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=4)
 @given(
@@ -69,9 +71,12 @@ def test_secure_equals_plain_with_delays_and_batches(
     more: int | None,
     data: st.DataObject,
 ) -> None:
+    ways = st.sampled_from(["bits", "position"])
+    paper = {"selection": data.draw(ways, label="selection")} if form == "paper" else {}
     chosen = samba(
         policy,
         form,
+        **paper,
         owners=data.draw(st.integers(1, k), label="owners"),
         delay=delay,
         batch=batch,
@@ -157,6 +162,7 @@ def test_geometric_delays_have_the_mean_that_they_say() -> None:
         ({"outstanding": 3, "batch": 4}, "but 4 decisions are made together"),
         ({"settle": "soon"}, "settle is 'soon': give a length of time such as 30s"),
         ({"settle": "0s"}, "settle is '0s'"),
+        ({"settle": "90d"}, "but this run waits for each"),
     ],
     ids=str,
 )
@@ -167,7 +173,7 @@ def test_what_no_run_can_keep_is_refused(options: dict[str, object], complaint: 
 
 @given(st.integers(1, 6), st.integers(1, 30), st.integers(0, 8), st.integers(1, 60))
 def test_no_more_than_so_many_are_without_an_outcome(k: int, m: int, more: int, t: int) -> None:
-    rules = outcome_rules(k, 100, m + more, m, "0")
+    rules = outcome_rules(k + 1, 100, m + more, m, "0")
     if t > k and rules.counts_before(t):
         unknown = t + m - 1 - max(0, rules.due(t))
         assert unknown <= m + more

@@ -123,7 +123,7 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         ("[peers]\ncloud-a = 'x'", "peers.cloud-a: 'x' is not an address"),
         ("[peers]\ncloud-a = 'x:0'", "peers.cloud-a: must be the port where it listens"),
         ("[peers]\nCloud = 'x:1'", "peers: the name 'Cloud' cannot be used"),
-        ("[owner]", "owner.pull: is missing, and so are act, features and model"),
+        ("[owner]", "owner.pull: is missing, and so are inbox, act, features and model"),
         ("[owner]\nact = 'ward'", "owner.act: must be written as"),
         ("[owner]\nfeatures = 'a:b'", "owner.dimensions: says how many numbers `features`"),
         (OWNER + "dimensions = 3", "owner.dimensions: says how many numbers `features`"),

@@ -2,33 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from random import Random
 
-import msgspec
 import pytest
 
 import lotor
 from daemons import SandboxDaemons, until
-from late_outcomes import arrivals, paid, plain_with
+from late_outcomes import paid
 from lotor.core.errors import InputError
-from lotor.environments import Environment
-from lotor.protocols.samba.cast import hospitals
 from lotor.runtime.daemon import node as node_module
-from lotor.runtime.daemon.commands import StartRun
-from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
-from lotor.runtime.daemon.live_run import LiveRun
+from lotor.runtime.daemon.config import OwnerTable
+from lotor.runtime.daemon.local.interface import LocalInterface
+from lotor.runtime.daemon.open_kit import open_kit
 from lotor.runtime.durable import outcomes
-from lotor.runtime.durable.journal import FINISHED, RUNNING
-from lotor.sandbox import Federation
+from lotor.runtime.durable.journal import RUNNING
 from lotor.sandbox.journals import Journals
+from runtime.daemon.clinics import BUDGET, LATE, MEANS, SEED, Clinics, play
 
-MEANS = {"lyon": 0.3, "porto": 0.6}
-ROLES = {"controller": ["controller"], "comp": ["comp"], "owner": list(MEANS)}
-BUDGET, SEED = 26, 7
-LATE: dict[str, str | int] = {"outstanding": 5, "batch": 2}
 ASYNC = """
 import asyncio
 
@@ -42,79 +35,6 @@ async def pull(decision):
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_module, "LOOK_SECONDS", 0.01)
-
-
-class Clinics:
-    """A SAMBA federation whose owners have inboxes, and a clerk at each of them."""
-
-    def __init__(self, folder: Path, owner: OwnerTable | None = None) -> None:
-        self.cast = hospitals(MEANS, budget=BUDGET, seed=SEED, policy="ucb")
-        form = lotor.Samba.form_called("shared")
-        self.federation = Federation(folder / "f", form, self.cast, SEED)
-        self.federation.prepare()
-        for name in MEANS:
-            path = self.federation.kits[name] / "party.toml"
-            table = owner or OwnerTable(inbox=True)
-            write_config(path, msgspec.structs.replace(read_config(path), owner=table))
-        self.group = SandboxDaemons.of(self.federation, {"samba": lotor.Samba})
-        self.pull = self.cast.environment.start(SEED)
-        self.rewards: dict[str, float] = {}
-
-    def kit(self, name: str) -> Path:
-        return self.federation.kits[name]
-
-    def inbox(self, name: str) -> lotor.Inbox:
-        return lotor.Inbox(self.kit(name))
-
-    def reward(self, one: lotor.OpenDecision) -> float:
-        """What a decision pays, however often it is asked for."""
-        if one.id not in self.rewards:
-            assert one.arm is not None
-            decision = lotor.Decision.named(one.run, one.round, one.arm)
-            self.rewards[one.id] = self.pull(decision)  # type: ignore[assignment]
-        return self.rewards[one.id]
-
-    async def start(self, **options: str | int) -> str:
-        await self.group.up()
-        order = StartRun("samba", BUDGET, {"policy": "ucb", **options}, ROLES)
-        return self.group.order("customer", order)
-
-    def tell(self, name: str, wanted: Callable[[lotor.OpenDecision], bool]) -> int:
-        """A clerk tells the outcomes that are wanted; how many there were."""
-        with closing(self.inbox(name)) as inbox:
-            # An arm's outcomes are drawn in the order of its rounds, and told in any.
-            rewards = {one: self.reward(one) for one in inbox.waiting()}
-            return sum(inbox.tell(one.id, paid) for one, paid in rewards.items() if wanted(one))
-
-    async def ended(self, run: str) -> LiveRun:
-        live = await self.group.live("customer", run)
-        await until(lambda: live.state != RUNNING)
-        assert (live.state, live.note) == (FINISHED, "")
-        return live
-
-    def assert_equals_plain(self, run: str, environment: Environment | None = None) -> None:
-        """The arms and the total of plain with the same arrivals."""
-        arms, total = plain_with(
-            arrivals([self.kit(name) for name in MEANS], run),
-            environment or self.cast.environment,
-            policy="ucb",
-            budget=BUDGET,
-            seed=SEED,
-            batch=2,
-        )
-        journals = Journals(self.federation)
-        assert journals.trajectory(run, BUDGET) == arms
-        assert journals.total(run) == total
-
-
-def play(clinics: Clinics, scene: Callable[[], Awaitable[str]]) -> str:
-    async def scenario() -> str:
-        try:
-            return await scene()
-        finally:
-            await clinics.group.down()
-
-    return asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("late", [{}, LATE], ids=["each is waited for", "outstanding"])
@@ -236,6 +156,10 @@ def test_a_run_settles_without_what_never_comes(
     ]
     assert len(counted) == BUDGET - 4
     assert Journals(clinics.federation).total(run) == sum(counted)
+    with open_kit(clinics.kit("customer")) as at:
+        about = LocalInterface(at).run(run)
+    assert about["outcomes"] == BUDGET - 4
+    assert about["late_outcomes"].endswith("at its end the run waits 90 d for what is missing")
 
 
 def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
@@ -249,9 +173,10 @@ def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
 
     async def scene() -> str:
         run = await clinics.start(outstanding=BUDGET)
-        await clinics.group.live("lyon", run)
+        live = await clinics.group.live("lyon", run)
+        # From then on no decision appears.
+        await until(lambda: live.host is not None and live.host.lacks_outcomes)
         with closing(clinics.inbox("lyon")) as inbox:
-            await until(lambda: len(inbox.waiting()) >= 3)
             first, second, *_ = inbox.waiting()
             refused(inbox, first.id, 1.5, "outside this party's reward_range")
             refused(inbox, first.id, float("nan"), "outside this party's reward_range")
@@ -276,7 +201,7 @@ def test_what_cannot_be_told_changes_nothing(tmp_path: Path) -> None:
             await asyncio.sleep(0.005)
         await clinics.ended(run)
         with closing(clinics.inbox("lyon")) as inbox:
-            refused(inbox, first.id, 0.5, "comes too late")
+            refused(inbox, first.id, 0.5, "too late")
         return run
 
     play(clinics, scene)

@@ -79,22 +79,22 @@ def test_a_paused_party_stops_whatever_the_others_do_and_is_told_so(tmp_path: Pa
         try:
             first = await run.begin(BUDGET)
             await run.waits_after(first)
-            run.group.tell("comp", run.id, Pause())
-            await paused_by(run, "comp")
-            live = run.group.nodes["comp"].runs[run.id]
+            run.group.tell("lyon", run.id, Pause())
+            await paused_by(run, "lyon")
+            live = run.group.nodes["lyon"].runs[run.id]
             assert live.note.startswith("paused by you since ")
             assert f"`lotor runs resume {run.id}`" in live.note
-            said = run.group.nodes["lyon"].runs[run.id].statuses.known["comp"]
-            assert (said.state, said.text) == (PAUSED, "comp has paused the run")
+            said = run.group.nodes["porto"].runs[run.id].statuses.known["lyon"]
+            assert (said.state, said.text) == (PAUSED, "lyon has paused the run")
             # Nobody else minds any more.
             for gate in run.gates().values():
                 gate.pausing.clear()
             run.group.tell(made.opener, run.id, NextRounds(BUDGET))
             controller = run.group.nodes["controller"].runs[run.id]
             assert controller.host is not None
-            await until(lambda: controller.host and controller.host.awaits == "comp")
+            await until(lambda: controller.host and controller.host.awaits == "lyon")
             assert run.journals.round(run.id) < BUDGET
-            run.group.tell("comp", run.id, Resume())
+            run.group.tell("lyon", run.id, Resume())
             await run.finishes()
         finally:
             await run.group.down()

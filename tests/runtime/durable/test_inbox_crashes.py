@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -20,7 +20,7 @@ from power import PowerCuts, PowerRecord
 pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureKeyWarning")
 
 MEANS = [0.2, 0.5, 0.8]
-LATE: dict[str, str | int] = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
+LATE: dict[str, Any] = {"delay": "uniform:0-6", "outstanding": 5, "batch": 2}
 FORMS = ["shared", "dealt", "paper"]
 
 

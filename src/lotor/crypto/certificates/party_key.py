@@ -15,6 +15,7 @@ from cryptography.x509.oid import NameOID
 from lotor.core.errors import CertificateError, FormatError
 from lotor.crypto.certificates.parsing import ed25519_of, parsing
 from lotor.crypto.certificates.subject import Subject, party_fingerprint, subject_of
+from lotor.crypto.prf import derive_key
 
 
 class PartyKey:
@@ -59,6 +60,10 @@ class PartyKey:
     def public_bytes(self) -> bytes:
         """The public half, 32 bytes, as `Certificate.key_bytes` has it."""
         return self.private.public_key().public_bytes_raw()
+
+    def derived(self, purpose: str) -> bytes:
+        """A symmetric key for one purpose, which only who has this key can derive."""
+        return derive_key(self.private.private_bytes_raw(), purpose)
 
     def request(self, subject: Subject) -> bytes:
         """Ask an authority for a certificate (PEM); the same subject gives the same bytes."""

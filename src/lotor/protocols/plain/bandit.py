@@ -8,13 +8,16 @@ import numpy as np
 from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
-from lotor.core.fixed_point import Floats, Scores, to_scores
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import MAXIMAL_BUDGET, Floats, Scores, to_scores
+from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
-from lotor.policies import ArmStates, Policy, check_iterations
+from lotor.policies import ArmStates, Policy, check_genericity, check_iterations, to_text
 from lotor.protocols.delays import NO_DELAY, checked_delay, delays
+from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states
 from lotor.protocols.party import Run
-from lotor.protocols.plain.agent import Agent
+from lotor.protocols.plain.agent import AGENT, Agent
 from lotor.protocols.plain.learner import NO_CONTEXT, Learner
 from lotor.protocols.pulls import (
     LatePulls,
@@ -28,27 +31,33 @@ from lotor.protocols.pulls import (
 class BanditLearner(Learner):
     """SelectArm and the updates of Figure 3."""
 
-    def __init__(self, policy: Policy, run: Run) -> None:
+    def __init__(self, policy: Policy, run: Run, kept: KeptArms | None = None) -> None:
         check_iterations(policy)
         self._policy = policy
         self._draws = _draws(run)
-        self.states = ArmStates(run.k, run.k)
-        self.to_score: Callable[[], ArmStates] = lambda: self.states
-        self._unpulled = list(range(run.k))
+        known = 0 if kept is None else len(kept.numbers)
+        self.states = (
+            fresh_states(policy, run.k, run.k)
+            if kept is None
+            else kept.states(policy, run.k, run.k)
+        )
+        # What arms are scored by, where that is not all that is known of them.
+        self.to_score: Callable[[], ArmStates] | None = None
+        self.unpulled = list(range(known, run.k))
         self._maximum = policy.selects_maximum
         self._observes = policy.observes
         self._looks = policy.looks_for_best
-        policy.start(self.states)
 
     def choose(self, t: int, x: Floats = NO_CONTEXT) -> int:
         del x
-        if self._unpulled:
-            return self._unpulled[0]
+        if self.unpulled:
+            return self.unpulled[0]
         policy, arms, draws = self._policy, self.states, self._draws
         winner = 0
         for l in range(1, policy.iterations + 1):
             draws.at(t, l)
-            winner = self._select(to_scores(policy.score(self.to_score(), t, l, draws)), t, l)
+            scored = arms if self.to_score is None else self.to_score()
+            winner = self._select(to_scores(policy.score(scored, t, l, draws)), t, l)
             if self._observes:
                 policy.observe(arms, t, l, np.arange(len(arms)) == winner)
         return winner
@@ -60,8 +69,8 @@ class BanditLearner(Learner):
 
     def pulled(self, arm: int) -> None:
         """An arm need not be pulled to begin with any more."""
-        if self._unpulled and arm in self._unpulled:
-            self._unpulled.remove(arm)
+        if self.unpulled and arm in self.unpulled:
+            self.unpulled.remove(arm)
 
     def found(self) -> BestArm | None:
         return self._policy.found(self.states) if self._looks else None
@@ -87,7 +96,7 @@ def _draws(run: Run) -> Draws:
 class BanditAgent(Agent[Policy]):
     """The learning agent of Figure 3.
 
-    `outstanding`, `batch` and `delay` are those of the secure protocol (see `Samba`).
+    `outstanding`, `batch`, `delay` and `keep` are those of the secure protocol (see `Samba`).
     """
 
     family: ClassVar[type] = Policy
@@ -97,53 +106,111 @@ class BanditAgent(Agent[Policy]):
         "outstanding": None,
         "batch": 1,
         "delay": NO_DELAY,
+        "keep": False,
     }
+    continuable: ClassVar[bool] = True
 
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
-        self._learner = BanditLearner(policy, run)
+        self._policy = policy
+        self._keep = bool(settings["keep"])
+        kept = _kept_of(policy, run)
+        self._before = 0 if kept is None else kept.rounds
+        self._known = 0 if kept is None else len(kept.numbers)
+        self._learner = BanditLearner(policy, run, kept)
         self._pulls = self._pulls_of(policy, settings)
-        self._learner.to_score = self._pulls.to_score
 
     def _pulls_of(self, policy: Policy, settings: Mapping[str, object]) -> Pulls:
         run, arms = self._run, self._learner.states
-        rules = outcome_rules(run.k, run.budget, *_late(settings))
+        first = self._before + run.k - self._known + 1
+        rules = outcome_rules(first, run.budget, *_late(settings))
+        common = policy, arms, run.scale, range(run.k), _draws(run)
         if rules.at_once:
-            return PullsAtOnce(policy, arms, run.scale, 0, _draws(run))
-        return LatePulls(policy, arms, run.scale, 0, _draws(run), rules, {})
+            return PullsAtOnce(*common)
+        first_rounds = [self._before + max(arm - self._known + 1, 0) for arm in range(run.k)]
+        late = LatePulls(*common, rules, {}, first_rounds)
+        self._learner.to_score = late.to_score
+        return late
+
+    @classmethod
+    def rounds_before(cls, run: Run) -> int:
+        earlier = run.earlier
+        return 0 if earlier is None else KeptArms.from_bytes(earlier.kept[AGENT]).rounds
 
     @classmethod
     def check(cls, settings: Mapping[str, object]) -> None:
         outstanding, batch, delay = _late(settings)
         check_outcome_rules(outstanding, batch)
         checked_delay(delay)
+        if type(settings["keep"]) is not bool:
+            raise InputError(f"keep is True or False, not {settings['keep']!r}")
 
     @classmethod
     def recorded(cls, settings: Mapping[str, object]) -> Mapping[str, str | int]:
         changed = {name: one for name, one in settings.items() if one != cls.settings[name]}
-        return super().recorded(changed)
+        return super().recorded({**changed, **({"keep": "true"} if settings["keep"] else {})})
 
     @classmethod
     def delays(cls, settings: Mapping[str, object], run: Run) -> Callable[[int], int]:
         return delays(_late(settings)[2], run)
 
     def steps(self) -> Steps[float]:
-        run, learner, pulls = self._run, self._learner, self._pulls
-        for t in range(1, run.budget + 1):
+        run, learner, pulls, t = self._run, self._learner, self._pulls, self._before
+        states = learner.states
+        s_before, n_before = int(states.s.sum()), int(states.n.sum())
+        for t in range(self._before + 1, self._before + run.budget + 1):
             yield from pulls.arrived(t)
             arm = learner.choose(t)
-            learner.pulled(arm)
+            if learner.unpulled:
+                learner.pulled(arm)
             yield from pulls.pull(Decision.named(run.id, t, arm))
             self.best = learner.found()
             if self.best is not None and self.best.sure:
                 break
-        yield from pulls.settle(run.budget + 1)
-        return run.scale.total(int(learner.states.s.sum()), int(learner.states.n.sum()))
+        yield from pulls.settle(t + 1)
+        if self._keep:
+            self.kept = self._to_keep(t)
+        return run.scale.total(int(states.s.sum()) - s_before, int(states.n.sum()) - n_before)
+
+    def _to_keep(self, rounds: int) -> bytes:
+        run = self._run
+        return KeptArms(
+            run=run.id,
+            party=AGENT,
+            policy=to_text(self._policy),
+            rounds=rounds,
+            low=run.scale.low,
+            high=run.scale.high,
+            numbers=list(range(run.k)),
+            arms=self._learner.states.snapshot(),
+        ).to_bytes()
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:
         del d
         return BanditLearner(policy, run)
+
+
+def _kept_of(policy: Policy, run: Run) -> KeptArms | None:
+    """What is known of the first arms, if the run continues another one."""
+    if run.earlier is None:
+        return None
+    kept = KeptArms.from_bytes(run.earlier.kept[AGENT])
+    kept.check(policy, run.scale)
+    check_room(kept.rounds, run.budget, MAXIMAL_BUDGET)
+    had = len(kept.numbers)
+    if run.budget < run.k - had:
+        raise InputError(
+            f"a budget of {run.budget} does not pull each of {counted(run.k - had, 'new arm')} "
+            f"once: give at least {run.k - had}"
+        )
+    together = check_genericity(policy).arm_score_locality if run.k != had else None
+    if together is not None:
+        raise InputError(
+            f"arms cannot come or go when a run of {to_text(policy)} is continued, since it looks "
+            f"at all of them together ({together}): give the same arms"
+        )
+    return first_arms(kept, run.k)
 
 
 def _late(settings: Mapping[str, object]) -> tuple[int | None, int, str]:

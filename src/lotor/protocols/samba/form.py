@@ -1,19 +1,24 @@
 """What all forms of SAMBA have in common: who takes part, and what the terms say."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Generic, TypeVar
 
 from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import RewardScale
+from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.wording import counted
+from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.policies import Policy, to_text
 from lotor.protocols.cast import Cast
+from lotor.protocols.earlier import Earlier, EndedRun
 from lotor.protocols.form import Assignment, Contribution, Form, Member, RunPlan
-from lotor.protocols.party import Run, draw_key
+from lotor.protocols.kept_arms import check_room
+from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.samba.cast import DEMO_HOSPITALS, HOSPITALS, hospitals
+from lotor.protocols.samba.continued import ContinuedRun, kept_by
 from lotor.protocols.samba.protocol import Samba
 from lotor.protocols.samba.terms import SambaTerms, terms_from
 
@@ -25,24 +30,97 @@ class SambaForm(Form[Samba], Generic[T]):
 
     terms_kind: type[T]
     paced: ClassVar[bool] = True
+    continuable: ClassVar[bool] = True
+    joinable: ClassVar[bool] = True
+    keeps: ClassVar[Mapping[str, str]] = {
+        "owner": "how often each of its arms was pulled and what that paid, as its policy needs it"
+    }
+
+    @abstractmethod
+    def ordering(
+        self,
+        protocol: Samba,
+        run: str,
+        owners: Sequence[Member],
+        budget: int,
+        identity: Identity,
+        continued: ContinuedRun | None,
+    ) -> tuple[bytes, Party]:
+        """The order of a run, and the customer's party."""
+
+    def open(
+        self,
+        protocol: Samba,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+    ) -> tuple[bytes, Party]:
+        return self.ordering(protocol, run, members["owner"], budget, identity, None)
+
+    def reopen(
+        self,
+        protocol: Samba,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,
+        earlier: Earlier,
+    ) -> tuple[bytes, Party]:
+        terms = terms_from(self.terms_kind, earlier.order)
+        if not terms.keep:
+            raise InputError(
+                f"run {terms.run} was started without keep, so its owners have kept nothing that a "
+                "further run could begin with: start a new run, with keep if it is to be continued"
+            )
+        if terms.policy != to_text(protocol.policy):
+            raise InputError(
+                f"run {terms.run} was one of {terms.policy}, and what its owners have kept means "
+                f"nothing to {to_text(protocol.policy)}: continue it with {terms.policy}"
+            )
+        check_room(terms.last, budget, MAXIMAL_BUDGET)
+        listed = list(terms.owners)
+        # Those who were in it keep their order, and newcomers are behind them.
+        owners = sorted(
+            members["owner"],
+            key=lambda one: listed.index(one.name) if one.name in listed else len(listed),
+        )
+        held = {owner.name: owner.contribution.arms for owner in owners}
+        continued = ContinuedRun.of(terms, held)
+        return self.ordering(protocol, run, owners, budget, identity, continued)
 
     def simulated(self, protocol: Samba, run: Run) -> Mapping[str, Sequence[Member]]:
-        if protocol.owners > run.k:
-            raise InputError(
-                f"{protocol.owners} owners cannot share {counted(run.k, 'arm')}: give at most "
-                f"{run.k}"
-            )
-        ends = [run.k * j // protocol.owners for j in range(protocol.owners + 1)]
-        held = [end - begin for begin, end in pairwise(ends)]
+        before = {} if run.earlier is None else self._before(run.earlier, run.k)
+        held = _spread(protocol.owners, run.k, before)
+        scale = run.scale
         owners = [
-            Member(f"owner-{number}", Contribution(count, run.scale.low, run.scale.high))
-            for number, count in enumerate(held, 1)
+            Member(name, Contribution(count, scale.low, scale.high)) for name, count in held.items()
         ]
         servers = {role.name: [Member(role.name)] for role in self.roles if role.seats}
         return {**servers, "owner": owners}
 
+    def _before(self, earlier: EndedRun, k: int) -> dict[str, int]:
+        """The owners of a simulated run that the first k arms belong to, and how many each has."""
+        terms = terms_from(self.terms_kind, earlier.order)
+        arms = terms.arms()
+        stay = {name: own for name, own in arms.items() if own.start < k}
+        for name, own in stay.items():
+            if own.stop > k:
+                raise InputError(
+                    f"the environment has {counted(k, 'arm')}, and {name} had those from "
+                    f"{own.start} to {own.stop - 1} in run {earlier.run}: an owner goes with all "
+                    "its arms, or stays with all of them"
+                )
+        return {name: own.stop - own.start for name, own in stay.items()}
+
     def ordered(
-        self, protocol: Samba, run: str, owners: Sequence[Member], budget: int, **more: Any
+        self,
+        protocol: Samba,
+        run: str,
+        owners: Sequence[Member],
+        budget: int,
+        continued: ContinuedRun | None,
+        **more: Any,
     ) -> T:
         """The terms of an order, with what this form adds to them."""
         scale = _common_scale(owners)
@@ -58,6 +136,8 @@ class SambaForm(Form[Samba], Generic[T]):
             outstanding=rules.outstanding,
             together=rules.together,
             settle=rules.settle,
+            keep=protocol.keep,
+            continued=continued,
             **more,
         )
         try:
@@ -66,17 +146,27 @@ class SambaForm(Form[Samba], Generic[T]):
             raise InputError(str(error)) from None
         return terms
 
+    def rounds_of(self, order: bytes) -> int:
+        return terms_from(self.terms_kind, order).last
+
     def plan(self, order: bytes) -> RunPlan:
         terms = terms_from(self.terms_kind, order)
         terms.check(terms.run, terms.ordered_policy())
         seats = self.seats_of({"owner": tuple(terms.owners)})
+        continued = terms.continued
+        known = terms.owners if continued is None else continued.known
         return RunPlan(
             terms.policy,
             terms.budget,
             terms.k,
             seats,
             owners=len(terms.owners),
-            first_rounds=terms.k,
+            first_rounds=terms.new,
+            keeps=terms.keep,
+            continues="" if continued is None else continued.run,
+            before=terms.before,
+            newcomers=frozenset(terms.owners) - frozenset(known),
+            late=str(terms.rules),
         )
 
     def audited(self, protocol: Samba, environment: Environment) -> Samba:
@@ -104,10 +194,36 @@ class SambaForm(Form[Samba], Generic[T]):
         )
 
 
-def owned(assignment: Assignment) -> dict[str, Any]:
-    """What an owner's role takes of its assignment, in every form."""
-    seed = assignment.seed
+def _spread(owners: int, k: int, before: Mapping[str, int]) -> dict[str, int]:
+    """How many arms each of so many owners has, if some had arms `before`.
+
+    New arms are spread over new owners; without any, the last one has them.
+    """
+    new, joining = k - sum(before.values()), owners - len(before)
+    if before and (joining <= 0 or not new):
+        last = list(before)[-1]
+        return {**before, last: before[last] + new}
+    if joining > new:
+        raise InputError(
+            f"{counted(joining, 'owner')} cannot share {counted(new, 'arm')}: give at most "
+            f"owners={len(before) + new}"
+        )
+    ends = [new * j // joining for j in range(joining + 1)]
+    held = [end - begin for begin, end in pairwise(ends)]
+    names = (f"owner-{number}" for number in range(len(before) + 1, owners + 1))
+    return {**before, **dict(zip(names, held, strict=True))}
+
+
+def owned(
+    assignment: Assignment, policy: Policy, terms: SambaTerms, snapshot: bytes | None
+) -> dict[str, Any]:
+    """What an owner's role takes of its assignment, in every form; a snapshot has what was kept."""
+    seed, kept = assignment.seed, None
+    if snapshot is None:
+        kept = kept_by(assignment.seat, terms, policy, assignment.earlier)
     return {
+        "kept": kept,
+        "snapshot": snapshot,
         "held": assignment.contribution.arms,
         "scale": _scale(assignment.contribution),
         "own_key": None if seed is None else draw_key(seed, "owner"),

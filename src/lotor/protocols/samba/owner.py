@@ -16,6 +16,7 @@ from lotor.crypto.prf import ROUNDS_AHEAD, Prf, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
+from lotor.protocols.kept_arms import KeptArms, fresh_states
 from lotor.protocols.party import Party
 from lotor.protocols.pulls import LatePulls, Pulls, PullsAtOnce
 from lotor.protocols.samba.keys import KeyRing
@@ -30,13 +31,17 @@ T = TypeVar("T", bound=SambaTerms)
 
 class SambaOwnerMemory(SambaMemory, kw_only=True):
     """`own_key` (ties, samples) is this owner's alone; `coin_key` is the owners', made by the first
-    of them. `waiting` are the decisions without an outcome: round and arm."""
+    of them. `waiting` are the decisions without an outcome: round and arm. Where a run is
+    continued, `kept` is what was kept of it, until rounds begin, and `had` are the sums of rewards
+    and the pulls that the known arms had then."""
 
     sealing_key: bytes
     own_key: bytes
     coin_key: bytes
     arms: ArmSnapshot | None = None
     waiting: dict[int, int] = msgspec.field(default_factory=dict)
+    kept: KeptArms | None = None
+    had: list[tuple[int, int]] = msgspec.field(default_factory=list)
 
 
 M = TypeVar("M", bound=SambaOwnerMemory)
@@ -47,7 +52,7 @@ class SambaOwner(Party, Generic[T, M]):
 
     A form says how scores are covered and how the owner learns which of its arms is selected. The
     draws of `own_key` and, at the first owner, `coin_key` decide arms. A simulation derives them
-    from its seed; elsewhere they are fresh.
+    from its seed; elsewhere they are fresh. `kept` is what it knows of arms from an earlier run.
     """
 
     terms_kind: type[T]
@@ -66,6 +71,7 @@ class SambaOwner(Party, Generic[T, M]):
         scale: RewardScale,
         own_key: bytes | None = None,
         coin_key: bytes | None = None,
+        kept: KeptArms | None = None,
         order: bytes | None = None,
         snapshot: bytes | None = None,
     ) -> None:
@@ -82,6 +88,8 @@ class SambaOwner(Party, Generic[T, M]):
                 sealing_key=SealingKey().private_bytes(),
                 own_key=own_key or new_key(),
                 coin_key=coin_key or new_key(),
+                kept=kept,
+                had=[] if kept is None else kept.sums,
             )
             if snapshot is None
             else restored_with(self.memory_kind, snapshot, identity.name, run, policy)
@@ -107,8 +115,8 @@ class SambaOwner(Party, Generic[T, M]):
         """Steps 2 and 5: hand in scores; which of the arms is selected, if any."""
 
     @abstractmethod
-    def _cumulative_reward(self, terms: T, arms: ArmStates) -> Steps[None]:
-        """Step 6: hand in this owner's part of the total."""
+    def _cumulative_reward(self, terms: T, earned: Sequence[tuple[int, int]]) -> Steps[None]:
+        """Step 6: hand in this owner's part of the total: each arm's sum and pulls in this run."""
 
     def steps(self) -> Steps[None]:
         memory = self._memory
@@ -116,9 +124,9 @@ class SambaOwner(Party, Generic[T, M]):
             yield Checkpoint(memory.dump)
             terms = yield from self._setup()
             self._begin(terms)
-            pulls = self._pulls(terms, ArmStates(self._held, terms.k))
+            pulls = self._pulls(terms, self._states(terms))
             yield from self._first_pulls(terms, pulls)
-            memory.terms, memory.t = terms, terms.first
+            memory.terms, memory.t, memory.kept = terms, terms.first, None
             memory.sealing_key = b""  # done its work
         else:
             terms = self._restored_terms()
@@ -126,7 +134,9 @@ class SambaOwner(Party, Generic[T, M]):
             pulls = self._pulls(terms, ArmStates.restore(memory.arms))
         yield from self._core(terms, pulls)
         yield from self._settle(terms, pulls)
-        yield from self._cumulative_reward(terms, pulls.arms)
+        yield from self._cumulative_reward(terms, self._earned(pulls.arms))
+        if terms.keep:
+            self.kept = self._to_keep(terms, pulls.arms)
 
     def _restored_terms(self) -> T:
         terms = self._memory.terms
@@ -167,33 +177,57 @@ class SambaOwner(Party, Generic[T, M]):
         yield Send("controller", sealed)
         return keys
 
-    def _indices(self, terms: T) -> range:
+    def _numbers(self, terms: T) -> list[int]:
         """The numbers that this owner's arms have in the run."""
-        own = terms.arms()[self._name]
-        return range(own.start, own.stop)
+        return terms.numbers()[self._name]
+
+    def _states(self, terms: T) -> ArmStates:
+        """What is known of the arms when the run begins."""
+        kept, held, k = self._memory.kept, self._held, terms.k
+        if kept is None:
+            return fresh_states(self._policy, held, k)
+        return kept.states(self._policy, held, k)
+
+    def _earned(self, arms: ArmStates) -> list[tuple[int, int]]:
+        """Of each arm, its rewards and its pulls without those of earlier runs."""
+        had = self._memory.had + [(0, 0)] * (self._held - len(self._memory.had))
+        pairs = zip(arms.s.tolist(), arms.n.tolist(), had, strict=True)
+        return [(s - s_before, n - n_before) for s, n, (s_before, n_before) in pairs]
+
+    def _to_keep(self, terms: T, arms: ArmStates) -> bytes:
+        return KeptArms(
+            run=terms.run,
+            party=self._name,
+            policy=terms.policy,
+            rounds=terms.last,
+            low=terms.low,
+            high=terms.high,
+            numbers=self._numbers(terms),
+            arms=arms.snapshot(),
+        ).to_bytes()
 
     def _draws(self, terms: T, *, ahead: int) -> Draws:
         memory = self._memory
         return Draws(
-            Prf(memory.own_key, self._indices(terms), ahead=ahead),
+            Prf(memory.own_key, self._numbers(terms), ahead=ahead),
             Prf(memory.coin_key, ahead=ahead),
         )
 
     def _pulls(self, terms: T, arms: ArmStates) -> Pulls:
         """How this owner pulls its arms, of which it knows so much."""
-        run, first_arm, rules = terms.run, self._indices(terms).start, terms.rules
-        common = self._policy, arms, self._scale, first_arm
+        run, numbers, rules = terms.run, self._numbers(terms), terms.rules
+        common = self._policy, arms, self._scale, numbers
         if rules.at_once:
             draws = self._draws(terms, ahead=ROUNDS_AHEAD)
             return PullsAtOnce(*common, draws, masked=self.masked)
         waiting = {t: Decision.named(run, t, arm) for t, arm in self._memory.waiting.items()}
-        return LatePulls(*common, self._draws(terms, ahead=1), rules, waiting)
+        draws, first_rounds = self._draws(terms, ahead=1), terms.first_rounds(self._name)
+        return LatePulls(*common, draws, rules, waiting, first_rounds)
 
     def _first_pulls(self, terms: T, pulls: Pulls) -> Steps[None]:
-        """Pull each arm once."""
-        self._policy.start(pulls.arms)
-        for arm in self._indices(terms):
-            t = arm + 1
+        """Pull each arm once that has not been pulled in earlier runs."""
+        pairs = zip(self._numbers(terms), terms.first_rounds(self._name), strict=True)
+        for arm, t in list(pairs)[len(self._memory.had) :]:
             yield from pulls.arrived(t)
             yield from pulls.pull(Decision.named(terms.run, t, arm))
 
@@ -207,7 +241,7 @@ class SambaOwner(Party, Generic[T, M]):
 
     def _core(self, terms: T, pulls: Pulls) -> Steps[None]:
         policy, memory = self._policy, self._memory
-        draws, indices = self._draws(terms, ahead=ROUNDS_AHEAD), self._indices(terms)
+        draws, numbers = self._draws(terms, ahead=ROUNDS_AHEAD), self._numbers(terms)
 
         for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
@@ -220,7 +254,7 @@ class SambaOwner(Party, Generic[T, M]):
                 selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
                 if policy.observes:
                     policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
-            chosen = None if selected is None else indices[selected]
+            chosen = None if selected is None else numbers[selected]
             decision = None if chosen is None else Decision.named(terms.run, t, chosen)
             yield from pulls.pull(decision)
 

@@ -37,6 +37,9 @@ class Samba(SecureProtocol):
     waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
     late: a number, or a distribution such as "geometric:20".
 
+    With `keep`, owners keep what they know of their arms after the run, for a run that continues
+    it: `lotor.run(…, continues=result)`.
+
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
     >>> samba = lotor.Samba(lotor.UCB())
@@ -121,6 +124,14 @@ class Samba(SecureProtocol):
             ordered=False,
         ),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "Let owners keep what they know of their arms after the run, for `--continue`.",
+            simulated=False,
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -148,8 +159,15 @@ class Samba(SecureProtocol):
         check_key_bits(self.key_bits, self.insecure_key_bits)
         object.__setattr__(self, "delay", checked_delay(self.delay))
         check_outcome_rules(self.outstanding, self.batch)
+        if type(self.keep) is not bool:
+            raise InputError(f"keep is True or False, not {self.keep!r}")
         if self.settle is not None:
             to_seconds("settle", self.settle)
+            if self.rules(1, 2).at_once:
+                raise InputError(
+                    "settle is how long a run waits at its end for missing outcomes, but this run "
+                    "waits for each before the next round: give outstanding, or leave out settle"
+                )
         self.check_paper_options()
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
@@ -161,7 +179,7 @@ class Samba(SecureProtocol):
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
-        return Plain(self.policy, late)
+        return Plain(self.policy, {**late, "keep": self.keep})
 
     def delays(self, run: Run) -> Callable[[int], int]:
         return delays(self.delay, run)
@@ -173,7 +191,9 @@ class Samba(SecureProtocol):
     def rules(self, k: int, budget: int) -> OutcomeRules:
         """How many decisions of a run may wait for their outcomes, and when these are counted."""
         seconds = None if self.settle is None else to_seconds("settle", self.settle)
-        return outcome_rules(k, budget, self.outstanding, self.batch, self.delay, settle=seconds)
+        return outcome_rules(
+            k + 1, budget, self.outstanding, self.batch, self.delay, settle=seconds
+        )
 
     def options(self) -> Mapping[str, str | int]:
         chosen: dict[str, str | int] = {"policy": to_text(self.policy)}
@@ -186,6 +206,8 @@ class Samba(SecureProtocol):
             chosen["batch"] = self.batch
         if self.delay != NO_DELAY:
             chosen["delay"] = self.delay
+        if self.keep:
+            chosen["keep"] = "true"
         return {**chosen, "owners": self.owners, "form": self.form}
 
     @property

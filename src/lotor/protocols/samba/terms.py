@@ -12,12 +12,15 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
+from lotor.protocols.samba.continued import ContinuedRun
 
 
 class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
-    `outstanding`, `together` and `settle` are those of `OutcomeRules`. Each form adds to them.
+    `outstanding`, `together` and `settle` are those of `OutcomeRules`. With `keep`, owners keep the
+    states of their arms after the run. A run that is `continued` has its rounds, and the numbers of
+    its arms, go on. Each form adds to them.
     """
 
     run: str
@@ -30,6 +33,8 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+    keep: bool = False
+    continued: ContinuedRun | None = None
 
     @property
     def k(self) -> int:
@@ -44,14 +49,26 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         return RewardScale(self.low, self.high)
 
     @property
+    def before(self) -> int:
+        """How many rounds there were before this run."""
+        return 0 if self.continued is None else self.continued.rounds
+
+    @property
+    def new(self) -> int:
+        """How many arms nothing is known of: each of them is pulled once to begin with."""
+        if self.continued is None:
+            return self.k
+        return self.k - sum(map(len, self.continued.known.values()))
+
+    @property
     def first(self) -> int:
-        """The first round in which arms are scored; before it, each one is pulled once."""
-        return self.k + 1
+        """The first round in which arms are scored."""
+        return self.before + self.new + 1
 
     @property
     def last(self) -> int:
         """The last round."""
-        return self.budget
+        return self.before + self.budget
 
     @property
     def rounds(self) -> range:
@@ -68,9 +85,36 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.rounds) * self.iterations
 
     def arms(self) -> dict[str, slice]:
-        """Which arms each owner holds."""
+        """Which places each owner's arms have in what is sent of all arms."""
         ends = list(accumulate(self.owners.values()))
         return dict(zip(self.owners, map(slice, [0, *ends[:-1]], ends), strict=True))
+
+    def numbers(self) -> dict[str, list[int]]:
+        """The numbers of each owner's arms, by which they are pulled and drawn for.
+
+        They are the places, unless a run is continued: known arms keep their numbers.
+        """
+        known = {} if self.continued is None else self.continued.known
+        given = max((number for held in known.values() for number in held), default=-1) + 1
+        numbers = {}
+        for owner, held in self.owners.items():
+            had = known.get(owner, [])
+            end = given + held - len(had)
+            numbers[owner] = [*had, *range(given, end)]
+            given = end
+        return numbers
+
+    @property
+    def all_numbers(self) -> list[int]:
+        """The numbers of all arms, by their places."""
+        return [number for held in self.numbers().values() for number in held]
+
+    def first_rounds(self, owner: str) -> list[int]:
+        """When each of an owner's arms is pulled to begin with; known arms were before this run."""
+        numbers = self.numbers()
+        # New arms have the largest numbers, without a gap.
+        known = max(map(max, numbers.values())) - self.new
+        return [self.before + max(number - known, 0) for number in numbers[owner]]
 
     def to_bytes(self) -> bytes:
         """What the customer signs."""
@@ -100,7 +144,9 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         fits = (
             self.owners
             and min(self.owners.values()) >= 1
-            and self.k <= self.budget <= MAXIMAL_BUDGET
+            and max(self.new, 1) <= self.budget
+            and self.last <= MAXIMAL_BUDGET
+            and (self.continued is None or self.continued.fits(self.run, self.owners))
             and self.iterations == policy.iterations
             and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
             and (self.settle is None or 0.0 < self.settle <= LONGEST)

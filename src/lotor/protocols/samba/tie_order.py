@@ -1,5 +1,7 @@
 """The order of arms in which the first of equal scores wins, for servers that know the tie key."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,12 +16,12 @@ class TieOrder:
     uniform, and tells the servers nothing about scores.
     """
 
-    def __init__(self, key: bytes, k: int) -> None:
-        self._draws = Prf(key, range(k), ahead=ROUNDS_AHEAD)
+    def __init__(self, key: bytes, numbers: Sequence[int]) -> None:
+        self._draws = Prf(key, numbers, ahead=ROUNDS_AHEAD)
 
     def __repr__(self) -> str:
         return "<TieOrder>"
 
     def at(self, t: int, l: int) -> NDArray[np.intp]:
-        """The arms in their order; of equal draws the first arm comes first, as in plain."""
+        """The places of the arms in their order; of equal draws the first is first, as in plain."""
         return np.argsort(~self._draws.words(TIES, t, l), kind="stable")

@@ -81,6 +81,15 @@ class RunAgreement:
         return self.members[self.form.opener]
 
     @property
+    def keeps(self) -> str:
+        """What this party keeps after the run, in words; empty if it keeps nothing."""
+        return self.kept_by(self.plan.seats[self.seat])
+
+    def kept_by(self, role: str) -> str:
+        """The same for parties of any role."""
+        return self.form.keeps.get(role, "") if self.plan.keeps else ""
+
+    @property
     def peers(self) -> dict[str, str]:
         """The seats that this party talks to, with the names in their certificates."""
         linked = self.form.links(self.plan.seats)[self.seat]

@@ -101,7 +101,7 @@ class Answerer:
         answer: Answer = None
         inbox = self._inbox_for(asked)
         if asked.decision is not None and inbox is not None:
-            answer = await inbox.later(asked.decision)
+            answer = await inbox.later(asked.effect, asked.decision)
         elif asked.decision is not None:
             try:
                 answer = await self._ask(asked, asked.decision)

@@ -14,13 +14,14 @@ class Command(msgspec.Struct, frozen=True, tag=True):
 
 
 class StartRun(Command, frozen=True):
-    """Start a new run; `members` lists names by role."""
+    """Start a new run, or one that `continues` another; `members` lists names by role."""
 
     protocol: str
     budget: int
     options: dict[str, str | int]
     members: dict[str, list[str]]
     pace: Pace = Pace()
+    continues: str = ""
 
 
 class Approve(Command, frozen=True):

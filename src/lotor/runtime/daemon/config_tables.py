@@ -149,7 +149,8 @@ class OwnerTable(ConfigTable, frozen=True):
 class ConsentRules(ConfigTable, frozen=True):
     """Which runs start by themselves; any other waits for a person's approval.
 
-    Without `forms`, a form on which attacks succeed waits if its protocol has a better one.
+    Without `forms`, a form on which attacks succeed waits if its protocol has a better one. With
+    `keep`, runs may start after which this party keeps a state.
     """
 
     customers: tuple[str, ...]
@@ -161,6 +162,7 @@ class ConsentRules(ConfigTable, frozen=True):
     largest_delta: float = 1e-6
     code: tuple[str, ...] = ()
     forms: tuple[str, ...] | None = None
+    keep: bool = False
 
     def __post_init__(self) -> None:
         _require_names("customers", (name for name in self.customers if name != ANY))

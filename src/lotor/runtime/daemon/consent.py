@@ -22,7 +22,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     None if the protocol does not account for what its arms tell; `delta` is the probability that
     they tell more. `code` are the packages, other than Lotor itself, whose code the run computes
     with. `better` are the protocol's forms on which no attack was measured to succeed, if one did
-    on this `form`.
+    on this `form`. `keeps` is what this party would keep after the run, in words, if anything.
     """
 
     run: str
@@ -36,6 +36,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     code: tuple[CodeFingerprint, ...] = ()
     form: str = ""
     better: tuple[str, ...] = ()
+    keeps: str = ""
 
 
 def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum) -> list[str]:
@@ -52,6 +53,7 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     if rules is None:
         return ["this party has set no rules: its party.toml has no [consent] table"]
     found = [*_not_listed(rules, request), *form_objections(rules.forms, request)]
+    found += keep_objections(rules.keep, request)
     found += _out_of_bounds(rules, request, spent.pulls)
     if request.privacy is not None:
         found += _told_too_much(rules, request.privacy, request.delta, spent.epsilon)
@@ -75,6 +77,12 @@ def form_objections(forms: tuple[str, ...] | None, request: RunRequest) -> Itera
             f"says what was measured), and {_shown(request.protocol)} has a form that was not "
             f"seen to: {', '.join(request.better)}"
         )
+
+
+def keep_objections(keep: bool, request: RunRequest) -> Iterator[str]:
+    """The objection to keeping something after the run, for a party that is to."""
+    if request.keeps and not keep:
+        yield f"this party keeps {request.keeps}, after the run, and keep is not true in [consent]"
 
 
 def _not_listed(rules: ConsentRules, request: RunRequest) -> Iterator[str]:

@@ -68,10 +68,9 @@ class Errands:
         """Ask the function, and tell what it answers, unless a person was faster."""
         decision = Decision(one.run, one.round, HIDDEN if one.arm is None else one.arm, one.id)
         try:
-            if not self._repeatable:
-                self._decisions.take_one(one.id)
-            reward = await self._answer(decision)
-            self._decisions.tell(one.id, cast("float", reward))
+            if self._repeatable or self._decisions.take_one(one.id):
+                reward = await self._answer(decision)
+                self._decisions.tell(one.id, cast("float", reward))
         except PullError as error:
             self._doubt(one, str(error))
         except InputError as error:

@@ -32,7 +32,7 @@ class Inbox:
 
     def __init__(self, kit: str | Path, run: str = "") -> None:
         self._open = ExitStack()
-        at = self._open.enter_context(open_kit(Path(kit)))
+        at = self._at = self._open.enter_context(open_kit(Path(kit)))
         try:
             self._journal = at.journal
             self._decisions = decisions_of(at)
@@ -61,7 +61,7 @@ class Inbox:
 
     def take(self, count: int = 1) -> list[OpenDecision]:
         """Up to so many decisions that nobody has taken, without waiting for any."""
-        return self._decisions.take(self.run, count=count)
+        return decisions_to_take(self._at).take(self.run, count=count)
 
     def give_back(self, decision: str) -> None:
         """A decision that was taken is not carried out here: somebody else may take it."""
@@ -102,6 +102,17 @@ def decisions_of(at: OpenKit) -> OpenDecisions:
             "by a party with `inbox = true`, `pull` or `act` under [owner] in its party.toml"
         )
     return OpenDecisions(at.journal.database, RewardScale(*owner.reward_range))
+
+
+def decisions_to_take(at: OpenKit) -> OpenDecisions:
+    """The decisions of a party, for whoever wants to carry some of them out."""
+    found, owner = decisions_of(at), at.config.owner
+    if owner is not None and not owner.inbox:
+        raise InputError(
+            f"{at.kit.subject.name} carries its decisions out by the functions in its party.toml, "
+            "so nobody else may take them: that takes `inbox = true` under [owner]"
+        )
+    return found
 
 
 def _is_paid(owner: OwnerTable) -> bool:

@@ -35,9 +35,9 @@ class InboxAnswers:
         """Outcomes may have been told."""
         self._told.set()
 
-    async def later(self, decision: Decision) -> Answer:
+    async def later(self, effect: object, decision: Decision) -> Answer:
         """The answer, when somebody tells it; that may take months."""
-        while self._host.told(decision) is None:
+        while not self.ready(effect, decision):
             self._told.clear()
             await self._told.wait()
         return self.answer(decision)

@@ -9,6 +9,7 @@ from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.commands import Resolve
+from lotor.runtime.daemon.continuing import earlier_of
 from lotor.runtime.daemon.departures import Departures
 from lotor.runtime.daemon.frames import Grant, Open, Status
 from lotor.runtime.daemon.logs import RunLog
@@ -63,7 +64,8 @@ class LiveRun:
         return self._driver is not None and self._driver.busy
 
     def new_party(self) -> Party:
-        assignment = self._context.assignment(self.agreement, self._store)
+        earlier = earlier_of(self._context, self.agreement)
+        assignment = self._context.assignment(self.agreement, self._store, earlier)
         return self.agreement.form.party(assignment)
 
     def resume(self) -> None:
@@ -80,6 +82,7 @@ class LiveRun:
             alike=owner is not None and owner.tick > 0.0,
             inbox=owner is not None and owner.inbox,
             gate=self.pacing.gate,
+            seal=partial(self._context.seal.seal, self.run) if self.agreement.keeps else None,
         )
         events = DriverEvents(
             finished=self._finish,
@@ -205,6 +208,8 @@ class LiveRun:
             )
         self.pacing.heard(self.statuses.known[status.seat])
         if status.state in ENDED and self.host is not None and self.host.finished:
+            if status.seat == self.agreement.form.opener:
+                self._journal.keep_nothing(self.run)
             self.host.release(status.seat)
             self.advance()
         elif status.state in ENDED:

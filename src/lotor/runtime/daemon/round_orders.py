@@ -31,7 +31,7 @@ def granted(at: OpenKit, row: RunRow, agreement: RunAgreement | None = None) -> 
     most = max(plan.budget - plan.first_rounds, 0)
     ordered = sum(one.count for one in _waiting(at, row) if isinstance(one, commands.NextRounds))
     rounds = min(at.journal.pacing(row.id).read().granted + ordered, most)
-    return RoundsGranted(rounds, plan.first_rounds + rounds, most - rounds)
+    return RoundsGranted(rounds, plan.before + plan.first_rounds + rounds, most - rounds)
 
 
 def let_begin(at: OpenKit, row: RunRow, count: int) -> RoundsGranted:

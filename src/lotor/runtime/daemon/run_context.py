@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lotor.core.errors import LotorError
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.form import Assignment
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.store import Store
@@ -13,6 +14,7 @@ from lotor.runtime.daemon.config import PartyConfig
 from lotor.runtime.daemon.connections import Connections
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.resources import PartyResources
+from lotor.runtime.daemon.state_seal import StateSeal
 from lotor.runtime.durable.journal import Journal
 
 
@@ -29,8 +31,15 @@ class RunContext:
     clock: Clock
     fatal: Callable[[LotorError], None]
 
-    def assignment(self, agreement: RunAgreement, store: Store) -> Assignment:
-        """All that this party needs to be built for a run."""
+    @property
+    def seal(self) -> StateSeal:
+        """Seals what this party keeps after runs."""
+        return StateSeal(self.kit.key, self.kit.subject.name)
+
+    def assignment(
+        self, agreement: RunAgreement, store: Store, earlier: Earlier | None = None
+    ) -> Assignment:
+        """All that this party needs to be built for a run; to be built again, nothing `earlier`."""
         trial = self.config.trial
         return Assignment(
             run=agreement.run,
@@ -43,4 +52,5 @@ class RunContext:
             data=self.resources.data,
             store=store,
             workers=self.config.limits.workers,
+            earlier=earlier,
         )

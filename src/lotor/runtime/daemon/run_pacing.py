@@ -46,7 +46,7 @@ class RunPacing:
         self._most = max(plan.budget - plan.first_rounds, 0)
         self.gate = RoundGate(
             self.pace,
-            plan.first_rounds,
+            plan.before + plan.first_rounds,
             saved,
             context.clock,
             begins=self._begins,

@@ -17,7 +17,13 @@ from lotor.crypto.certificates import Certificate
 from lotor.runtime.daemon import announcement
 from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.announcement import RunAgreement, foreign_code
-from lotor.runtime.daemon.consent import RunRequest, form_objections, objections
+from lotor.runtime.daemon.consent import (
+    RunRequest,
+    form_objections,
+    keep_objections,
+    objections,
+)
+from lotor.runtime.daemon.continuing import earlier_of
 from lotor.runtime.daemon.frames import Open
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
@@ -173,6 +179,7 @@ class RunRegistry:
 
         Nothing is written down yet: this party may lack what its seat needs.
         """
+        earlier_of(self._context, agreement)  # nobody is asked to approve what cannot be
         against = self._objections(agreement)
         state, note = (WAITING, "; ".join(against)) if against else (RUNNING, "")
         try:
@@ -219,9 +226,10 @@ class RunRegistry:
             code=foreign_code(told),
             form=told.form,
             better=self._context.protocols[told.protocol].better_forms(told.form),
+            keeps=agreement.keeps,
         )
         if config.takes_part_unasked:
-            return list(form_objections(None, request))
+            return [*form_objections(None, request), *keep_objections(False, request)]
         return objections(config.consent, request, self._journal.ledger.spent())
 
     def approve(self, live: LiveRun) -> None:
@@ -264,7 +272,13 @@ class RunRegistry:
             budget=agreement.plan.budget,
         )
         repeatable = self._context.resources.repeatable
-        self._journal.add(row, snapshot, repeatable=repeatable, charge=_charge(agreement))
+        self._journal.add(
+            row,
+            snapshot,
+            repeatable=repeatable,
+            charge=_charge(agreement),
+            continues=agreement.plan.continues,
+        )
         self.runs[agreement.run] = live
 
 

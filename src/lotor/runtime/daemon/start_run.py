@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lotor.core.errors import InputError, MissingPartyError, StoppedError
 from lotor.core.version import VERSION
 from lotor.crypto.certificates import Certificate
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.form import Member
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import announcement
@@ -19,6 +20,7 @@ from lotor.runtime.daemon.announcement import (
     seated,
 )
 from lotor.runtime.daemon.commands import StartRun
+from lotor.runtime.daemon.continuing import check_continues, earlier_of, ended_run, kept_earlier
 from lotor.runtime.daemon.frames import Ask
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.logs import RunLog
@@ -39,6 +41,7 @@ async def start_run(
     """Find everybody, order the run, write it down, and begin."""
     kit, connections = context.kit, context.connections
     protocol = _protocol(context, wanted)
+    earlier = _earlier(context, wanted, protocol)
     me, form = kit.subject.name, protocol.in_form()
     connections.forget_absent()
     names = {**wanted.members, form.opener: [me]}
@@ -54,7 +57,8 @@ async def start_run(
         for seat, member in form.seats(members).items()
     }
     _, identity = seated(certificates, kit.key)
-    ordered, party = form.open(protocol, run, members, wanted.budget, identity)
+    opening = protocol, run, members, wanted.budget, identity
+    ordered, party = form.open(*opening) if earlier is None else form.reopen(*opening, earlier)
     signed = _announcement(run, wanted, protocol, certificates, ordered).to_bytes()
     agreement = announcement.check(
         signed,
@@ -63,6 +67,7 @@ async def start_run(
         trust=kit.fresh_trust(),
         key=kit.key,
     )
+    earlier_of(context, agreement)
     live, snapshot = LiveRun(agreement, context, RUNNING, ""), first_snapshot(party)
     with context.journal.transaction():
         # Nobody can take the order back between the look and the start.
@@ -92,6 +97,15 @@ def _protocol(context: RunContext, wanted: StartRun) -> SecureProtocol:
             "start it without `every` and `on_demand`"
         )
     return protocol
+
+
+def _earlier(context: RunContext, wanted: StartRun, protocol: SecureProtocol) -> Earlier | None:
+    """What this party has of the run that is to be continued, before anybody is asked."""
+    if not wanted.continues:
+        return None
+    ended = ended_run(context.kit, context.journal.run(wanted.continues), context.protocols)
+    check_continues(ended, wanted.protocol, protocol.form)
+    return kept_earlier(context, ended)
 
 
 def _announcement(

@@ -76,13 +76,16 @@ class Host:
         alike: bool = True,
         inbox: bool = False,
         gate: Gate | None = None,
+        seal: Callable[[bytes], bytes] | None = None,
     ) -> None:
         """`admits`: whether a peer's connection takes more; call `catch_up` when it does again.
 
         `alike`: write as much to the disk in rounds in which this party is not asked. `inbox`:
-        people or programs find decisions in the journal, and tell their outcomes there.
+        people or programs find decisions in the journal, and tell their outcomes there. `seal`:
+        seals what the party keeps after the run; without it, it keeps nothing.
         """
         self._gate = OpenGate() if gate is None else gate
+        self._seal = seal
         self._name = name
         self._record = record
         self._run = record.run
@@ -333,7 +336,7 @@ class Host:
             self._save(checkpoint.snapshot())
         return True
 
-    def _save(self, snapshot: bytes | None) -> None:
+    def _save(self, snapshot: bytes | None, kept: bytes | None = None) -> None:
         self._record.checkpoint(
             snapshot,
             round=self.round,
@@ -342,6 +345,7 @@ class Host:
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
             output=self.output,
+            kept=kept,
         )
         self._boundaries = self._consumed_bytes = 0
         self._saved_round = self.round
@@ -353,7 +357,10 @@ class Host:
         self.output = output
         self.finished = True
         self._unsettled = self._undelivered()
-        self._save(None)
+        if self.party.outcomes is not None:
+            self._record.note_outcomes(self.party.outcomes)
+        kept = self.party.kept
+        self._save(None, None if kept is None or self._seal is None else self._seal(kept))
 
     def answered(self, answer: Answer) -> None:
         """Hand in the world's answer to what was `asked`; it is written down at once."""

@@ -16,6 +16,7 @@ from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
+from lotor.runtime.durable.kept_states import KeptStates
 from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
@@ -99,6 +100,7 @@ class Journal:
         self.commands = CommandQueue(self._database)
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
+        self.kept = KeptStates(self._database)
 
     def _prepare(self, party: str) -> None:
         database = self._database
@@ -163,16 +165,20 @@ class Journal:
         *,
         repeatable: bool = False,
         charge: Charge | None = None,
+        continues: str = "",
     ) -> None:
         """Write a new run down, with the party's first snapshot unless it waits for approval.
 
-        If it starts, it is charged: its budget, if nothing more is known of it.
+        If it starts, it is charged: its budget, if nothing more is known of it. It may be one that
+        `continues` another.
         """
         with self.transaction():
             self._database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
             )
+            if continues:
+                self.kept.note(row.id, continues)
             if snapshot is not None:
                 RunRecord(self._database, row.id).create(snapshot, repeatable=repeatable)
                 cost = charge or Charge(pulls=row.budget)
@@ -208,9 +214,13 @@ class Journal:
             self.ledger.settle(run, answered + self.ledger.under_way(run))
 
     def end(self, run: str, state: str, note: str) -> None:
-        """A run ends, and nobody needs its secrets, nor what it has not delivered."""
+        """A run ends early: nobody needs its secrets, nor what it has not delivered.
+
+        Nothing is kept of it, though it may have come to its end here.
+        """
         with self.transaction():
             self._change(run, state, note)
+            self.keep_nothing(run)
             self.erasure.forget(run)
             self.erasure.forget_undelivered(run)
         self.erasure.complete()
@@ -220,6 +230,12 @@ class Journal:
         with self.transaction():
             self._change(run, FINISHED, "")
             self.erasure.forget(run)
+
+    def keep_nothing(self, run: str) -> None:
+        """A run has ended without a result elsewhere, so that it cannot be continued."""
+        with self.transaction():
+            if self.kept.remove(run):
+                self.erasure.mark()
 
     def sweep(self) -> None:
         """Remove whatever runs that have ended left behind, if they were cut off in doing so."""
@@ -269,6 +285,13 @@ class Journal:
         ).fetchone()
         return (0, 0, 0) if row is None else row
 
+    def outcomes(self, run: str) -> int | None:
+        """How many outcomes the output of a finished run counts, where some may be missing."""
+        row = self._database.execute(
+            "SELECT outcomes FROM progress WHERE run = ? AND finished", (run,)
+        ).fetchone()
+        return None if row is None else row[0]
+
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
 
@@ -311,7 +334,7 @@ class Journal:
         """How many decisions of a run that goes on have no outcome yet."""
         (count,) = self._database.execute(
             "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
-            "WHERE run = ? AND told IS NULL AND paid_here AND state = ?",
+            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND state = ?",
             (run, RUNNING),
         ).fetchone()
         return int(count)

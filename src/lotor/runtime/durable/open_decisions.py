@@ -44,6 +44,30 @@ class OpenDecision(msgspec.Struct, frozen=True):
     paid_here: bool
 
 
+class _Found(msgspec.Struct, frozen=True):
+    """What the journal knows of a decision and its run."""
+
+    id: str
+    run: str
+    state: str
+    told: int
+    counted: int
+    reward: float | None
+    paid_here: int
+
+    def __repr__(self) -> str:
+        return f"<decision {self.id}>"
+
+    def check_open(self) -> None:
+        """Refuse what comes when nothing about the decision can change any more."""
+        if self.state != RUNNING or (self.counted and not self.told):
+            why = "has settled without it" if self.state == RUNNING else f"is {self.state}"
+            raise InputError(
+                f"it is too late for decision {self.id}: run {self.run} {why}, and nothing was "
+                "changed"
+            )
+
+
 class OpenDecisions:
     """The decisions of all runs of one party. Rewards lie in the range of `scale`."""
 
@@ -76,22 +100,32 @@ class OpenDecisions:
             )
         return [msgspec.structs.replace(one, taken=now) for one in found]
 
-    def take_one(self, decision: str) -> None:
-        """This caller carries out a decision that it knows by its id."""
-        self._mark(decision, time.time())
+    def take_one(self, decision: str) -> bool:
+        """Take a decision that the caller knows by its id; False if somebody else was faster."""
+        with transaction(self._database):
+            run = self._find(decision).run
+            taken = self._database.execute(
+                "UPDATE decisions SET taken = ? "
+                "WHERE run = ? AND id = ? AND told IS NULL AND taken IS NULL",
+                (time.time(), run, decision),
+            )
+        return taken.rowcount == 1
 
     def give_back(self, decision: str) -> str:
         """A decision that was taken has not been carried out: somebody else may take it."""
-        return self._mark(decision, None)
-
-    def _mark(self, decision: str, taken: float | None) -> str:
         with transaction(self._database):
-            run = self._run_of(decision)
+            found = self._find(decision)
+            if found.told:
+                raise InputError(
+                    f"decision {decision} has its outcome, so it was carried out: nothing was "
+                    "changed"
+                )
+            if found.paid_here:
+                found.check_open()
             self._database.execute(
-                "UPDATE decisions SET taken = ? WHERE run = ? AND id = ? AND told IS NULL",
-                (taken, run, decision),
+                "UPDATE decisions SET taken = NULL WHERE run = ? AND id = ?", (found.run, decision)
             )
-        return run
+        return found.run
 
     def tell(self, decision: str, reward: float | None) -> bool:
         """Hand in the outcome of a decision, once; None is for one that nobody will ever know.
@@ -113,50 +147,44 @@ class OpenDecisions:
                 f"the outcome of decision {decision} lies outside this party's reward_range "
                 f"({self._scale.low}, {self._scale.high}): correct it, nothing was written"
             )
-        run = self._run_of(decision)
-        told, known = self._database.execute(
-            "SELECT told, reward FROM decisions WHERE run = ? AND id = ?", (run, decision)
-        ).fetchone()
-        if told is not None and known != reward:
-            raise InputError(
-                f"decision {decision} has another outcome already, and the first one counts: "
-                "nothing was changed"
-            )
-        if told is None:
-            self._write(run, decision, reward)
-        return told is None
-
-    def _run_of(self, decision: str) -> str:
-        """The run of a decision that this party has made, if the run still goes on."""
-        row = self._database.execute(
-            "SELECT run, state, told IS NULL AND counted IS NOT NULL, paid_here FROM decisions "
-            "JOIN runs ON runs.id = run WHERE decisions.id = ?",
-            (decision,),
-        ).fetchone()
-        if row is not None and not row[3]:
+        found = self._find(decision)
+        if not found.paid_here:
             raise InputError(
                 f"decision {decision} is only carried out here: its outcome is told at the party "
                 "that receives the rewards"
             )
+        found.check_open()
+        if found.told and found.reward != reward:
+            raise InputError(
+                f"decision {decision} has another outcome already, and the first one counts: "
+                "nothing was changed"
+            )
+        if not found.told:
+            self._write(found.run, decision, reward)
+        return not found.told
+
+    def _find(self, decision: str) -> "_Found":
+        """A decision that this party has made, in a run that may be over."""
+        row = self._database.execute(
+            "SELECT decisions.id, run, state, told IS NOT NULL, counted IS NOT NULL, reward, "
+            "paid_here FROM decisions JOIN runs ON runs.id = run "
+            "WHERE decisions.id = ? AND round > 0",
+            (decision,),
+        ).fetchone()
         if row is None:
             raise InputError(
                 f"there is no decision {decision!r} here: `lotor decisions list` shows those that "
                 "wait for an outcome"
             )
-        run, state, settled, _ = row
-        if state != RUNNING or settled:
-            why = "has settled without it" if state == RUNNING else f"is {state}"
-            raise InputError(
-                f"the outcome of decision {decision} comes too late: run {run} {why}, and nothing "
-                "was changed"
-            )
-        return str(run)
+        return _Found(*row)
 
     def _write(self, run: str, decision: str, reward: float | None) -> None:
         self._database.execute(
             "UPDATE decisions SET told = ?, reward = ? WHERE run = ? AND id = ?",
             (time.time(), reward, run, decision),
         )
+        if reward is None:  # what a lost outcome counts is up to the party that waits for it
+            return
         # A party that waits for this very answer finds it here, as if it had been asked just now.
         self._database.execute(
             "UPDATE pulls SET answered = 1, reward = ?, synced = 2 * synced "
@@ -178,18 +206,18 @@ def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | No
     >>> read_outcomes(["decision,reward", "aa/0/1,0.5", "aa/1/2,"], "outcomes.csv")
     [('aa/0/1', 0.5), ('aa/1/2', None)]
     """
-    rows = csv.reader(lines)
-    header = [cell.strip() for cell in next(rows, [])]
+    header = _cells(lines[0]) if lines else []
     if sorted(header) != ["decision", "reward"]:
         raise InputError(
             f"{name} does not begin with the line `decision,reward`: write it above the outcomes"
         )
     found = []
-    for number, row in enumerate(rows, 2):
-        if any(cell.strip() for cell in row):
+    for number, line in enumerate(lines[1:], 2):
+        row = _cells(line)
+        if any(row):
             try:
                 cells = dict(zip(header, row, strict=True))
-                found.append((cells["decision"].strip(), _reward(cells["reward"])))
+                found.append((cells["decision"], _reward(cells["reward"])))
             except ValueError:
                 raise InputError(
                     f"line {number} of {name} is not a decision, a comma and a number (or nothing, "
@@ -198,5 +226,13 @@ def read_outcomes(lines: Sequence[str], name: str) -> list[tuple[str, float | No
     return found
 
 
+def _cells(line: str) -> list[str]:
+    """The cells of one line; a line that is no CSV is one cell."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line]), [])]
+    except csv.Error:
+        return [line]
+
+
 def _reward(text: str) -> float | None:
-    return float(text) if text.strip() else None
+    return float(text) if text else None

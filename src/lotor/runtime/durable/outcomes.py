@@ -9,7 +9,8 @@ from lotor.runtime.durable.transaction import transaction
 
 # `counted` is the round before which a party took an outcome into account, or settled without it,
 # where it has not been told. An outcome that is told without a reward is lost. Where it is not
-# `paid_here`, a decision is only carried out here, and another party hears of its outcome.
+# `paid_here`, a decision is only carried out here, and another party hears of its outcome. Without
+# the indexes, a look at the table would take longer the more often this party was pulled.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS decisions (
     run TEXT NOT NULL,
@@ -24,6 +25,10 @@ CREATE TABLE IF NOT EXISTS decisions (
     paid_here INTEGER NOT NULL,
     PRIMARY KEY (run, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS open_decisions ON decisions (run)
+    WHERE told IS NULL AND counted IS NULL;
+CREATE INDEX IF NOT EXISTS outcomes_to_count ON decisions (run, round)
+    WHERE told IS NOT NULL AND counted IS NULL;
 CREATE TABLE IF NOT EXISTS settling (run TEXT PRIMARY KEY, since REAL NOT NULL) STRICT;
 """
 
@@ -68,11 +73,11 @@ class RunOutcomes:
         )
         return tuple(KnownOutcome(*row) for row in rows)
 
-    def count(self, t: int, rounds: Iterable[int]) -> None:
-        """What is known of the decisions of these rounds is taken into account before round t."""
+    def count(self, t: int, decisions: Iterable[Decision]) -> None:
+        """What is known of these decisions is taken into account before round t."""
         self._database.executemany(
-            "UPDATE decisions SET counted = ? WHERE run = ? AND round = ?",
-            [(t, self._run, one) for one in rounds],
+            "UPDATE decisions SET counted = ? WHERE run = ? AND id = ?",
+            [(t, self._run, one.id) for one in decisions],
         )
 
     def counted(self, t: int) -> tuple[KnownOutcome, ...]:

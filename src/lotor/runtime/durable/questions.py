@@ -138,14 +138,13 @@ class QuestionLog:
             self._check(recorded, None)
             self.count = number
             return outcomes.counted(asked.t)
-        arrived = outcomes.arrived()
-        known = {one.round for one in arrived}
-        missing = {one.round for one in asked.awaited} - known
-        if missing and not (asked.within is not None and outcomes.waited(asked.within)):
-            return None
-        self._record.collect(number, asked.t, sorted(known | missing))
+        if asked.awaited:
+            known = {one.round for one in outcomes.arrived()}
+            over = asked.within is not None and outcomes.waited(asked.within)
+            if not over and any(one.round not in known for one in asked.awaited):
+                return None
         self.count = number
-        return arrived
+        return self._record.collect(number, asked)
 
     def decided(self, decision: Decision) -> None:
         """Write down what was chosen: a replay must choose the same again."""

@@ -2,6 +2,7 @@
 
 import sqlite3
 import struct
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -9,9 +10,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from lotor.core.effects import Decision
+from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import outbox, outcomes
+from lotor.runtime.durable import kept_states, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.outcomes import RunOutcomes
@@ -20,6 +21,7 @@ from lotor.runtime.durable.transaction import transaction, unwritable
 SCHEMA = (
     outbox.SCHEMA
     + outcomes.SCHEMA
+    + kept_states.SCHEMA
     + """
 CREATE TABLE IF NOT EXISTS progress (
     run TEXT PRIMARY KEY,
@@ -30,6 +32,7 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
+    outcomes INTEGER,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0,
     repeatable INTEGER NOT NULL,
@@ -204,11 +207,12 @@ class RunRecord:
         bytes_sent: int,
         links: Iterable[Link],
         output: object = None,
+        kept: bytes | None = None,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
 
-        A party that has finished has no snapshot any more. What an earlier checkpoint has written
-        is not written again.
+        A party that has finished has no snapshot any more; what is to be `kept` of it is sealed.
+        What an earlier checkpoint has written is not written again.
         """
         changed = [link for link in links if self._written.get(link.peer) != _counters(link)]
         with self._transaction():
@@ -227,6 +231,10 @@ class RunRecord:
                     self.run,
                 ),
             )
+            if kept is not None:
+                self._database.execute(
+                    "INSERT INTO kept VALUES (?, ?, ?)", (self.run, kept, time.time())
+                )
             for link in changed:
                 self._save_outbox(link)
                 self._save_counters(link)
@@ -289,19 +297,30 @@ class RunRecord:
             else:
                 self.outcomes.issue(decision)
 
+    def note_outcomes(self, number: int) -> None:
+        """Write down how many outcomes a party's output counts."""
+        self._write("UPDATE progress SET outcomes = ? WHERE run = ?", (number, self.run))
+
     def show(self, decision: Decision, *, paid_here: bool = True) -> None:
         """Let people or programs find a decision, which is written down elsewhere."""
         with self._unsynced(), self._transaction():
             self.outcomes.issue(decision, paid_here=paid_here)
 
-    def collect(self, number: int, t: int, rounds: Iterable[int]) -> None:
-        """Write down, for good, the outcomes of which rounds a party was handed, if of any."""
+    def collect(self, number: int, asked: Collect) -> tuple[KnownOutcome, ...]:
+        """Write down, for good, which outcomes a party is handed, if any.
+
+        What it waited for and is not there never counts. All in one step: what somebody tells
+        meanwhile is either handed to the party or refused.
+        """
         with self._transaction():
+            arrived = self.outcomes.arrived()
             self._database.execute(
                 "INSERT INTO pulls VALUES (?, ?, NULL, 1, NULL, NULL, 1)", (self.run, number)
             )
-            self.outcomes.count(t, rounds)
+            handed = [asked.waiting[one.round] for one in arrived]
+            self.outcomes.count(asked.t, {*handed, *asked.awaited})
         self.commits += 1
+        return arrived
 
     @contextmanager
     def _unsynced(self) -> Iterator[None]:

@@ -58,7 +58,7 @@ def test_the_largest_of_any_scores_with_the_ties_of_plain(
     """All 63 bits count, up to both ends."""
     ends = st.sampled_from([0, 1, 2**62 - 1, 2**62, 2**63 - 2, 2**63 - 1])
     scores = data.draw(st.lists(ends | st.integers(0, 2**63 - 1), min_size=k, max_size=k))
-    draws, order = Prf(key, range(k)).integers(0, 7, 1), TieOrder(key, k).at(7, 1)
+    draws, order = Prf(key, range(k)).integers(0, 7, 1), TieOrder(key, range(k)).at(7, 1)
     shares = run_locally(select, split(np.array(scores, np.uint64)[order]))
     one_hot = np.empty(k, np.uint8)
     one_hot[order] = shares[0].share ^ shares[1].share
@@ -67,6 +67,6 @@ def test_the_largest_of_any_scores_with_the_ties_of_plain(
 
 
 def test_of_equal_draws_the_first_arm_comes_first() -> None:
-    order = TieOrder(new_key(), 4)
+    order = TieOrder(new_key(), range(4))
     order._draws.words = lambda *_: np.array([5, 9, 5, 9], np.uint64)  # type: ignore[method-assign]
     assert order.at(1, 1).tolist() == [1, 3, 0, 2]

@@ -102,9 +102,9 @@ def test_an_owner_that_miscounts_is_caught() -> None:
         if isinstance(party, SambaDealtOwner) and name == "owner-2":
             honest = party._cumulative_reward
 
-            def total(terms, arms):  # type: ignore[no-untyped-def]
-                arms.n[0] += 1
-                return honest(terms, arms)
+            def total(terms, earned):  # type: ignore[no-untyped-def]
+                (s, n), *others = earned
+                return honest(terms, [(s, n + 1), *others])
 
             party._cumulative_reward = total  # type: ignore[method-assign]
         return party

@@ -23,6 +23,7 @@ TOGETHER = 25
 PORT, TOKEN = 7411, b"t" * 43
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 NO_RUN, NO_DECISION = "cc" * 16, "nothing/1"
+PACING = ("next", "pause", "resume")
 BODIES = [
     json.dumps(body).encode()
     for body in (
@@ -60,6 +61,12 @@ def mistaken(made: Desk, mutator: Mutator) -> bytes:
             ("POST", f"/v1/runs/{WAITS}/approve", b"", {"host": "lyon.example.org"}),
             ("POST", f"/v1/runs/{WAITS}/approve", b"", {"origin": "http://lyon.example.org"}),
             ("GET", f"/v1/runs/{NO_RUN}", b"", {}),
+            ("GET", f"/v1/runs/{NO_RUN}/decisions", b"", {}),
+            ("POST", f"/v1/runs/{WAITS}/{mutator.dice.choice(PACING)}", b"", {}),
+            ("POST", "/v1/decisions/take", b'{"run": "%s"}' % NO_RUN.encode(), {}),
+            ("POST", "/v1/decisions/give-back", mutator.altered(BODIES), {}),
+            ("POST", "/v1/rewards", mutator.altered(BODIES), {}),
+            ("POST", "/v1/rewards/many", b'{"outcomes": [%s]}' % BODIES[1], {}),
             ("PUT", "/v1/runs", b"", {}),
             ("POST", f"/v1/{mutator.dice.randbytes(8).hex()}", mutator.altered(BODIES), {}),
         ]

@@ -10,6 +10,7 @@ from lotor.protocols.form import PULL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.report import Counts
+from lotor.protocols.samba.continued import ContinuedRun
 from lotor.protocols.samba.dealt import complexity
 from lotor.protocols.samba.dealt.circuit import schedule
 from lotor.protocols.samba.dealt.comp import SambaDealtComp
@@ -55,15 +56,16 @@ class SambaDealt(SambaForm[SambaDealtTerms]):
         "The bytes opened in an iteration are those of one server; counted are those of both."
     )
 
-    def open(
+    def ordering(
         self,
         protocol: Samba,
         run: str,
-        members: Mapping[str, Sequence[Member]],
+        owners: Sequence[Member],
         budget: int,
         identity: Identity,
+        continued: ContinuedRun | None,
     ) -> tuple[bytes, Party]:
-        terms = self.ordered(protocol, run, members["owner"], budget)
+        terms = self.ordered(protocol, run, owners, budget, continued)
         return terms.to_bytes(), SambaDealtCustomer(identity, terms)
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
@@ -82,7 +84,7 @@ class SambaDealt(SambaForm[SambaDealtTerms]):
         if seat == "dealer":
             return SambaDealtDealer(terms, snapshot=snapshot)
         return SambaDealtOwner(
-            identity, assignment.run, policy, snapshot=snapshot, **owned(assignment)
+            identity, assignment.run, policy, **owned(assignment, policy, terms, snapshot)
         )
 
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:

@@ -15,8 +15,8 @@ ROLES = (CUSTOMER, CONTROLLER, COMP, DEALER, OWNER, NETWORK)
 _SERVER_EVIDENCE = (
     "All that is opened carries a fresh mask of both servers' pads: its view is uniform, whatever "
     "the scores are (a test looks at its bytes). The owner that pulled is late, where "
-    "pulls take time and owners set no `tick`. **Any two of controller, comp and the dealer "
-    "together know everything.**"
+    "pulls take time and owners set no `tick`, or where the run waits for a late outcome. **Any "
+    "two of controller, comp and the dealer together know everything.**"
 )
 
 ATTACKS: dict[str, tuple[str, ...]] = {
@@ -33,7 +33,10 @@ MEASURED: dict[str, Finding] = {
     CUSTOMER: Finding(
         sees="the total R, as two sums of shares",
         paper="R",
-        measured="R, and from R/N about the best mean; no arm's sum, also together with one server",
+        measured=(
+            "R, of how many outcomes, and from R/N about the best mean; no arm's sum, also "
+            "together with one server"
+        ),
         evidence=(
             "Inherent in the result. Each server sends one sum over all owners, and its shares of "
             "single owners are uniform. A sum that a server changed is refused (a test changes it)."
@@ -82,8 +85,8 @@ MEASURED: dict[str, Finding] = {
         sees="messages of constant sizes; under TLS nothing else",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
-            "was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was pulled"
         ),
         evidence=(
             "Every message has a width that is fixed for the run. Input, pad, blind and tie keys "

@@ -12,7 +12,6 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.prf import new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.sharing import Bits
-from lotor.policies import ArmStates
 from lotor.protocols.samba.dealt.customer import TAG_KEY
 from lotor.protocols.samba.dealt.messages import WIRE, DealtBits, DealtPartialTotal, DealtScores
 from lotor.protocols.samba.dealt.terms import SEATS, SambaDealtTerms
@@ -66,9 +65,11 @@ class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
         bits = yield from read_bits(DealtBits, turn, self._held, SEATS, self._number)  # step 5
         return _one_of(bits, t, l)
 
-    def _cumulative_reward(self, terms: SambaDealtTerms, arms: ArmStates) -> Steps[None]:
+    def _cumulative_reward(
+        self, terms: SambaDealtTerms, earned: Sequence[tuple[int, int]]
+    ) -> Steps[None]:
         memory = self._memory
-        s, n = int(arms.s.sum()), int(arms.n.sum())
+        s, n = sum(s for s, _ in earned), sum(n for _, n in earned)
         share = split(s, n, alpha_from(memory.tag_key), drawn_share(memory.input_key))
         yield Send("comp", DealtPartialTotal(place_of(terms.end), share.to_bytes()))  # step 6
 

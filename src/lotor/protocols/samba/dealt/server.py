@@ -58,7 +58,7 @@ class SambaDealtServer(Party):
             yield Checkpoint(memory.dump)
             yield from self._set_up()
             memory.t = terms.first
-        order = TieOrder(memory.tie_key, terms.k)
+        order = TieOrder(memory.tie_key, terms.all_numbers)
         for t in terms.rounds[memory.t - terms.first :]:
             memory.t = t
             yield Checkpoint(memory.dump, t)

@@ -10,6 +10,7 @@ from lotor.protocols.form import PULL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party
 from lotor.protocols.report import Counts
+from lotor.protocols.samba.continued import ContinuedRun
 from lotor.protocols.samba.form import SambaForm, owned
 from lotor.protocols.samba.messages import WIRE
 from lotor.protocols.samba.paper import complexity
@@ -26,6 +27,7 @@ from lotor.protocols.samba.paper.leakage import (
 from lotor.protocols.samba.paper.owner import SambaPaperOwner
 from lotor.protocols.samba.paper.terms import SambaPaperTerms
 from lotor.protocols.samba.protocol import Samba
+from lotor.protocols.samba.terms import terms_from
 from lotor.protocols.samba.tracking import has_exact_scores
 
 
@@ -51,20 +53,22 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
     leaks: ClassVar[bool] = True
     counted_as: ClassVar[Mapping[str, str]] = {"expected": "as Theorem 4 counts"}
 
-    def open(
+    def ordering(
         self,
         protocol: Samba,
         run: str,
-        members: Mapping[str, Sequence[Member]],
+        owners: Sequence[Member],
         budget: int,
         identity: Identity,
+        continued: ContinuedRun | None,
     ) -> tuple[bytes, Party]:
         key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
         terms = self.ordered(
             protocol,
             run,
-            members["owner"],
+            owners,
             budget,
+            continued,
             selection=protocol.selection,
             customer_key=key.public.to_bytes(),
         )
@@ -85,9 +89,8 @@ class SambaPaper(SambaForm[SambaPaperTerms]):
             )
         if assignment.seat == "comp":
             return SambaPaperComp(identity, run, policy, order=order, snapshot=snapshot)
-        return SambaPaperOwner(
-            identity, run, policy, minimum_key_bits=least, snapshot=snapshot, **owned(assignment)
-        )
+        owner = owned(assignment, policy, terms_from(SambaPaperTerms, order), snapshot)
+        return SambaPaperOwner(identity, run, policy, minimum_key_bits=least, **owner)
 
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
         counts = complexity.operations(

@@ -106,7 +106,8 @@ MEASURED: dict[str, Finding] = {
         paper="nothing",
         measured=(
             "no value: all messages of a kind have one length, exploring rounds included; but "
-            "where pulls take time, the owner that is late is the one that was pulled"
+            "where pulls take time, or the run waits for a late outcome, the owner that is late is "
+            "the one that was pulled"
         ),
         evidence=(
             "A test records its view: no clear value, one length a kind. `lotor audit --daemons` "
@@ -132,7 +133,7 @@ MEASURED: dict[str, Finding] = {
     CUSTOMER: Finding(
         sees="the total R",
         paper="R",
-        measured="R, and from R/N about the best mean",
+        measured="R, of how many outcomes, and from R/N about the best mean",
         evidence=(
             "Inherent in the result. Partial sums travel under the customer's own key: with a "
             "tap on the owners' links, or together with Controller, it reads each arm's sum and "
@@ -143,8 +144,8 @@ MEASURED: dict[str, Finding] = {
         sees="what Controller sees, less the permutations (selection by position shows them, too)",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
-            "was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was pulled"
         ),
         evidence="A test records all messages: no clear value, one length a kind.",
         tells=frozenset({"timing"}),

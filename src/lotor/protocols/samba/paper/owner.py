@@ -12,7 +12,8 @@ from lotor.crypto.paillier import SECURE_BITS
 from lotor.crypto.prf import KEY_BYTES, new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
-from lotor.policies import ArmStates, Policy
+from lotor.policies import Policy
+from lotor.protocols.kept_arms import KeptArms
 from lotor.protocols.received import public_key_from
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.paper.comp import AES_KEY
@@ -50,6 +51,7 @@ class SambaPaperOwner(SambaOwner[SambaPaperTerms, SambaPaperOwnerMemory]):
         minimum_key_bits: int = SECURE_BITS,
         own_key: bytes | None = None,
         coin_key: bytes | None = None,
+        kept: KeptArms | None = None,
         order: bytes | None = None,
         snapshot: bytes | None = None,
     ) -> None:
@@ -61,6 +63,7 @@ class SambaPaperOwner(SambaOwner[SambaPaperTerms, SambaPaperOwnerMemory]):
             scale=scale,
             own_key=own_key,
             coin_key=coin_key,
+            kept=kept,
             order=order,
             snapshot=snapshot,
         )
@@ -128,9 +131,10 @@ class SambaPaperOwner(SambaOwner[SambaPaperTerms, SambaPaperOwnerMemory]):
         positions = cutter(self._held, POSITION_WIDTH)(message.positions)
         return positions.index(winner) if winner in positions else None
 
-    def _cumulative_reward(self, terms: SambaPaperTerms, arms: ArmStates) -> Steps[None]:
+    def _cumulative_reward(
+        self, terms: SambaPaperTerms, earned: Sequence[tuple[int, int]]
+    ) -> Steps[None]:
         key = public_key_from(terms.customer_key, self._minimum_key_bits, "customer")
-        pairs = zip(arms.s.tolist(), arms.n.tolist(), strict=True)
-        sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in pairs]
+        sums = [key.encrypt(packed(s, n)).to_bytes() for s, n in earned]
         self._encryptions += len(sums)
         yield Send("controller", PartialSums(sums))  # step 6

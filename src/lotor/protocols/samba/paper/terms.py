@@ -23,7 +23,7 @@ class SambaPaperTerms(SambaTerms, frozen=True):
             )
         counts = complexity.operations(
             self.k,
-            self.budget,
+            self.k + len(self.rounds),
             self.iterations,
             owners=len(self.owners),
             selection=self.selection,

@@ -22,7 +22,7 @@ class Evaluation(EvaluatingSide):
     ) -> None:
         super().__init__(state, ArgmaxSchedule(terms), self._shares)
         self._pads = pads
-        self._ties = TieOrder(tie_key, terms.k)
+        self._ties = TieOrder(tie_key, terms.all_numbers)
 
     def signs(self, turn: int, labels: bytes) -> OutputSigns:
         """What Comp can show of the results of a turn."""

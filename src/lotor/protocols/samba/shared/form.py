@@ -11,6 +11,7 @@ from lotor.protocols.form import PULL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.report import Counts, Forecast
+from lotor.protocols.samba.continued import ContinuedRun
 from lotor.protocols.samba.form import SambaForm, owned
 from lotor.protocols.samba.protocol import Samba
 from lotor.protocols.samba.shared.comp import SambaSharedComp
@@ -22,6 +23,7 @@ from lotor.protocols.samba.shared.messages import WIRE
 from lotor.protocols.samba.shared.owner import SambaSharedOwner
 from lotor.protocols.samba.shared.schedule import argmax_of, size_of
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
+from lotor.protocols.samba.terms import terms_from
 
 
 class SambaShared(SambaForm[SambaSharedTerms]):
@@ -42,21 +44,23 @@ class SambaShared(SambaForm[SambaSharedTerms]):
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
     attacks: ClassVar[Mapping[str, Sequence[str]]] = ATTACKS
 
-    def open(
+    def ordering(
         self,
         protocol: Samba,
         run: str,
-        members: Mapping[str, Sequence[Member]],
+        owners: Sequence[Member],
         budget: int,
         identity: Identity,
+        continued: ContinuedRun | None,
     ) -> tuple[bytes, Party]:
-        sealing, owners = SealingKey(), members["owner"]
+        sealing = SealingKey()
         size = size_of(sum(owner.contribution.arms for owner in owners))
         terms = self.ordered(
             protocol,
             run,
             owners,
             budget,
+            continued,
             batch=size.circuits,
             gates=size.gates,
             customer_key=sealing.public,
@@ -76,7 +80,8 @@ class SambaShared(SambaForm[SambaSharedTerms]):
             )
         if assignment.seat == "comp":
             return SambaSharedComp(identity, run, policy, order=order, snapshot=snapshot)
-        return SambaSharedOwner(identity, run, policy, snapshot=snapshot, **owned(assignment))
+        terms = terms_from(SambaSharedTerms, order)
+        return SambaSharedOwner(identity, run, policy, **owned(assignment, policy, terms, snapshot))
 
     def complexity(self, protocol: Samba, environment: Environment, budget: int) -> Counts:
         return {"expected": _costs(protocol, environment, budget).operations()}

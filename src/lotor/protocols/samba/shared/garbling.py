@@ -20,7 +20,7 @@ class Garbling(GarblingSide[OutputCodes]):
 
     def __init__(self, state: GarblerState, tie_key: bytes, terms: SambaSharedTerms) -> None:
         super().__init__(state, terms.run, ArgmaxSchedule(terms), self._codes)
-        self._ties = TieOrder(tie_key, terms.k)
+        self._ties = TieOrder(tie_key, terms.all_numbers)
 
     def score_labels(self, turn: int, scores: bytes) -> bytes:
         """The labels of Controller's shares of the scores in one turn, and of no others."""

@@ -40,8 +40,8 @@ MEASURED: dict[str, Finding] = {
         paper="nothing",
         measured=(
             "nothing of any score, arm, reward or total: N, K, the policy, how many arms each "
-            "owner holds, the order of ties; where pulls take time and owners set no `tick`, who "
-            "was late and so was pulled"
+            "owner holds, the order of ties; where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was late and so was pulled"
         ),
         evidence=(
             "What owners send is uniform to who has not their key with Comp, and so are Comp's "
@@ -66,7 +66,9 @@ MEASURED: dict[str, Finding] = {
     CUSTOMER: Finding(
         sees="the total R, as two shares with a tag",
         paper="R",
-        measured="R, and from R/N about the best mean: inherent in the result",
+        measured=(
+            "R, of how many outcomes, and from R/N about the best mean: inherent in the result"
+        ),
         evidence=(
             "Shares of single owners never reach it: with one server it still sees only R. It "
             "notices a total that a server has changed."
@@ -76,8 +78,8 @@ MEASURED: dict[str, Finding] = {
         sees="messages of constant sizes; under TLS nothing else",
         paper="nothing",
         measured=(
-            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, who "
-            "was pulled"
+            "N, K, the policy and the timing: where pulls take time and owners set no `tick`, or "
+            "where the run waits for a late outcome, who was pulled"
         ),
         evidence="Every message has a width that is fixed for the run.",
         tells=frozenset({"timing"}),

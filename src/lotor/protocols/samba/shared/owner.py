@@ -8,7 +8,6 @@ from lotor.core.draws import Draws
 from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.sealing import SealingKey
-from lotor.policies import ArmStates
 from lotor.protocols.garbled.wire import expect
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.shared.comp import SHARE_KEY
@@ -97,13 +96,13 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
     def _cumulative_reward(
         self,
         terms: SambaSharedTerms,  # noqa: ARG002
-        arms: ArmStates,
+        earned: Sequence[tuple[int, int]],
     ) -> Steps[None]:
         memory = self._memory
         # Comp draws its share itself.
         share = split(
-            int(arms.s.sum()),
-            int(arms.n.sum()),
+            sum(s for s, _ in earned),
+            sum(n for _, n in earned),
             alpha_from(memory.tag_key),
             drawn_share(memory.share_key),
         )

@@ -8,7 +8,7 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config_tables import OwnerTable
-from lotor.runtime.daemon.inbox import decisions_of
+from lotor.runtime.daemon.inbox import decisions_of, decisions_to_take
 from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
 from lotor.runtime.daemon.open_kit import OpenKit
 from lotor.runtime.daemon.round_orders import RoundsGranted, let_begin, pause, resume
@@ -153,8 +153,14 @@ class LocalInterface:
                 f"decision {said.decision!r} is not in doubt in run {row.id}: `lotor runs show` "
                 "names the one that is"
             )
+        done = f"decision {said.decision} is resolved"
+        if owner.pull is not None and self._waits_for_outcome(row, said.decision):
+            if said.again:
+                return self.give_back(GivingBack(said.decision))
+            self.tell(Telling(said.decision, said.reward, said.lost))
+            return Receipt(row.id, done)
         command = commands.Resolve(said.decision, said.reward, said.lost, said.features)
-        return self._ask(row, command, f"decision {said.decision} is resolved")
+        return self._ask(row, command, done)
 
     def next(self, run: str, wanted: RoundsWanted) -> RoundsGranted:
         """Let more rounds begin, in a run on demand that this party has ordered."""
@@ -178,11 +184,11 @@ class LocalInterface:
 
     def decisions(self, run: str = "") -> list[OpenDecision]:
         """The decisions that have no outcome yet, the oldest first."""
-        return decisions_of(self._at).waiting(run)
+        return decisions_of(self._at).waiting(self._whole(run))
 
     def take(self, said: Taking) -> list[OpenDecision]:
         """The oldest decisions that nobody has taken, for the caller alone."""
-        return decisions_of(self._at).take(said.run, count=said.count)
+        return decisions_to_take(self._at).take(self._whole(said.run), count=said.count)
 
     def give_back(self, said: GivingBack) -> Receipt:
         """Let somebody else, or the party's function, carry a decision out."""
@@ -200,6 +206,14 @@ class LocalInterface:
         new = decisions_of(self._at).tell_all(outcomes)
         self._hurry()
         return Told(new, len(outcomes) - new)
+
+    def _whole(self, run: str) -> str:
+        """The id of a run that begins so; empty for all runs."""
+        return self._at.journal.run(run).id if run else ""
+
+    def _waits_for_outcome(self, row: RunRow, decision: str) -> bool:
+        """Whether the run goes on meanwhile, so that an answer is told like any outcome."""
+        return any(one.id == decision for one in decisions_of(self._at).waiting(row.id))
 
     def _served(self) -> bool:
         return self._carry_out is not None or is_served(self._at.journal)

@@ -72,6 +72,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
+        **_continued(at.journal, row.id, agreement),
         "members": {
             seat: {
                 "name": one.subject.name,
@@ -92,13 +93,34 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
         document["reward"] = at.journal.output(row.id)
+        document["outcomes"] = at.journal.outcomes(row.id)
     if row.state == WAITING:
         document["leakage"] = {
             role: finding.measured for role, finding in agreement.form.leakage.items()
         }
+    if plan.late:
+        document["late_outcomes"] = plan.late
     if plan.account is not None:
         document["privacy"] = dict(plan.account)
     return document
+
+
+def _continued(journal: Journal, run: str, agreement: RunAgreement) -> RunDocument:
+    """Which run this one continues, and what is kept for one that continues it: never its content.
+
+    Rounds count on from those before.
+    """
+    plan, about = agreement.plan, dict[str, Any]()
+    if plan.continues:
+        about |= {"continues": plan.continues, "rounds_before": plan.before}
+    if plan.keeps:
+        about["keeps"] = dict(agreement.form.keeps)
+    kept, later = journal.kept.about(run), journal.kept.continued_by(run)
+    if kept is not None:
+        about["kept"] = {"bytes": kept.size, "since": _moment(kept.since)}
+    if later:
+        about["continued_by"] = later
+    return about
 
 
 def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, str]) -> RunDocument:
