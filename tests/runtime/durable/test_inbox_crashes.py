@@ -26,14 +26,14 @@ FORMS = ["shared", "dealt", "paper"]
 
 @cache
 def plain(budget: int) -> lotor.Result:
-    late = lotor.Samba(lotor.UCB(), **LATE)  # type: ignore[arg-type]
+    late = lotor.Samba(lotor.UCB(), **LATE)
     return lotor.run(late.plain(), lotor.BernoulliArms(MEANS), budget=budget, seed=6)
 
 
 @cache
 def delay_of() -> Callable[[int], int]:
     run = Run("aa", len(MEANS), 99, RewardScale(), 6)
-    return lotor.Samba(lotor.UCB(), **LATE).delays(run)  # type: ignore[arg-type]
+    return lotor.Samba(lotor.UCB(), **LATE).delays(run)
 
 
 class Clerks:

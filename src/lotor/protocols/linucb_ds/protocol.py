@@ -104,7 +104,10 @@ class LinUCBDS(SecureProtocol):
     keep: bool = field(
         default=False,
         kw_only=True,
-        metadata=option("Let P keep what it knows of its pulls after the run, for `--continue`."),
+        metadata=option(
+            "Let P keep what it knows of its pulls after the run, for `--continue`.",
+            simulated=False,
+        ),
     )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 

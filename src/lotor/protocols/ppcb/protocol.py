@@ -94,13 +94,15 @@ class PPCB(SecureProtocol):
         default=False,
         kw_only=True,
         metadata=option(
-            "Let each server keep its share of the model, for runs that continue this."
+            "Let each server keep its share of the model for `--continue`.", simulated=False
         ),
     )
     predict: bool = field(
         default=False,
         kw_only=True,
-        metadata=option("With `--continue`: choose by the kept model, and learn nothing."),
+        metadata=option(
+            "With `--continue`: choose by the kept model, and learn nothing.", simulated=False
+        ),
     )
     form: str = field(default="dealt", kw_only=True, metadata=option("Which form of it to run."))
 
