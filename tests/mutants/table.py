@@ -2,6 +2,7 @@
 
 from mutants import (
     faults_circuits,
+    faults_continued,
     faults_crypto,
     faults_garbling,
     faults_hidden,
@@ -24,6 +25,7 @@ FAULTS = [
     *faults_products.FAULTS,
     *faults_protocols.FAULTS,
     *faults_shared.FAULTS,
+    *faults_continued.FAULTS,
     *faults_two_servers.FAULTS,
     *faults_linear.FAULTS,
     *faults_hidden.FAULTS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lotor
@@ -17,7 +17,9 @@ from lotor.policies import POLICIES, Policy, check_genericity, to_text
 from lotor.policies.genericity import Genericity
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.kept_arms import KeptArms
+from lotor.protocols.samba import form as form_module
 from lotor.protocols.samba.continued import ContinuedRun
+from lotor.protocols.samba.form import _spread
 from lotor.protocols.samba.terms import SambaTerms, terms_from
 from rebuilding import RestartingRun
 
@@ -107,6 +109,42 @@ def test_a_continued_run_equals_plain_with_every_policy(
     form: str, policy: Policy, delay: str, batch: int, data: st.DataObject
 ) -> None:
     assert_continued_equals_plain(form, policy, delay, batch, data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    policy=st.sampled_from(ALL_POLICIES),
+    k=st.integers(2, 4),
+    new=st.integers(1, 2),
+    late=st.booleans(),
+    seed=st.integers(0, 2**48),
+)
+def test_an_owner_between_others_gets_further_arms(
+    form: str,
+    policy: Policy,
+    k: int,
+    new: int,
+    late: bool,
+    seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its arms then have numbers with a gap, and places among all arms that are others."""
+
+    def spread(owners: int, k: int, before: dict[str, int]) -> dict[str, int]:
+        if not before:
+            return _spread(owners, k, before)
+        first = next(iter(before))
+        return {**before, first: before[first] + k - sum(before.values())}
+
+    monkeypatch.setattr(form_module, "_spread", spread)
+    chosen = samba(policy, form, owners=2, delay="uniform:0-5" if late else "0")
+    # Equal arms, so that ties are frequent.
+    arms, more = lotor.BernoulliArms([0.5] * k), lotor.BernoulliArms([0.5] * (k + new))
+    secure = lotor.run(chosen, arms, budget=k + 6, seed=seed)
+    plain = lotor.run(chosen.plain(), arms, budget=k + 6, seed=seed)
+    again = lotor.run(chosen, more, budget=20, seed=seed, continues=secure)
+    assert again.agrees_with(lotor.run(chosen.plain(), more, budget=20, seed=seed, continues=plain))
 
 
 @pytest.mark.parametrize("form", ["plain", *FORMS])

@@ -13,10 +13,12 @@ from lotor.protocols.cast import CastMember
 from lotor.protocols.samba.cast import hospitals
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING
 from lotor.sandbox import Federation
 
 SEED, FIRST, SECOND = 7, 14, 16
+FREE = Pace()
 HELD = {"lyon": 1, "porto": 2, "graz": 1}
 CLINIC = """
 def pull(decision):
@@ -39,10 +41,12 @@ class Clinics:
     group: SandboxDaemons
     made: Federation
 
-    async def run(self, budget: int, *owners: str, continues: str = "", keep: bool = True) -> str:
+    async def run(
+        self, budget: int, *owners: str, continues: str = "", keep: bool = True, pace: Pace = FREE
+    ) -> str:
         members = {"controller": ["controller"], "comp": ["comp"], "owner": list(owners)}
         options: dict[str, str | int] = {"policy": "ucb", "form": "shared", "keep": int(keep)}
-        order = StartRun("samba", budget, options, members, continues=continues)
+        order = StartRun("samba", budget, options, members, pace, continues)
         return self.group.order("customer", order)
 
     async def finished(self, run: str) -> float:

@@ -9,7 +9,7 @@ from lotor.core.fingerprint import CodeFingerprint
 from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.policies import Softmax, to_text
 from lotor.runtime.daemon.config_tables import ConsentRules
-from lotor.runtime.daemon.consent import RunRequest, objections
+from lotor.runtime.daemon.consent import RunRequest, keep_objections, objections
 from lotor.runtime.durable.ledger import BudgetSum
 
 names = st.sampled_from(["acme", "globex", "initech"])
@@ -157,6 +157,16 @@ def test_a_form_waits_that_is_not_allowed(
     found = objections(rules, request, NOTHING)
     assert (found == []) == allowed
     assert all(sentence.startswith("its form 'paper' ") for sentence in found)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_who_is_to_keep_something_is_asked_unless_its_rules_say_so(*, keep: bool) -> None:
+    limits = ConsentRules(("acme",), ("ucb",), 1, 99, least_owners=1, keep=keep)
+    asked = RunRequest("run", "acme", "samba", "ucb", 9, keeps="its sums")
+    found = objections(limits, asked, NOTHING)
+    assert found == list(keep_objections(keep, asked))
+    assert [one[:24] for one in found] == ([] if keep else ["this party keeps its sum"])
+    assert not objections(limits, msgspec.structs.replace(asked, keeps=""), NOTHING)
 
 
 def test_a_negative_budget_buys_nothing() -> None:

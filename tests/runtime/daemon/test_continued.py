@@ -1,5 +1,6 @@
 """Daemons that keep what they know after a run, and go on from it: as plain does, or not at all."""
 
+import time
 from pathlib import Path
 
 import msgspec
@@ -9,13 +10,17 @@ from daemons import until
 from lotor.core.errors import JournalError
 from lotor.crypto.certificates import PartyKey
 from lotor.protocols.kept_arms import KeptArms
+from lotor.runtime.daemon import round_orders
+from lotor.runtime.daemon import status as statuses
 from lotor.runtime.daemon.authority import AuthorityFolder
-from lotor.runtime.daemon.commands import Approve
+from lotor.runtime.daemon.commands import Approve, NextRounds
 from lotor.runtime.daemon.kit import CERTIFICATE, KEY, Kit
 from lotor.runtime.daemon.local.interface import LocalInterface
+from lotor.runtime.daemon.pace import Pace
+from lotor.runtime.daemon.round_orders import RoundsGranted
 from lotor.runtime.daemon.serving import open_kit
 from lotor.runtime.daemon.state_seal import StateSeal
-from lotor.runtime.durable.journal import WAITING
+from lotor.runtime.durable.journal import STOPPED, WAITING
 from residue import watch_journals
 from runtime.daemon.continuing import FIRST, HELD, SECOND, Clinics, plain, play
 from scanning import Secret, contents, forms_of, leaks
@@ -101,6 +106,45 @@ def test_an_owner_is_asked_before_it_keeps_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_rounds_are_asked_for_by_numbers_that_go_on(tmp_path: Path) -> None:
+    async def scene(made: Clinics) -> None:
+        first = await made.run(FIRST, "lyon", "porto")
+        await made.finished(first)
+        pace = Pace(on_demand=True)
+        run = await made.run(SECOND, "lyon", "porto", "graz", continues=first, pace=pace)
+        live = await made.group.live("customer", run)
+        gate = (await made.group.live("controller", run)).pacing.gate
+        # The first pull of the new arm is not asked for.
+        await until(lambda: gate.held == FIRST + 2)
+        made.group.tell("customer", run, NextRounds(3))
+        await until(lambda: gate.held == FIRST + 5)
+        with open_kit(made.made.kits["customer"]) as at:
+            row = at.journal.run(run)
+            assert round_orders.granted(at, row) == RoundsGranted(3, FIRST + 4, SECOND - 4)
+        made.group.tell("customer", run, NextRounds(SECOND - 4))
+        assert await made.finished(run) == plain((3, FIRST), (4, SECOND))[1].reward
+        assert live.agreement.plan.before == FIRST
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.long
+def test_nothing_stays_if_the_customer_stops_a_run_that_has_finished_here(tmp_path: Path) -> None:
+    async def scene(made: Clinics) -> None:
+        run = await made.run(FIRST, "lyon", "porto")
+        await made.finished(run)
+        kept = made.group.nodes["lyon"].journal.kept
+        lyon = made.group.nodes["lyon"].runs[run]
+        for name, stays in (("comp", True), ("customer", False)):
+            identity = made.group.nodes[name].runs[run].agreement.identity
+            status = statuses.make(identity, run, STOPPED, "by its operator", 0, time.time())
+            lyon.heard(status, "controller")
+            assert (kept.about(run) is not None) == stays
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.long
 def test_what_does_not_fit_is_refused_and_says_who_and_what_to_do(tmp_path: Path) -> None:
     async def scene(made: Clinics) -> None:
         first = await made.run(FIRST, "lyon", "porto")
@@ -144,7 +188,6 @@ def test_what_does_not_fit_is_refused_and_says_who_and_what_to_do(tmp_path: Path
     play(tmp_path, scene)
 
 
-@pytest.mark.long
 def test_a_party_with_another_key_is_another_party(tmp_path: Path) -> None:
     async def scene(made: Clinics) -> None:
         first = await made.run(FIRST, "lyon", "porto")

@@ -49,8 +49,9 @@ def assert_kept_once(fate: Fate, simulation: type[Simulation]) -> None:
         rows = site.disk.execute("SELECT run, sealed FROM kept").fetchall()
         assert len(rows) == name.startswith("owner")
         if rows:
-            assert rows[0][0] == "aa"
-            states[name] = KeptArms.from_bytes(rows[0][1].removeprefix(b"sealed "))
+            ((run, sealed),) = rows
+            assert (run, sealed[:7]) == ("aa", b"sealed ")
+            states[name] = KeptArms.from_bytes(sealed[7:])
         site.disk.close()
     assert {state.rounds for state in states.values()} == {FIRST + SECOND}
     done = sum(sum(state.arms.n) for state in states.values())

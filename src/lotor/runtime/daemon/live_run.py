@@ -207,13 +207,18 @@ class LiveRun:
                 extra={"event": "status", "peer": status.seat, "round": status.round},
             )
         self.pacing.heard(self.statuses.known[status.seat])
+        if news and status.state in ENDED and self.state == FINISHED:
+            self._cannot_be_continued(status)
         if status.state in ENDED and self.host is not None and self.host.finished:
-            if status.seat == self.agreement.form.opener:
-                self._journal.keep_nothing(self.run)
             self.host.release(status.seat)
             self.advance()
         elif status.state in ENDED:
             self.end(status.state, status.text or f"{status.state} by {status.seat}")
+
+    def _cannot_be_continued(self, status: Status) -> None:
+        """A run that has finished here has ended without a result for whoever could continue it."""
+        if status.seat == self.agreement.form.opener:
+            self._journal.keep_nothing(self.run)
 
     def pause(self) -> None:
         """The operator lets no more rounds begin; what has begun comes to its end."""
