@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "pages"
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
-LANGUAGES = {".py": "python", ".toml": "toml"}
+LANGUAGES = {".py": "python", ".service": "ini", ".toml": "toml", ".yaml": "yaml"}
 
 
 def assemble() -> None:

@@ -74,7 +74,7 @@ def sources(*folders: str) -> set[str]:
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in {".md", ".py", ".svg", ".toml", ".typed"}
+        if path.suffix in {".md", ".py", ".service", ".svg", ".toml", ".typed", ".yaml", ".yml"}
     }
 
 
@@ -84,7 +84,7 @@ def test_the_sdist_holds_everything_to_build_and_test(dist: Path) -> None:
         names = {member.removeprefix(f"{top}/") for member in archive.getnames()}
     files = {"LICENSE", "Makefile", "PKG-INFO", "pyproject.toml", "zensical.toml"}
     pages = {path.name for path in ROOT.glob("*.md")}
-    folders = ("src", "tests", "docs", "examples", "benchmarks")
+    folders = ("src", "tests", "docs", "deploy", "examples", "benchmarks")
     assert files | pages | sources(*folders) <= names
     assert {name for name in names if "/" not in name} - {".gitignore"} == files | pages
     assert {name.partition("/")[0] for name in names if "/" in name} == set(folders)

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +9,17 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from golden.commands import tree
-from golden.surface import walk
+from commands import understood
+from pages import FEDERATIONS, Page
 
 pytestmark = pytest.mark.usefixtures("real_transfers")
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "SECURITY.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *FEDERATIONS,
+]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.py"))
 DATA = ROOT.parent / "shared" / "data"
@@ -26,7 +29,6 @@ FILES = {
     "LOTOR_MOVIELENS": DATA / "movielens-100k" / "u.data",
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 
@@ -52,24 +54,18 @@ def test_python_blocks_run(page: Path) -> None:
 
 
 def test_commands_have_the_options_that_they_need() -> None:
-    """Each is parsed as it would be, and not carried out."""
-    known, found = dict(walk("lotor", tree())), 0
-    for page in PAGES:
-        commands = "".join(SHELL.findall(page.read_text())).replace("\\\n", " ")
+    found = 0
+    for page in map(Page, PAGES):
+        commands = page.filled(page.script()).replace("\\\n", " ")
         for line in commands.splitlines():
-            words = shlex.split(line, comments=True)
-            if words[:1] == ["lotor"]:
-                named = [end for end in range(1, 4) if " ".join(words[:end]) in known][-1]
-                name = " ".join(words[:named])
-                try:
-                    known[name].make_context(name, words[named:])
-                except Exception as error:
-                    pytest.fail(f"{page.name}: {line.strip()}: {error}")
-                found += 1
+            try:
+                found += understood(line)
+            except Exception as error:
+                pytest.fail(f"{page.path.name}: {line.strip()}: {error}")
     assert found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target

@@ -48,6 +48,7 @@ PUBLIC = [
     "SpectralUCBDS",
     "ThompsonSampling",
     "Tuning",
+    "VectorArms",
     "__version__",
     "audit",
     "compare",

@@ -50,6 +50,22 @@ def test_both_servers_together_read_all_scores(form: str) -> None:
     assert row.right > 0.9 * row.of
 
 
+@pytest.mark.parametrize("form", [pytest.param("shared", marks=pytest.mark.long), "dealt"])
+@pytest.mark.parametrize("reveal", ["nothing", "best", "counts"])
+def test_the_customer_alone_learns_what_it_is_told(form: str, reveal: str) -> None:
+    """Over so few runs an attack at chance is never taken for one that works."""
+    samba = lotor.Samba(form=form, reveal=reveal)  # type: ignore[arg-type]
+    arms = lotor.BernoulliArms([0.2, 0.9, 0.5])
+    found = lotor.audit(samba, arms, budget=20, repeat=12, seed=7)
+    rows = [row for row in found.rows if row.secret in ("best arm", "counts of arms")]
+    assert {row.party for row in rows} == {"customer", *SERVERS}
+    for row in rows:
+        told = {"nothing": (), "best": ("best arm",)}.get(reveal, ("best arm", "counts of arms"))
+        assert row.stated == (row.party == "customer" and row.secret in told)
+        if row.stated:
+            assert (row.right, row.verdict) == (row.of, Verdict.AS_STATED)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_with_two_arms_an_owner_finds_the_other_one(form: str) -> None:
     """Inherent in knowing one's own pulls, whatever the form."""

@@ -35,6 +35,7 @@ class Trial:
 TRIALS = [
     pytest.param(Trial("linucb-ds", "linear:10,4", budget=60, kills=4), marks=pytest.mark.long),
     pytest.param(Trial("linucb-ds", "linear:10,4", form="paper"), marks=pytest.mark.long),
+    pytest.param(Trial("linucb-ds", "linear:10,5", form="paper-live"), marks=pytest.mark.long),
     pytest.param(Trial("spectral-ucb-ds", "graph:8"), marks=pytest.mark.long),
     pytest.param(Trial("linucb-ds", "linear:10,4", form="dealt"), marks=pytest.mark.long),
     pytest.param(Trial("spectral-ucb-ds", "graph:8", form="dealt"), marks=pytest.mark.long),
@@ -54,20 +55,24 @@ def test_a_linear_run_survives_kills(trial: Trial, tmp_path: Path) -> None:
 
 def survived(trial: Trial, folder: Path) -> Counter[str]:
     """Run a trial to its end and hold it against plain; how often each party was killed."""
-    survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
     protocol = PROTOCOLS[trial.protocol].configured(None, {"form": trial.form})
-    federation = survey_federation(folder, protocol, survey, seed=trial.seed)
+    if trial.form == "paper-live":  # whose owner has a function, too
+        federation = Federation.of(folder, protocol, budget=trial.budget, seed=trial.seed)
+    else:
+        survey = made_up(trial.arms, graph=trial.protocol == "spectral-ucb-ds")
+        federation = survey_federation(folder, protocol, survey, seed=trial.seed)
     federation.wait = PATIENCE
     federation.prepare()
     with closing(federation):
         federation.serve()
         options = ("--budget", str(trial.budget), "--json")
-        keys = ("--key-bits", "2048") if trial.form == "paper" else ()
+        keys = ("--key-bits", "2048") if trial.form in ("paper", "paper-live") else ()
         order = (trial.protocol, "--form", protocol.form, *options, *keys)
         federation.launch("customer", "start", *order)
         crashes = crash(federation, trial)
     journals = Journals(federation)
-    plain = lotor.run(protocol.plain(), survey.arms(), budget=trial.budget, seed=trial.seed)
+    world = federation.cast.environment
+    plain = lotor.run(protocol.plain(), world, budget=trial.budget, seed=trial.seed)
     assert journals.total(crashes.run) == plain.reward
     assert journals.trajectory(crashes.run, trial.budget) == plain.arms
     return Counter(kill.name for kill in crashes.kills)

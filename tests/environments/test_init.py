@@ -19,6 +19,7 @@ def test_public_names() -> None:
         "Outcomes",
         "PullFunction",
         "RatingArms",
+        "VectorArms",
         "doubly_robust",
         "fitted_rewards",
         "ips",

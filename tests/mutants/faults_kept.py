@@ -73,8 +73,9 @@ FAULTS = (
     Fault(
         "a total counts pulls of earlier runs",
         AREA,
-        "            self.model.restore(memory.kept.model)\n",
-        "            self.model.restore(memory.kept.model)\n            self.rewards.noise += 1\n",
+        "        self.rewards = RewardSum(self.layout, self.catalogue.arms()[0])\n",
+        "        self.rewards = RewardSum(self.layout, self.catalogue.arms()[0])\n"
+        "        self.rewards.noise += memory.kept is not None\n",
         LINEAR,
     ),
     Fault(

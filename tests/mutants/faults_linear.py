@@ -1,7 +1,8 @@
-"""Faults in the shared form of LinUCB-DS, and in what garbled forms have in common."""
+"""Faults in LinUCB-DS's shared form, its live rewards, and what garbled forms have in common."""
 
 from mutants.fault import Fault
 
+LIVE_AREA = "live rewards"
 AREA = "linear shared form"
 
 FAULTS = (
@@ -58,5 +59,28 @@ FAULTS = (
         "later = number + self.ahead",
         "later = number + 1",
         ("samba/test_forms_equal_plain.py",),
+    ),
+    Fault(
+        "another live reward may leave after a power cut",
+        LIVE_AREA,
+        "reward: float = yield Pull(decision, masked=True)\n                hidden",
+        "reward: float = yield Pull(decision)\n                hidden",
+        ("linucb_ds/live/test_resume.py",),
+        "power",
+    ),
+    Fault(
+        "live rewards of another range are taken",
+        LIVE_AREA,
+        "if terms.scale != self._scale:",
+        "if False:",
+        ("linucb_ds/live/test_resume.py",),
+        "range",
+    ),
+    Fault(
+        "a long run leaves no room for its live rewards",
+        LIVE_AREA,
+        "min(_MOST_U_BITS, _SUM_BITS - self.budget.bit_length())",
+        "_MOST_U_BITS",
+        ("linear/test_live_layout.py",),
     ),
 )

@@ -337,8 +337,8 @@ FAULTS = [
     Fault(
         "a server without rules takes part in a form that leaks",
         "consent",
-        "return list(form_objections(None, request))",
-        "return []",
+        "return [*form_objections(None, request), *keep_objections(False, request)]",
+        "return [*keep_objections(False, request)]",
         ("test_consent_forms.py",),
     ),
     Fault(

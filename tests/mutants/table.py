@@ -10,6 +10,7 @@ from mutants import (
     faults_kept,
     faults_linear,
     faults_local,
+    faults_operations,
     faults_pacing,
     faults_products,
     faults_protocols,
@@ -34,4 +35,5 @@ FAULTS = [
     *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
+    *faults_operations.FAULTS,
 ]

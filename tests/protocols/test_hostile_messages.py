@@ -147,6 +147,11 @@ CASES = {
         lambda: lotor.LinearArms([[1, 0], [0, 1], [0.7, 0.7]], theta=[0.8, 0.3]),
         *(3, 100, 1_500),
     ),
+    "linucb-ds, live": Case(
+        lambda: lotor.LinUCBDS(insecure_key_bits=1024, form="paper-live"),
+        lambda: lotor.VectorArms([[1, 0], [0, 1], [0.7, 0.7]], lambda one: 0.25 * one.arm),
+        *(3, 60, 1_000),
+    ),
     "ppcb": Case(
         lambda: lotor.PPCB(epsilon=0.1, owners=2),
         lambda: lotor.ContextualArms.lookalike(rounds=4, arms=3, d=4, seed=1),

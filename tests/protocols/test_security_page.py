@@ -13,9 +13,11 @@ from lotor.protocols.helba.shared import leakage as hidden
 from lotor.protocols.helba.two_servers import leakage as two_servers
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
+from lotor.protocols.linucb_ds.live import leakage as linear_live
 from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
 from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.revealing import SENTENCES
 from lotor.protocols.samba.dealt import leakage as dealt
 from lotor.protocols.samba.shared import leakage as shared
 
@@ -23,7 +25,7 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt)
+PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt, linear_live)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])
@@ -32,6 +34,14 @@ def test_findings(measured: Mapping[str, Finding]) -> None:
         row = f" | {finding.paper} | {finding.measured} |".replace("**", "")
         lines = [line for line in PAGE.splitlines() if line.endswith(row)]
         assert any(line.startswith(f"| {role}") for line in lines), role
+
+
+@pytest.mark.parametrize("form", ["shared", "dealt"])
+@pytest.mark.parametrize("reveal", SENTENCES)
+def test_what_a_customer_may_be_told(form: str, reveal: str) -> None:
+    told = lotor.Samba.form_called(form).findings((reveal,))["customer"]
+    row = f'| customer, `reveal="{reveal}"` | {told.paper} | {told.measured} |'
+    assert row.replace("**", "") in PAGE
 
 
 @pytest.mark.parametrize(("keys", "measured"), [(page.KEYS, page.MEASURED) for page in PAGES])

@@ -28,13 +28,20 @@ CASES: dict[str, Case] = {
     "samba/shared, two iterations": (lotor.Samba(lotor.Pursuit(), owners=3), ARMS),
     "samba/shared, many arms": (lotor.Samba(owners=5), MANY),
     "samba/dealt": (lotor.Samba(form="dealt", owners=3), ARMS),
+    "samba/shared, tells the best arm": (lotor.Samba(owners=2, reveal="best"), ARMS),
+    "samba/dealt, tells the best arm": (lotor.Samba(form="dealt", reveal="best"), ARMS),
     "samba/paper": (lotor.Samba(form="paper"), ARMS),
     "linucb-ds/shared": (lotor.LinUCBDS(), LINEAR),
     "linucb-ds/dealt": (lotor.LinUCBDS(form="dealt"), LINEAR),
     "linucb-ds/paper": (lotor.LinUCBDS(form="paper", insecure_key_bits=1024), LINEAR),
+    "linucb-ds/paper-live": (lotor.LinUCBDS(form="paper-live", insecure_key_bits=1024), LINEAR),
     "spectral-ucb-ds/shared": (lotor.SpectralUCBDS(), GRAPH),
     "spectral-ucb-ds/dealt": (lotor.SpectralUCBDS(form="dealt"), GRAPH),
     "spectral-ucb-ds/paper": (lotor.SpectralUCBDS(form="paper", insecure_key_bits=1024), GRAPH),
+    "spectral-ucb-ds/paper-live": (
+        lotor.SpectralUCBDS(form="paper-live", insecure_key_bits=1024),
+        GRAPH,
+    ),
     "helba/shared": (lotor.Helba(), CONTEXTS),
     "helba/two-servers": (lotor.Helba(servers=2), CONTEXTS),
     "ppcb/dealt": (lotor.PPCB(owners=3), FEATURES),
@@ -135,6 +142,8 @@ def test_nobodys_data_is_asked() -> None:
 
     with pytest.raises(InputError, match="as many simulated arms"):
         plan(lotor.Samba(), lotor.CallbackArms([real] * 3), budget=20)
+    with pytest.raises(InputError, match="as many simulated arms, such as LinearArms"):
+        plan(lotor.LinUCBDS(form="paper-live"), lotor.VectorArms([[1], [2]], real), budget=20)
 
 
 def test_a_policy_alone_has_nothing_to_plan() -> None:

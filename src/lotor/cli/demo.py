@@ -229,7 +229,7 @@ def _show(
     show_parties(out, outcome.parties)
     if outcome.account is not None:
         show_account(out, outcome.account)
-    show_leakage(out, federation.form)
+    show_leakage(out, federation.form, protocol.reveals)
     for note in federation.form.notes(protocol):
         out.print(f"{note}\n", highlight=False)
     out.print(NEXT, highlight=False)

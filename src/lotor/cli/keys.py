@@ -218,7 +218,7 @@ def install(
     print_document(describe(kit), as_json=as_json)
     _note(
         "Compare the authority's fingerprint by phone: the holder of that key decides who is who.\n"
-        f"Next: write {kit}/party.toml."
+        f"Next: write {kit}/party.toml, for instance with `lotor init --kit {kit}`."
     )
 
 

@@ -50,15 +50,18 @@ def choice_of(key_file: Path | None, new_key_file: Path | None) -> Choice:
 
 
 def note_to_keep(choice: Choice, *, typed: bool = False) -> None:
-    """What to do with the secret of a folder, and which one it is if nobody has `typed` it."""
+    """What to do with the secret of a folder."""
+    typer.echo(KEEP.format(secret_of(choice, typed=typed)), err=True)
+
+
+def secret_of(choice: Choice, *, typed: bool = False) -> str:
+    """What opens something from now on, and which one it is if nobody has `typed` it."""
     path, named = choice.new_key_file or choice.key_file, credential_file()
     if path is not None:
-        secret = str(path)
-    elif named is None or typed:
-        secret = "the passphrase"  # noqa: S105
-    else:
-        secret = f"the passphrase, which is the content of {named[0]} ({named[1]}),"
-    typer.echo(KEEP.format(secret), err=True)
+        return str(path)
+    if named is None or typed:
+        return "the passphrase"
+    return f"the passphrase, which is the content of {named[0]} ({named[1]}),"
 
 
 def _folder(kit: Path | None, authority: Path | None) -> SecretFolder:

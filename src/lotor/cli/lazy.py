@@ -16,13 +16,16 @@ COMMANDS = {
     "tune": "Find the parameters of a policy that pay most.",
     "reproduce": "Make figures and tables of the papers again, and say what differs.",
     "policies": "List the policies, their parameters and which protocols they fit.",
+    "init": "Write a commented party.toml for a role, from what its protocol says that it needs.",
     "serve": "Run one party: its role and name are in its certificate.",
     "start": "Start a run, wait for it, and print the total, as the party that learns it.",
-    "runs": "Follow, approve, pause, stop and show the runs of a party.",
+    "runs": "Follow, approve, pause, stop, show and prune the runs of a party.",
     "decisions": "List and take the decisions that wait at a party for their outcomes.",
     "reward": "Tell what a decision has paid: once, when it is known, in any order.",
     "budget": "Show what runs have cost a party so far, and what it still allows.",
     "doctor": "Check a party's kit, journal, runs and connections, and say what to do.",
+    "backup": "Write an encrypted backup of a party's kit and journal, also while it is served.",
+    "restore": "Put a backup back: all of it is checked before anything takes its place.",
     "keys": "Make, show, protect, renew and revoke the keys of a federation.",
 }
 """Each command has a module of the same name, with an `app` in it."""

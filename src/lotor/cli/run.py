@@ -209,7 +209,7 @@ def _report(
         "overhead": secure.cpu_seconds / max(plain.cpu_seconds, 1e-9),
         "leakage": {
             role: {"paper": finding.paper, "measured": finding.measured}
-            for role, finding in form.leakage.items()
+            for role, finding in form.findings(protocol.reveals).items()
         },
         "operations": {"counted": secure.operations, **counts},
         **form.details(protocol, comparison),

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from lotor.cli.derive import JsonOption, whole_number
+from lotor.cli.runs_prune import prune_command
 from lotor.cli.runs_show import print_list, print_run
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.start import watch
@@ -25,8 +26,9 @@ from lotor.runtime.daemon.serving import open_kit
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Follow, approve, pause, stop and show the runs of a party.",
+    help="Follow, approve, pause, stop, show and prune the runs of a party.",
 )
+app.command("prune")(prune_command)
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 
 from lotor.cli.show import show_account, show_measured
 from lotor.core.durations import in_words
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.certificates import fingerprint_lines
 from lotor.runtime.daemon.local.run_document import (
@@ -29,7 +31,8 @@ _COLUMNS = {"run": 32, "state": 8, "seat": 13, "policy": 16, "round": 15, "chang
 _SHOWN_APART = {
     *("run", "state", "since", "missing", "waiting", "held_up", "served", "note", "round"),
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
-    *("stop_ordered", "paused_since", "open_decisions", "rounds_before", "keeps", "kept"),
+    *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed", "rounds_before"),
+    *("keeps", "kept"),
 }
 
 
@@ -143,6 +146,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
+    facts += _told_besides(document)
     facts += _kept(document)
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
@@ -152,6 +156,15 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         show_measured(out, document["form"], document["leakage"])
     if "privacy" in document:
         show_account(out, document["privacy"])
+
+
+def _told_besides(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """What whoever ordered the run learns beyond its result, and at that party, what it was."""
+    if "reveals" in document:
+        yield "reveals", "; ".join(document["reveals"].values())
+    if "revealed" in document:
+        revealed = msgspec.convert(document["revealed"], Revealed)
+        yield revealed.title, revealed.finding
 
 
 def _kept(document: RunDocument) -> Iterator[tuple[str, str]]:

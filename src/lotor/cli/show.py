@@ -1,6 +1,6 @@
 """Tables for people: a run, a comparison, a forecast, what leaks, what privacy was spent."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from rich import box
 from rich.console import Console
@@ -47,6 +47,7 @@ def show_result(out: Console, result: Result) -> None:
         f"{counted(result.k, 'arm')}, seed {result.seed}, took {result.seconds:.2f} s\n"
     )
     show_finding(out, result)
+    show_revealed(out, result)
     show_pulls(out, result)
     show_costs(out, result)
     show_privacy(out, result)
@@ -58,11 +59,12 @@ def show_comparison(out: Console, protocol: SecureProtocol, comparison: Comparis
     _show_pair(out, protocol, comparison)
     for table in form.tables(protocol, comparison):
         show_table(out, table)
+    show_revealed(out, secure)
     show_costs(out, secure)
     counts = form.complexity(protocol, comparison.environment, secure.budget)
     show_operations(out, secure, counts, form)
     show_privacy(out, secure)
-    show_leakage(out, form)
+    show_leakage(out, form, protocol.reveals)
     for note in form.notes(protocol):
         out.print(f"{note}\n", highlight=False)
 
@@ -111,6 +113,12 @@ def show_finding(out: Console, result: Result) -> None:
         )
     elif result.ended == "out of data":
         out.print(f"the log had no more data: the run ended before {budget}\n", highlight=False)
+
+
+def show_revealed(out: Console, result: Result) -> None:
+    """What whoever ordered the run was told beyond the total."""
+    if result.revealed is not None:
+        out.print(f"{result.revealed.text}\n", markup=False, highlight=False)
 
 
 def show_pulls(out: Console, result: Result) -> None:
@@ -185,13 +193,13 @@ def _cell(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def show_leakage(out: Console, form: AnyForm) -> None:
-    """What the paper says each role learns, and what was measured."""
+def show_leakage(out: Console, form: AnyForm, reveals: Collection[str]) -> None:
+    """What the paper says each role learns, and what was measured; see `RunPlan.reveals`."""
     table = small_table("Who learns what (honest but curious; details in SECURITY.md)")
     table.add_column("role")
     table.add_column("the paper says")
     table.add_column("measured")
-    for role, finding in form.leakage.items():
+    for role, finding in form.findings(reveals).items():
         table.add_row(role, finding.paper, finding.measured.replace("**", ""))
     out.print(table)
     out.print(f"Form {form.name}. These must not collude: {form.apart}.\n", highlight=False)

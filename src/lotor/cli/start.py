@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.console import Console
 
@@ -42,12 +43,13 @@ from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
-from lotor.runtime.daemon.announcement import RunAgreement
+from lotor.runtime.daemon.announcement import Announcement, RunAgreement
 from lotor.runtime.daemon.continuing import check_continues, ended_run, members_by_role
 from lotor.runtime.daemon.distrusted import distrusted
 from lotor.runtime.daemon.pace import Pace
 from lotor.runtime.daemon.serving import OpenKit, follow, open_kit
 from lotor.runtime.durable.journal import ENDED, FINISHED, REFUSED, STOPPED, RunRow
+from lotor.runtime.durable.run_output import RunOutput
 
 
 def _ordered_options(kind: type[SecureProtocol]) -> list[Option]:
@@ -194,30 +196,44 @@ def watch(at: OpenKit, run: str, *, as_json: bool, progress: bool) -> None:
         raise kind(str(at.journal.commands.impossible(run)))
     if row.state != FINISHED:
         raise _without_result(row)
-    total, outcomes = at.journal.output(run), at.journal.outcomes(run)
-    _say_what_came(row, total, outcomes, as_json=as_json)
+    _say_what_came(row, at.journal.all_output(run), as_json=as_json)
 
 
-def _say_what_came(row: RunRow, total: object, outcomes: int | None, *, as_json: bool) -> None:
+def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
     announced, plan = announcement_of(row), plan_of(row)
-    account = None if plan is None else plan.account
+    total, account = told.output, None if plan is None else plan.account
     if as_json:
-        privacy = {} if account is None else {"privacy": dict(account)}
-        chosen = {"protocol": announced.protocol, "form": announced.form}
-        if plan is not None and plan.continues:
-            chosen["continues"] = plan.continues
-        number = {} if outcomes is None else {"outcomes": outcomes}
-        typer.echo(json.dumps({"run": row.id, **chosen, "reward": total, **number, **privacy}))
+        typer.echo(json.dumps(_as_json(row.id, announced, told, plan)))
         return
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
-        typer.echo(f"total reward {total:g}{_of(outcomes, plan)} (run {row.id}, {chosen_form})")
+        counted_of = _of(told.outcomes, plan)
+        typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
         if plan is not None and plan.continues:
             typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
+    if told.revealed is not None:
+        typer.echo(told.revealed.text)
     if account is not None:
         show_account(Console(), account)
+
+
+def _as_json(
+    run: str, announced: Announcement, told: RunOutput, plan: RunPlan | None
+) -> dict[str, object]:
+    """What came of a run, for programs."""
+    said: dict[str, object] = {"run": run, "protocol": announced.protocol, "form": announced.form}
+    if plan is not None and plan.continues:
+        said["continues"] = plan.continues
+    said["reward"] = told.output
+    if told.outcomes is not None:
+        said["outcomes"] = told.outcomes
+    if told.revealed is not None:
+        said["revealed"] = msgspec.to_builtins(told.revealed)
+    if plan is not None and plan.account is not None:
+        said["privacy"] = dict(plan.account)
+    return said
 
 
 def _of(outcomes: int | None, plan: RunPlan | None) -> str:

@@ -12,6 +12,7 @@ from lotor.core.errors import FormatError, InputError
 from lotor.core.fixed_point import Floats
 from lotor.core.frames import Columns, Frame, FrameKind, to_frame, write_csv
 from lotor.core.plotting import WIDTH, new_figure, plotting, save_figure
+from lotor.core.revealed import Revealed
 from lotor.core.unreadable import UNREADABLE
 from lotor.core.wording import counted
 
@@ -46,7 +47,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     budget: a protocol may end early, for example at its privacy budget, and `ended` says if a
     policy was sure of the best arm, a log had no more data, a callback stopped the run or ctrl-C
     interrupted it. `privacy` is how much privacy the run spent, if the protocol keeps an account.
-    `best` is the best arm, where the policy looks for it, with its confidence. `kept` is for a run
+    `best` is the best arm, where the policy looks for it, with its confidence. `revealed` is what
+    whoever ordered the run was told beyond the total, where that was asked for. `kept` is for a run
     that continues this one (`lotor.run(continues=…)`); JSON does not have it.
 
     >>> import lotor
@@ -81,6 +83,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     names: list[str] | None = None
     ended: Ended = "by itself"
     best: BestArm | None = None
+    revealed: Revealed | None = None
     kept: object = None
 
     def __repr__(self) -> str:
@@ -93,6 +96,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
             most = f", most often {called} ({counted(counts[best], 'time')})"
         if self.best is not None:
             most += f", {self.finding}"
+        if self.revealed is not None:
+            most += f", {self.revealed.text}"
         if self.ended != "by itself":
             ended = f", {self.ended}"
         return (

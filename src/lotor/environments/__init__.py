@@ -21,6 +21,7 @@ from lotor.environments.off_policy import (
 )
 from lotor.environments.outcomes import Outcomes
 from lotor.environments.ratings import RatingArms
+from lotor.environments.vector import VectorArms
 
 __all__ = [
     "LINEAR_LOOKALIKES",
@@ -39,6 +40,7 @@ __all__ = [
     "Outcomes",
     "PullFunction",
     "RatingArms",
+    "VectorArms",
     "doubly_robust",
     "fitted_rewards",
     "ips",

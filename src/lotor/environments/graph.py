@@ -40,12 +40,8 @@ class GraphArms(LinearArms):
         noise: VectorLike | None = None,
         first: int | None = None,
     ) -> None:
-        table = _checked_weights(weights)
+        table, spectrum, basis = laplacian(weights)
         means = to_vector("values", values, len(table))
-        eigenvalues, basis = np.linalg.eigh(np.diag(table.sum(axis=1)) - table)
-        # No eigenvalue is below 0, except by rounding.
-        spectrum = np.maximum(eigenvalues, 0.0)
-        spectrum.setflags(write=False)
         # A dataclass with slots is a new class, which super() without arguments does not know.
         LinearArms.__init__(
             self, basis, basis.T @ means, noise_sd=noise_sd, noise=noise, first=first
@@ -101,6 +97,16 @@ class GraphArms(LinearArms):
     @property
     def eigenvalues(self) -> Floats | None:
         return self.spectrum
+
+
+def laplacian(weights: VectorsLike) -> tuple[Floats, Floats, Floats]:
+    """A graph's checked weights, and its Laplacian's eigenvalues and eigenvectors (columns)."""
+    table = _checked_weights(weights)
+    eigenvalues, basis = np.linalg.eigh(np.diag(table.sum(axis=1)) - table)
+    # No eigenvalue is below 0, except by rounding.
+    spectrum = np.maximum(eigenvalues, 0.0)
+    spectrum.setflags(write=False)
+    return table, spectrum, basis
 
 
 def nearest_neighbours(vectors: Floats, neighbours: int) -> Floats:

@@ -57,6 +57,10 @@ class ArmStates:
         self.s[i] = s
         self.mean[i] = s / (n * REWARD_ONE)
 
+    def sums(self) -> list[tuple[int, int]]:
+        """Of each arm, the sum of its rewards and its pulls."""
+        return list(zip(self.s.tolist(), self.n.tolist(), strict=True))
+
     def snapshot(self) -> ArmSnapshot:
         own = {name: vector.tolist() for name, vector in self.own.items()}
         return ArmSnapshot(self.k, self.n.tolist(), self.s.tolist(), own)

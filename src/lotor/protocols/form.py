@@ -5,7 +5,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
@@ -82,7 +82,9 @@ class RunPlan:
     `keeps` something, its parties may keep a state after it, for a run that continues it; this one
     `continues` the run of this id, if it is not empty, in which the seats of `newcomers` were not.
     There were `before` rounds, if rounds count on from there. `late` says in words what holds for
-    outcomes that come late; each is waited for if it is empty.
+    outcomes that come late; each is waited for if it is empty. `reveals` is what the party that
+    ordered the run learns beyond its result, in words, by the names under which parties agree to
+    it.
     """
 
     policy: str
@@ -99,6 +101,7 @@ class RunPlan:
     before: int = 0
     newcomers: frozenset[str] = frozenset()
     late: str = ""
+    reveals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,8 @@ class Assignment:
     holds the data that its snapshots name. `workers` is how many processes it may compute with.
     `simulated` is the protocol, if all parties run in one process, and `environment` is then their
     world; the keys of a simulation may be weaker than a federation accepts. `earlier` is the run
-    that this one continues, if it does and this party took part in it.
+    that this one continues, if it does and this party took part in it; a party that is built again
+    may not be given it, and has in its snapshot what it took from it.
     """
 
     run: str
@@ -301,9 +305,13 @@ class Form(ABC, Generic[P]):
         """What else the protocol's options reveal, and to whom."""
         return []
 
-    def tells(self, protocol: P, role: str) -> frozenset[str]:  # noqa: ARG002
+    def findings(self, reveals: Collection[str]) -> Mapping[str, Finding]:  # noqa: ARG002
+        """What each role learns in a run that reveals so much beyond its result: see `RunPlan`."""
+        return self.leakage
+
+    def tells(self, protocol: P, role: str) -> frozenset[str]:
         """The secrets that a role's view gives away, which may depend on the policy."""
-        finding = self.leakage.get(role)
+        finding = self.findings(protocol.reveals).get(role)
         return frozenset() if finding is None else finding.tells
 
     def audited(self, protocol: P, environment: Environment) -> P:  # noqa: ARG002

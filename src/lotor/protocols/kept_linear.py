@@ -10,8 +10,14 @@ from lotor.core.errors import FormatError, InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.core.unreadable import UNREADABLE
 from lotor.core.wording import counted
-from lotor.environments import LinearArms
+from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import ModelSnapshot
+
+LIVE_NOT_CONTINUED = (
+    "live rewards are under a key of their own run, so that P's encrypted sums cannot go on under "
+    "a fresh one"
+)
+LIVE_NOT_KEPT = f"a run with live rewards keeps nothing: {LIVE_NOT_CONTINUED}; leave keep out"
 
 
 class KeptLinear(msgspec.Struct, frozen=True, tag="lotor/kept-linear/1"):
@@ -42,15 +48,15 @@ class KeptLinear(msgspec.Struct, frozen=True, tag="lotor/kept-linear/1"):
             )
 
 
-def described(arms: LinearArms) -> dict[str, Any]:
-    """What an owner says of its arms to whoever pulls: all but theta."""
+def described(arms: LinearArms | VectorArms) -> dict[str, Any]:
+    """What an owner says of its arms to whoever pulls: all but theta; without one, no noise."""
     eigenvalues = arms.eigenvalues
     return {
         "k": arms.k,
         "d": arms.d,
         "vectors": arms.vectors.astype("<f8").tobytes(),
         "eigenvalues": b"" if eigenvalues is None else eigenvalues.astype("<f8").tobytes(),
-        "noise_sd": arms.noise_sd,
+        "noise_sd": arms.noise_sd if isinstance(arms, LinearArms) else 0.0,
     }
 
 

@@ -9,7 +9,7 @@ from lotor.core.draws import Words, to_uniform
 from lotor.core.errors import JournalError
 from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import ROUNDS_AHEAD, Prf
-from lotor.environments import LinearArms
+from lotor.environments import LinearArms, VectorArms
 from lotor.protocols.party import Run
 
 FIRST, TIES, NOISE = "linear first arm", "linear ties", "linear noise"
@@ -52,8 +52,10 @@ class LinearDraws:
         self._samples: dict[int, Prf] = {}
 
     @classmethod
-    def simulated(cls, run: Run, arms: LinearArms) -> "LinearDraws":
+    def simulated(cls, run: Run, arms: LinearArms | VectorArms) -> "LinearDraws":
         """The draws of a simulation, from its seed: the same for plain and secure."""
+        if isinstance(arms, VectorArms):
+            return cls(simulated_keys(run), arms.k, noise_sd=0.0)
         return cls(
             simulated_keys(run), arms.k, noise_sd=arms.noise_sd, noise=arms.noise, first=arms.first
         )

@@ -9,6 +9,7 @@ from lotor.core.best_arm import BestArm
 from lotor.core.effects import Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import derive_key
 from lotor.environments.base import Environment
@@ -37,6 +38,9 @@ class Party(ABC):
 
     kept: bytes | None = None
     """What it keeps for a run that continues this one, once it has ended, if the terms say so."""
+
+    revealed: Revealed | None = None
+    """What it was told beyond its result, once it has ended, where all parties agreed to that."""
 
     @abstractmethod
     def steps(self) -> Steps[object]:

@@ -108,6 +108,12 @@ class SecureProtocol(Protocol):
     paper_options: ClassVar[tuple[str, ...]] = ()
     """The options that only the paper's form has."""
 
+    paper_forms: ClassVar[tuple[str, ...]] = ("paper",)
+    """The forms that have them."""
+
+    may_reveal: ClassVar[Mapping[str, str]] = {}
+    """What its runs can tell beyond their result, in words, by the names of `RunPlan.reveals`."""
+
     figures: ClassVar[Mapping[str, str]] = {}
     """The figures and tables of its paper, each as module:Class so that it is loaded when used."""
 
@@ -121,6 +127,11 @@ class SecureProtocol(Protocol):
     @property
     def learner(self) -> str:
         return self.in_form().opener
+
+    @property
+    def reveals(self) -> Mapping[str, str]:
+        """What its runs tell beyond their result, among what they may."""
+        return {}
 
     def in_form(self) -> AnyForm:
         """The form that was chosen."""
@@ -154,7 +165,7 @@ class SecureProtocol(Protocol):
     def check_paper_options(self) -> None:
         """Refuse in the other forms what only the paper's form has."""
         for one in fields(self):  # type: ignore[arg-type]
-            given = self.form != "paper" and one.name in self.paper_options
+            given = self.form not in self.paper_forms and one.name in self.paper_options
             if given and getattr(self, one.name) != one.default:
                 raise InputError(
                     f"{one.name} is an option of the paper's form, and form={self.form!r} has no "

@@ -108,7 +108,7 @@ def run(
             )
     finally:
         puller.close()
-    best = parties[chosen.learner].best
+    best, revealed = parties[chosen.learner].best, parties[chosen.learner].revealed
     operations: Counter[str] = Counter()
     for party in parties.values():
         operations.update(party.operations())
@@ -138,6 +138,7 @@ def run(
         ended=_ended(ended_by, best),
         best=best,
         kept=None if ended_by else _kept(plan, chosen, order, parties),
+        revealed=None if revealed is None else revealed.called(names),
     )
 
 

@@ -156,6 +156,7 @@ class Federation:
             least_owners=1,
             code=("*",),
             forms=(self.form.name,),
+            reveal=("*",),
         )
         return PartyConfig(
             listen=ports.get(name),

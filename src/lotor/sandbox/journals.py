@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import msgspec
@@ -11,6 +12,7 @@ from lotor.protocols.form import RunPlan
 from lotor.runtime.daemon.announcement import Announcement
 from lotor.runtime.durable.database import errors, open_uri
 from lotor.runtime.durable.journal import FINISHED
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.sandbox.federation import Federation
 
 
@@ -135,4 +137,4 @@ class Journals:
             "SELECT output FROM progress WHERE run = ? AND finished",
             run,
         )
-        return msgspec.json.decode(str(rows[0][0]), type=float) if rows else None
+        return cast("float", RunOutput.from_json(str(rows[0][0])).output) if rows else None

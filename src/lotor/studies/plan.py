@@ -8,7 +8,7 @@ from operator import index
 from typing import SupportsIndex
 
 from lotor.core.errors import InputError
-from lotor.environments import CallbackArms
+from lotor.environments import CallbackArms, VectorArms
 from lotor.environments.base import Environment
 from lotor.protocols.protocol import SecureProtocol
 from lotor.studies.rehearsal import (
@@ -110,10 +110,13 @@ def _check(protocol: SecureProtocol, environment: Environment) -> None:
         raise InputError(
             f"plan takes a secure protocol, whose parties send messages, not {protocol!r}"
         )
-    if isinstance(environment, CallbackArms):
+    if isinstance(environment, CallbackArms | VectorArms):
+        kind, other = type(environment).__name__, "BernoulliArms"
+        if isinstance(environment, VectorArms):
+            other = "LinearArms"
         raise InputError(
-            "a rehearsal would ask the functions of these CallbackArms for rewards: plan with as "
-            "many simulated arms, such as BernoulliArms, which take the same messages"
+            f"a rehearsal would ask the functions of these {kind} for rewards: plan with as many "
+            f"simulated arms, such as {other}, which take the same messages"
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from lotor.policies.linear import Layout, LinearPolicy
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.paper import comp, form
 from lotor.protocols.linucb_ds.paper.attacks import scores_in
-from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
+from lotor.protocols.linucb_ds.paper.customer import KeyedCustomer
 from lotor.protocols.linucb_ds.paper.messages import LinUCBTotal
 from lotor.protocols.linucb_ds.protocol import PaperSlotBits
 from lotor.protocols.party import Party
@@ -69,9 +70,9 @@ def some_graph(seed: int, *, k: int) -> lotor.GraphArms:
     return lotor.GraphArms(weights, places @ generator.normal(size=2), noise_sd=0.1)
 
 
-def customer_of(outcome: Outcome) -> LinUCBCustomer:
+def customer_of(outcome: Outcome) -> KeyedCustomer[Any]:
     party = outcome.parties["customer"]
-    assert isinstance(party, LinUCBCustomer)
+    assert isinstance(party, KeyedCustomer)
     return party
 
 

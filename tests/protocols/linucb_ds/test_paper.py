@@ -18,8 +18,9 @@ from lotor.protocols.linear_draws import simulated_keys
 from lotor.protocols.linucb_ds.paper.comp import LinUCBComp
 from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomer
 from lotor.protocols.linucb_ds.paper.form import LinUCBDSPaper
+from lotor.protocols.linucb_ds.paper.game import LinUCBPrincipalMemory
 from lotor.protocols.linucb_ds.paper.owner import LinUCBOwner
-from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal, LinUCBPrincipalMemory
+from lotor.protocols.linucb_ds.paper.principal import LinUCBPrincipal
 from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
 from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.party import Party, Run

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::lotor.crypto.paillier.InsecureK
 
 PLAIN = [kind() for kind in POLICIES.values() if issubclass(kind, Policy)]
 ALL_POLICIES = [one for one in PLAIN if check_genericity(one) == Genericity(None, None)]
+REVEALS = ["nothing", "best", "most-pulled", "counts"]
 DELAYS = st.one_of(
     st.integers(0, 9).map(str),
     st.builds("uniform:{}-{}".format, st.integers(0, 3), st.integers(3, 12)),
@@ -78,6 +79,7 @@ def assert_continued_equals_plain(
             delay=delay,
             batch=batch,
             outstanding=None if more is None else batch + more,
+            reveal=data.draw(st.sampled_from(REVEALS[: 1 if form == "paper" else None])),
         )
         budget = k + data.draw(st.integers(0, 25), label="extra")
         arms = bernoulli(k)
@@ -86,6 +88,7 @@ def assert_continued_equals_plain(
         assert secure.arms == plain.arms
         assert secure.reward == plain.reward
         assert secure.rewards == plain.rewards
+        assert secure.revealed == plain.revealed
         new = data.draw(st.integers(0, 2), label="new arms")
         joining = data.draw(st.integers(0, new), label="joining owners")
         k, owners = k + new, owners + joining

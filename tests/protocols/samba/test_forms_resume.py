@@ -11,6 +11,7 @@ from helpers import run_openly
 from lotor.core.effects import Message
 from lotor.policies import Policy, to_text
 from lotor.protocols.garbled import messages as garbled
+from lotor.protocols.plain import Plain
 from lotor.protocols.samba.dealt import messages as dealt
 from lotor.protocols.samba.dealt.owner import SambaDealtOwner
 from lotor.protocols.samba.shared import messages as shared
@@ -41,6 +42,13 @@ ONE_USE: dict[str, tuple[type[Message], ...]] = {
         two_server.Corrections,
     ),
 }
+TOLD: dict[tuple[str, str], tuple[type[Message], ...]] = {
+    ("shared", "best"): (shared.FinalCodes,),
+    ("shared", "counts"): (),
+    ("dealt", "best"): (),
+    ("dealt", "counts"): (dealt.DealtCounts,),
+}
+"""What else is to be used once where the customer is told more than the total."""
 FORMS = list(ONE_USE)
 
 
@@ -71,24 +79,34 @@ def test_restarted_equals_uninterrupted(form: str, policy: Policy, every: int) -
 
 
 @cache
-def plain(policy: Policy, budget: int) -> lotor.Result:
-    return lotor.run(policy, lotor.BernoulliArms(MEANS), budget=budget, seed=6)
+def plain(policy: Policy, budget: int, reveal: str = "nothing") -> lotor.Result:
+    arms, settings = lotor.BernoulliArms(MEANS), {"reveal": reveal}
+    return lotor.run(Plain(policy, settings), arms, budget=budget, seed=6)
 
 
 def survived(
-    form: str, policy: Policy, fate: Fate, budget: int, *, seed: int = 0, cuts: float = 0.0
+    form: str,
+    policy: Policy,
+    fate: Fate,
+    budget: int,
+    *,
+    seed: int = 0,
+    cuts: float = 0.0,
+    reveal: str = "nothing",
 ) -> list[Departure]:
     """All that left the parties of a run, which equals plain."""
-    world = World(MEANS, seed=6)
-    sites = samba_sites(policy, len(MEANS), budget, seed=6, owners=2, form=form)
+    world, owners = World(MEANS, seed=6), 2
+    sites = samba_sites(policy, len(MEANS), budget, seed=6, owners=owners, form=form, reveal=reveal)
     simulation = Simulation(sites, world, fate, seed=seed, cuts=cuts, repeatable=bool(seed % 2))
     simulation.run()
     customer = sites["customer"].host
     assert customer is not None
     for site in sites.values():
         site.disk.close()
-    expected = plain(policy, budget)
+    expected = plain(policy, budget, reveal)
     assert customer.output == expected.reward
+    told = customer.result.revealed
+    assert (None if told is None else told.called(None)) == expected.revealed
     assert [world.arms[t] for t in range(1, budget + 1)] == expected.arms
     assert world.double_pulls == 0
     return simulation.sent
@@ -128,9 +146,22 @@ def test_a_crash_at_every_step(form: str, stride: int) -> None:
         run(Fate(at=at))
 
 
-def power_cut(form: str, fate: Fate) -> list[Departure]:
+@pytest.mark.parametrize(("form", "reveal"), TOLD)
+@pytest.mark.parametrize("stride", [41, pytest.param(3, marks=pytest.mark.long)])
+def test_a_crash_at_every_step_where_the_customer_is_told_more(
+    form: str, reveal: str, stride: int
+) -> None:
+    def run(fate: Fate) -> None:
+        sent = survived(form, lotor.UCB(), fate, 5, reveal=reveal)
+        assert used_twice(sent, *ONE_USE[form], *TOLD[form, reveal]) == []
+
+    for at in range(1, steps_of(run) + 1, stride):
+        run(Fate(at=at))
+
+
+def power_cut(form: str, fate: Fate, reveal: str = "nothing") -> list[Departure]:
     """All that left the parties of a run with a power cut, in a world that answers otherwise."""
-    sites = samba_sites(lotor.UCB(), len(MEANS), 6, seed=6, owners=2, form=form)
+    sites = samba_sites(lotor.UCB(), len(MEANS), 6, seed=6, owners=2, form=form, reveal=reveal)
     simulation = PowerCuts(sites, Fickle(), fate, seed=fate.at or 0)
     simulation.run()
     for site in sites.values():
@@ -146,6 +177,14 @@ def test_a_power_cut_at_every_step_and_a_world_that_answers_otherwise(
     """Nobody may use a place for two values, whatever becomes of the result."""
     for at in range(1, steps_of(lambda fate: power_cut(form, fate)) + 1, stride):
         assert used_twice(power_cut(form, Fate(at=at)), *ONE_USE[form]) == []
+
+
+@pytest.mark.parametrize(("form", "reveal"), TOLD)
+@pytest.mark.parametrize("stride", [53, pytest.param(5, marks=pytest.mark.long)])
+def test_a_power_cut_where_the_customer_is_told_more(form: str, reveal: str, stride: int) -> None:
+    kinds = *ONE_USE[form], *TOLD[form, reveal]
+    for at in range(1, steps_of(lambda fate: power_cut(form, fate, reveal)) + 1, stride):
+        assert used_twice(power_cut(form, Fate(at=at), reveal), *kinds) == []
 
 
 @pytest.mark.parametrize(

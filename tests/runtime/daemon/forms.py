@@ -1,6 +1,7 @@
 """Runs of a federation in one process, whose parties may come and go."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 
 from daemons import SandboxDaemons, until
@@ -25,6 +26,7 @@ def played(
     *,
     restart: bool,
     seconds: float = 90.0,
+    options: Mapping[str, str | int] = {},
 ) -> tuple[list[int] | None, float | None]:
     """The arms and the total of one run."""
 
@@ -34,7 +36,8 @@ def played(
             await group.up()
             listed = read_config(made.kits[made.opener] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            run = group.order(made.opener, StartRun(kind.name, budget, {"form": form}, members))
+            order = StartRun(kind.name, budget, {"form": form, **options}, members)
+            run = group.order(made.opener, order)
             for name in made.members if restart else ():
                 live = await group.live(name, run)
                 await until(partial(_went_on, live, live.round))

@@ -49,6 +49,7 @@ rules = st.builds(
     privacy_budget=st.none() | st.floats(0.0, allow_infinity=False),
     largest_delta=st.floats(0.0, 0.01),
     code=st.lists(st.sampled_from(["*", "lotor-toy", "other.package"])).map(tuple),
+    reveal=st.lists(st.sampled_from(["*", "best", "counts"])).map(tuple),
 )
 
 
@@ -161,6 +162,11 @@ CONSENT = '[consent]\ncustomers = ["acme"]\npolicies = ["ucb"]\n'
         (
             CONSENT + "least_budget = 1\ntotal_budget = 8\nforms = ['paper', 'papr']",
             "consent.forms: no protocol that is installed here has a form 'papr': choose from ",
+        ),
+        (CONSENT + "reveal = 'best'", "consent.reveal: expected a list"),
+        (
+            CONSENT + "least_budget = 1\ntotal_budget = 8\nreveal = ['best', 'bset']",
+            "consent.reveal: no protocol that is installed here can tell 'bset': choose from best",
         ),
         (
             CONSENT.replace("ucb", "softmax:tua=1") + "least_budget = 1\ntotal_budget = 8",

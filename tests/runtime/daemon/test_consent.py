@@ -287,3 +287,22 @@ def test_code_of_another_package_needs_consent_of_its_own(
         "it runs code of 'lotor-toy 1.0 (abababababab)', which is not among code (none are listed)"
     )
     assert found == ([] if allowed else [expected])
+
+
+@given(
+    allowed=st.sets(st.sampled_from(["*", "best", "counts"])).map(tuple),
+    told=st.sets(st.sampled_from(["best", "counts", "more"])),
+)
+def test_what_the_opener_is_told_must_be_listed(allowed: tuple[str, ...], told: set[str]) -> None:
+    """Whatever other rules say, and also where there are no rules."""
+    reveals = {name: f"which arm is the {name} one" for name in sorted(told)}
+    request = RunRequest("run", "acme", "samba", "ucb", 50, reveals=reveals)
+    rules = ConsentRules(
+        customers=("*",), policies=("*",), least_budget=1, total_budget=99, reveal=allowed
+    )
+    refused = set() if "*" in allowed else told - set(allowed)
+    found = objections(rules, request, NOTHING)
+    assert len(found) == len(refused)
+    for name, sentence in zip(sorted(refused), found, strict=True):
+        assert sentence.startswith(f"it tells 'acme' which arm is the {name} one, and {name!r} is")
+    assert len(objections(None, request, NOTHING)) == 1 + len(told)

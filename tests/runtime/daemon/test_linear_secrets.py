@@ -18,7 +18,7 @@ from lotor.environments.sources import MadeUpArms
 from lotor.policies.linear import LinUCB
 from lotor.protocols.linucb_ds.paper.comp import LinUCBCompMemory
 from lotor.protocols.linucb_ds.paper.customer import LinUCBCustomerMemory
-from lotor.protocols.linucb_ds.paper.principal import MASK, LinUCBPrincipalMemory
+from lotor.protocols.linucb_ds.paper.game import MASK, LinUCBPrincipalMemory
 from lotor.protocols.plain.linear import linear_layout
 from lotor.runtime.daemon.config import read_config, write_config
 from lotor.sandbox import Federation

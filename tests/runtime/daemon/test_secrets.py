@@ -44,6 +44,7 @@ from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import WAITING, Journal, RunRow
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.record import PullRecord, SavedRun
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.sandbox import Federation
 from scanning import Secret, contents, forms_of, forms_of_number, forms_of_reward, leaks
 
@@ -358,7 +359,9 @@ def test_objects_show_no_secret(watched: Watched, secrets: list[Secret], tmp_pat
         link = Link("controller")
         link.post(snapshot)
         link.accept(1, snapshot)
-        saved = SavedRun(snapshot, False, 1, 1, 1, 1, reward, {"controller": link}, False)
+        saved = SavedRun(
+            snapshot, False, 1, 1, 1, 1, RunOutput(reward), {"controller": link}, False
+        )
         things = [
             at,
             at.kit,

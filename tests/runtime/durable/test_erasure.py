@@ -23,6 +23,7 @@ from lotor.runtime.durable.journal import (
 )
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from residue import Residue, watch_journals
 
 PARTY = "lyon (owner)"
@@ -143,7 +144,7 @@ def test_a_finished_run_keeps_its_output_and_what_peers_have_not_received(
     record, link = begun(journal, "a"), Link("comp")
     link.post(b"the last message")
     record.checkpoint(
-        None, round=1, pulls=0, messages_sent=1, bytes_sent=1, links=[link], output=2.5
+        None, round=1, pulls=0, messages_sent=1, bytes_sent=1, links=[link], output=RunOutput(2.5)
     )
     journal.finish("a")
     journal.sweep()

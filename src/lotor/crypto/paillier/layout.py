@@ -10,7 +10,7 @@ from lotor.core.errors import FormatError, InputError, IntegrityError, KeyMismat
 from lotor.crypto.paillier.encoding import CIPHERTEXT, FINGERPRINT_BYTES
 from lotor.crypto.paillier.public import Ciphertext, PublicKey
 
-SLOT_BITS = (64, 96)
+SLOT_BITS = (64, 96, 128)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from lotor.policies.linear.base import (
 from lotor.policies.linear.layout import Layout, SlotBits
 from lotor.policies.linear.lints import LinTS
 from lotor.policies.linear.linucb import LinUCB
+from lotor.policies.linear.live_layout import LiveLayout, LiveSums
 from lotor.policies.linear.reward_sum import RewardSum
 from lotor.policies.linear.spectral_ucb import SpectralUCB, effective_dimension
 
@@ -19,6 +20,8 @@ __all__ = [
     "LinUCB",
     "LinearModel",
     "LinearPolicy",
+    "LiveLayout",
+    "LiveSums",
     "ModelSnapshot",
     "NormalDraws",
     "RewardSum",

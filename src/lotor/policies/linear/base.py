@@ -61,13 +61,24 @@ class LinearModel:
 
         `normals` are the draws of the party that pulls; without them nothing is explored by chance.
         """
-        x = self._vectors
+        xi, c = self.live_coefficients(t, normals)
+        return self._vectors - xi * self._penalty, c
+
+    def live_coefficients(self, t: int, normals: NormalDraws = no_draws) -> tuple[Floats, Floats]:
+        """The same where rewards come from outside: arm i scores <u_i, b'> + c_i.
+
+        Then z has what is known of b (the `noise` of updates), and b' is the rest: u_i = A^-1 x_i.
+        """
         # The inverse is fresh each time, so that a snapshot holds all that a later score needs.
         # Sums of products are by einsum, for the reason that `inverse` gives.
-        xi = np.einsum("ij,jk->ik", x, inverse(self._a))
-        u = x - xi * self._penalty
+        xi = np.einsum("ij,jk->ik", self._vectors, inverse(self._a))
         c = (xi * self._z).sum(axis=1) + self._omega(t) * self._exploration(xi, t, normals)
-        return u, c
+        return xi, c
+
+    @property
+    def least_penalty(self) -> float:
+        """No eigenvalue of A is ever below this, so that no A^-1 x is longer than x / this."""
+        return float(self._penalty.min())
 
     def _exploration(self, xi: Floats, t: int, normals: NormalDraws) -> Floats:
         """What omega is multiplied with, for each arm; `xi` are the rows x A^-1."""

@@ -18,7 +18,7 @@ clamped or not, and the arm of c_max has at least -H.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import floor, isfinite, ldexp, log2, sqrt
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,10 @@ from lotor.core.errors import InputError, PolicyError
 from lotor.core.fixed_point import Floats
 from lotor.policies.linear.bounds import check_norm
 
-SlotBits: TypeAlias = Literal[59, 62, 64, 96]
-"""The widths of the forms that compute on shares (59, 62) and of the paper's form (64, 96)."""
+SlotBits: TypeAlias = Literal[59, 62, 64, 96, 128]
+"""The widths of the forms that compute on shares (59, 62), of the paper's form (64, 96), and of
+live rewards (128, see live_layout.py)."""
+MODEL_SLOT_BITS: tuple[SlotBits, ...] = (59, 62, 64, 96)
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -73,7 +75,7 @@ class Layout:
     arm_fraction: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.slot_bits not in get_args(SlotBits):
+        if self.slot_bits not in MODEL_SLOT_BITS:
             raise InputError(
                 f"slot_bits is {self.slot_bits!r}: give 59, 62 or 64, or 96 for near-equal arms"
             )
@@ -164,14 +166,11 @@ class Layout:
         """What is added to <u, theta> in each slot: max(c - c_max, -2H - 1) + 3H + 1."""
         if c.shape != (self.k,) or not np.isfinite(c).all():
             raise PolicyError(f"c must be {self.k} finite numbers: gamma may be too small")
-        least = -2 * self.half - 1
         # Clipped first, so that nothing leaves the range of floats: 2H + 2 = 2^(w-1).
         with np.errstate(over="ignore"):
             below = c - c.max()
         below = np.maximum(below, -ldexp(1.0, self.slot_bits - 1 - self.fraction))
-        scaled = np.rint(np.ldexp(below, self.fraction)).tolist()
-        shift = 3 * self.half + 1
-        return [max(int(value), least) + shift for value in scaled]
+        return shifted(np.ldexp(below, self.fraction), self.half)
 
     def scores(self, u: Integers, theta: Sequence[int], addends: Sequence[int]) -> list[int]:
         """The slots' contents, exactly: each in [0, 2^slot_bits - 3]."""
@@ -209,3 +208,9 @@ class Layout:
     def reward(self, total: int) -> float:
         """An exact sum of rewards in the user's unit, rounded once."""
         return ldexp(float(total), -self.reward_fraction)
+
+
+def shifted(below: Floats, half: int) -> list[int]:
+    """What is added in each slot for c - c_max in the slots' unit: max(·, -2H - 1) + 3H + 1."""
+    least, shift = -2 * half - 1, 3 * half + 1
+    return [max(int(value), least) + shift for value in np.rint(below).tolist()]

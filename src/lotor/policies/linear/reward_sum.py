@@ -9,8 +9,7 @@ from lotor.policies.linear.layout import Layout
 class RewardSum:
     """The sum of the pulled arms and that of their noise.
 
-    The sum of all rewards is <theta, arms> + noise, one product at the end. Rewards that arrive
-    from outside would be added to `noise` here.
+    The sum of all rewards is <theta, arms> + noise, one product at the end.
 
     >>> import numpy as np
     >>> vectors = np.array([[1.0, 0.0], [0.0, -1.0]])

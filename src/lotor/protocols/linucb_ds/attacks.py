@@ -13,11 +13,14 @@ from lotor.environments import LinearArms
 from lotor.policies.linear import LinearPolicy, NormalDraws, no_draws
 from lotor.protocols.attack import Attack, Score
 from lotor.protocols.chance import random_direction
-from lotor.protocols.linucb_ds.game import LinearGame
+from lotor.protocols.linucb_ds.game import LinearGame, PrincipalGame
 from lotor.protocols.linucb_ds.principal import LinearPrincipal
 
 ALIKE = 0.9
 """Directions with a larger cosine count as found."""
+
+SLACK_COST = 100.0
+"""What it costs to break an inequality, against leaving room in all others."""
 
 M = TypeVar("M", bound=Message)
 P = TypeVar("P")
@@ -60,26 +63,62 @@ def theta_from_pulls(
     """
     from scipy.optimize import linprog  # noqa: PLC0415
 
-    k, d = vectors.shape
+    d = vectors.shape[1]
+    a, b = _choices(policy, vectors, pulled, noise, eigenvalues, draws)
+    lengths = np.sqrt(np.square(a).sum(axis=1))
+    found = linprog(
+        [0.0] * d + [-1.0],
+        A_ub=np.column_stack([a, lengths]),
+        b_ub=b,
+        bounds=[(-policy.bound, policy.bound)] * d + [(0, None)],
+    )
+    return np.array(found.x[:d], dtype=np.float64) if found.status == 0 else None
+
+
+def nearest_theta(
+    policy: LinearPolicy,
+    vectors: Floats,
+    pulled: list[int],
+    eigenvalues: Floats | None = None,
+    draws: NormalDraws = no_draws,
+) -> Floats:
+    """For those who do not know the noise: a theta that breaks these inequalities least."""
+    from scipy.optimize import linprog  # noqa: PLC0415
+    from scipy.sparse import hstack, identity  # noqa: PLC0415
+
+    d, noise = vectors.shape[1], [0.0] * len(pulled)
+    a, b = _choices(policy, vectors, pulled, noise, eigenvalues, draws)
+    rows = len(b)
+    lengths = np.sqrt(np.square(a).sum(axis=1))
+    found = linprog(
+        [0.0] * d + [-1.0] + [SLACK_COST / rows] * rows,
+        A_ub=hstack([a, lengths[:, np.newaxis], -identity(rows)]),
+        b_ub=b,
+        bounds=[(-policy.bound, policy.bound)] * d + [(0, policy.bound)] + [(0, None)] * rows,
+    )
+    return np.array(found.x[:d], dtype=np.float64)
+
+
+def _choices(
+    policy: LinearPolicy,
+    vectors: Floats,
+    pulled: list[int],
+    noise: list[float],
+    eigenvalues: Floats | None,
+    draws: NormalDraws,
+) -> tuple[Floats, Floats]:
+    """What every choice says: a <= b, with a row of `a` times theta for each arm not chosen."""
     model = policy.start(vectors, budget=len(pulled), eigenvalues=eigenvalues)
     model.update(pulled[0], noise[0])
     normals: list[Floats] = []
     bounds: list[Floats] = []
     for t, arm in enumerate(pulled[1:], start=1):
         u, c = model.coefficients(t, draws)
-        others = np.arange(k) != arm
+        others = np.arange(len(vectors)) != arm
         normals.append((u - u[arm])[others])
         bounds.append((c[arm] - c)[others])
         model.update(arm, noise[t])
-    a = np.vstack(normals)
-    lengths = np.sqrt(np.square(a).sum(axis=1))
-    found = linprog(
-        [0.0] * d + [-1.0],
-        A_ub=np.column_stack([a, lengths]),
-        b_ub=np.concatenate(bounds),
-        bounds=[(-policy.bound, policy.bound)] * d + [(0, None)],
-    )
-    return np.array(found.x[:d], dtype=np.float64) if found.status == 0 else None
+    return np.vstack(normals), np.concatenate(bounds)
 
 
 def cosine(one: Floats, other: Floats) -> float:
@@ -103,7 +142,15 @@ def world_of(truth: Truth) -> LinearArms:
 
 
 def game_of(parties: Mapping[str, object]) -> LinearGame:
-    """What P knows: all but theta."""
+    """What P knows where rewards follow from theta: all but theta."""
+    game = played_by(parties)
+    if not isinstance(game, LinearGame):
+        raise InputError("this attack needs a run whose rewards follow from theta")
+    return game
+
+
+def played_by(parties: Mapping[str, object]) -> PrincipalGame:
+    """What P knows."""
     principal = parties.get("principal")
     if not isinstance(principal, LinearPrincipal) or principal.game is None:
         raise InputError("this attack needs a P that has its model: let the run begin first")

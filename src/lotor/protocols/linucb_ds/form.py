@@ -8,7 +8,7 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms
 from lotor.environments.base import Environment
-from lotor.environments.sources import GraphSource, made_up
+from lotor.environments.sources import GraphSource, MadeUpArms, made_up
 from lotor.policies import POLICIES, to_text
 from lotor.protocols.cast import Cast, CastMember, arm_in_id
 from lotor.protocols.earlier import Earlier
@@ -59,6 +59,10 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
     def check_size(self, k: int, d: int) -> None:
         """Refuse more arms or dimensions than the form's messages have room for."""
 
+    def stated(self, members: Mapping[str, Sequence[Member]]) -> Mapping[str, Any]:  # noqa: ARG002
+        """What the terms say of what the members bring."""
+        return {}
+
     @abstractmethod
     def ordering(
         self,
@@ -66,25 +70,25 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
         run: str,
         budget: int,
         identity: Identity,
-        continued: ContinuedPulls | None,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
-        """The order of a run, and the customer's party."""
+        """The order of a run, whose terms have also said so, and the customer's party."""
 
     def open(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
+        members: Mapping[str, Sequence[Member]],
         budget: int,
         identity: Identity,
     ) -> tuple[bytes, Party]:
-        return self.ordering(protocol, run, budget, identity, None)
+        return self.ordering(protocol, run, budget, identity, self.stated(members))
 
     def reopen(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
+        members: Mapping[str, Sequence[Member]],
         budget: int,
         identity: Identity,
         earlier: Earlier,
@@ -98,16 +102,10 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
         check_policy(terms.run, terms.policy, to_text(protocol.policy))
         check_rounds(terms.rounds, budget)
         continued = ContinuedPulls(terms.run, terms.rounds)
-        return self.ordering(protocol, run, budget, identity, continued)
+        said = {**self.stated(members), "continued": continued}
+        return self.ordering(protocol, run, budget, identity, said)
 
-    def ordered(
-        self,
-        protocol: LinUCBDS,
-        run: str,
-        budget: int,
-        continued: ContinuedPulls | None,
-        **more: Any,
-    ) -> T:
+    def ordered(self, protocol: LinUCBDS, run: str, budget: int, **more: Any) -> T:
         """The terms of an order, with what this form adds to them."""
         terms = self.terms_kind(
             run=run,
@@ -115,7 +113,6 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
             policy=to_text(protocol.policy),
             slot_bits=protocol.slots,
             keep=protocol.keep,
-            continued=continued,
             **more,
         )
         try:
@@ -173,14 +170,18 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
     def notes(self, protocol: LinUCBDS) -> Sequence[str]:
         return [f"with keep the principal keeps after the run, {KEEPS}"] * protocol.keep
 
-    def cast(self, protocol: LinUCBDS, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+    def shown(self, protocol: LinUCBDS, size: int | None) -> MadeUpArms:
+        """The arms of a demonstration."""
         if size is not None:
             raise InputError(
                 f"the demonstration of {protocol.name} always has one owner: give no number of "
                 "hospitals"
             )
         source = protocol.arms
-        made = made_up(source.default, graph=issubclass(source, GraphSource))
+        return made_up(source.default, graph=issubclass(source, GraphSource))
+
+    def cast(self, protocol: LinUCBDS, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
+        made = self.shown(protocol, size)
         members = {role.name: CastMember(role.name) for role in self.roles}
         members["principal"] = CastMember("principal", draws=True)
         members["owner"] = CastMember(

@@ -7,7 +7,7 @@ from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import new_key
 from lotor.protocols.kept_linear import KeptLinear
 from lotor.protocols.linear_draws import PURPOSES
-from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.linucb_ds.game import LinearPrincipalMemory, PrincipalGame
 from lotor.protocols.memory import restored
 from lotor.protocols.party import Party
 
@@ -25,7 +25,7 @@ class LinearPrincipal(Party, Generic[M]):
     own_keys: tuple[str, ...] = ()
     """What a form draws keys for, besides."""
 
-    game: LinearGame | None = None
+    game: PrincipalGame | None = None
     """What it plays, once it is set up."""
 
     def __init__(
@@ -49,7 +49,7 @@ class LinearPrincipal(Party, Generic[M]):
             else restored(self.memory_kind, snapshot, "principal", run)
         )
 
-    def _keep(self, game: LinearGame) -> None:
+    def _keep(self, game: PrincipalGame) -> None:
         """At the very end."""
         if game.terms.keep:
             self.kept = game.to_keep()

@@ -69,7 +69,11 @@ class Agent(Party, Generic[P]):
         return policy
 
     @classmethod
-    def decided_reward(cls, run: Run) -> Callable[[Decision], float] | None:  # noqa: ARG003
+    def decided_reward(
+        cls,
+        settings: Mapping[str, object],  # noqa: ARG003
+        run: Run,  # noqa: ARG003
+    ) -> Callable[[Decision], float] | None:
         """What a decision pays, where the agent draws rewards itself; see `Protocol`."""
         return None
 

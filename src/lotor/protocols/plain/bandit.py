@@ -1,6 +1,6 @@
 """A policy with no cryptography: SAMBA's Figure 3, one agent that holds all arms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, cast
 
 import numpy as np
@@ -10,6 +10,7 @@ from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, Floats, Scores, to_scores
+from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
@@ -25,6 +26,15 @@ from lotor.protocols.pulls import (
     PullsAtOnce,
     check_outcome_rules,
     outcome_rules,
+)
+from lotor.protocols.revealing import (
+    COUNTS,
+    NOTHING,
+    check_reveal,
+    chosen_arm,
+    final_scores,
+    told_arm,
+    told_counts,
 )
 
 
@@ -96,7 +106,8 @@ def _draws(run: Run) -> Draws:
 class BanditAgent(Agent[Policy]):
     """The learning agent of Figure 3.
 
-    `outstanding`, `batch`, `delay` and `keep` are those of the secure protocol (see `Samba`).
+    `outstanding`, `batch`, `delay`, `reveal` and `keep` are those of the secure protocol (see
+    `Samba`).
     """
 
     family: ClassVar[type] = Policy
@@ -106,6 +117,7 @@ class BanditAgent(Agent[Policy]):
         "outstanding": None,
         "batch": 1,
         "delay": NO_DELAY,
+        "reveal": NOTHING,
         "keep": False,
     }
     continuable: ClassVar[bool] = True
@@ -113,6 +125,7 @@ class BanditAgent(Agent[Policy]):
     def __init__(self, policy: Policy, run: Run, settings: Mapping[str, object]) -> None:
         self._run = run
         self._policy = policy
+        self._reveal = str(settings["reveal"])
         self._keep = bool(settings["keep"])
         kept = _kept_of(policy, run)
         self._before = 0 if kept is None else kept.rounds
@@ -142,6 +155,7 @@ class BanditAgent(Agent[Policy]):
         outstanding, batch, delay = _late(settings)
         check_outcome_rules(outstanding, batch)
         checked_delay(delay)
+        check_reveal(str(settings["reveal"]))
         if type(settings["keep"]) is not bool:
             raise InputError(f"keep is True or False, not {settings['keep']!r}")
 
@@ -157,7 +171,7 @@ class BanditAgent(Agent[Policy]):
     def steps(self) -> Steps[float]:
         run, learner, pulls, t = self._run, self._learner, self._pulls, self._before
         states = learner.states
-        s_before, n_before = int(states.s.sum()), int(states.n.sum())
+        had = states.sums()
         for t in range(self._before + 1, self._before + run.budget + 1):
             yield from pulls.arrived(t)
             arm = learner.choose(t)
@@ -168,9 +182,11 @@ class BanditAgent(Agent[Policy]):
             if self.best is not None and self.best.sure:
                 break
         yield from pulls.settle(t + 1)
+        earned = [(s - s0, n - n0) for (s, n), (s0, n0) in zip(states.sums(), had, strict=True)]
+        self.revealed = self._found(earned, t + 1)
         if self._keep:
             self.kept = self._to_keep(t)
-        return run.scale.total(int(states.s.sum()) - s_before, int(states.n.sum()) - n_before)
+        return run.scale.total(sum(s for s, _ in earned), sum(n for _, n in earned))
 
     def _to_keep(self, rounds: int) -> bytes:
         run = self._run
@@ -184,6 +200,16 @@ class BanditAgent(Agent[Policy]):
             numbers=list(range(run.k)),
             arms=self._learner.states.snapshot(),
         ).to_bytes()
+
+    def _found(self, earned: Sequence[tuple[int, int]], turn: int) -> Revealed | None:
+        """What the customer of a secure run is told beyond the total, by one turn more."""
+        reveal = self._reveal
+        if reveal == NOTHING:
+            return None
+        if reveal == COUNTS:
+            return told_counts([n for _, n in earned])
+        ties = _draws(self._run).at(turn, 1).ties()
+        return told_arm(reveal, chosen_arm(final_scores(reveal, earned), ties))
 
     @classmethod
     def learner(cls, policy: Policy, run: Run, d: int) -> Learner:

@@ -57,7 +57,7 @@ class Plain(Protocol):
         return {"policy": to_text(self.policy), **self.agent.recorded(self.settings)}
 
     def decided_reward(self, run: Run) -> Callable[[Decision], float] | None:
-        return self.agent.decided_reward(run)
+        return self.agent.decided_reward(self.settings, run)
 
     def delays(self, run: Run) -> Callable[[int], int]:
         return self.agent.delays(self.settings, run)

@@ -13,4 +13,8 @@ ON_SERVERS = tuple(
         "ListProfile",
     )
 )
+ON_CUSTOMERS = tuple(
+    f"lotor.protocols.samba.told_attacks:{name}" for name in ("NameBestArm", "CountArms")
+)
+"""These are tried on the servers, too, where the customer's finding must stay hidden."""
 ON_OWNERS = (_ATTACKS + "OwnPulls", _ATTACKS + "OtherArm")

@@ -80,21 +80,22 @@ class ServerReading:
         """A number for each arm, in some order, for each iteration (t, l).
 
         Here, the server takes the first kind of message of which every iteration has one, or one
-        from each owner, and cuts its bytes into a part for each arm.
+        from each owner, and cuts its bytes into a part for each arm. What is computed for the
+        customer comes behind them.
         """
         terms = terms_of(view)
         kinds: dict[str, dict[str, list[bytes]]] = {}
         for one in view.exchanges:
             if one.to in view.seats:
                 senders = kinds.setdefault(type(one.message).__name__, {})
-                senders.setdefault(one.sender, []).append(_content(one.message))
+                senders.setdefault(one.sender, []).append(content(one.message))
         for senders in kinds.values():
-            if all(len(sent) == terms.turns for sent in senders.values()):
+            if all(len(sent) in (terms.turns, terms.argmaxes) for sent in senders.values()):
                 order = [senders[name] for name in terms.owners if name in senders]
                 rows = [b"".join(row) for row in zip(*(order or senders.values()), strict=True)]
                 return {
-                    place: _cut(row, terms.k)
-                    for place, row in zip(places(terms), rows, strict=True)
+                    place: cut(row, terms.k)
+                    for place, row in zip(places(terms), rows, strict=False)
                 }
         return {}
 
@@ -347,12 +348,12 @@ def _named(track: Track, guessed: Floats) -> list[int]:
     return names
 
 
-def _content(message: Message) -> bytes:
+def content(message: Message) -> bytes:
     """All bytes of a message but its place."""
     fields = (getattr(message, name) for name in message.__struct_fields__ if name != "place")
     return b"".join(value for value in fields if isinstance(value, bytes))
 
 
-def _cut(data: bytes, k: int) -> list[int]:
+def cut(data: bytes, k: int) -> list[int]:
     width = len(data) // k
     return [int.from_bytes(data[i * width : (i + 1) * width], "big") for i in range(k)]

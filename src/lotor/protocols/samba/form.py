@@ -1,7 +1,7 @@
 """What all forms of SAMBA have in common: who takes part, and what the terms say."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Generic, TypeVar
@@ -16,11 +16,15 @@ from lotor.protocols.cast import Cast
 from lotor.protocols.earlier import Earlier, EndedRun
 from lotor.protocols.form import Assignment, Contribution, Form, Member, RunPlan
 from lotor.protocols.kept_arms import check_room
+from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
+from lotor.protocols.report import Comparison
+from lotor.protocols.revealing import SENTENCES
 from lotor.protocols.samba.cast import DEMO_HOSPITALS, HOSPITALS, hospitals
 from lotor.protocols.samba.continued import ContinuedRun, kept_by
 from lotor.protocols.samba.protocol import Samba
 from lotor.protocols.samba.terms import SambaTerms, terms_from
+from lotor.protocols.samba.told import finding_of_customer
 
 T = TypeVar("T", bound=SambaTerms)
 
@@ -136,6 +140,7 @@ class SambaForm(Form[Samba], Generic[T]):
             outstanding=rules.outstanding,
             together=rules.together,
             settle=rules.settle,
+            reveal=protocol.reveal,
             keep=protocol.keep,
             continued=continued,
             **more,
@@ -167,7 +172,17 @@ class SambaForm(Form[Samba], Generic[T]):
             before=terms.before,
             newcomers=frozenset(terms.owners) - frozenset(known),
             late=str(terms.rules),
+            reveals={name: SENTENCES[name] for name in (terms.reveal,) if name in SENTENCES},
         )
+
+    def findings(self, reveals: Collection[str]) -> Mapping[str, Finding]:
+        """The customer's is that of what it is told."""
+        told = {self.opener: finding_of_customer(self.leakage[self.opener], *reveals)}
+        return {**self.leakage, **told} if reveals else self.leakage
+
+    def holds(self, protocol: Samba, comparison: Comparison) -> bool:
+        same = comparison.secure.revealed == comparison.plain.revealed
+        return same and super().holds(protocol, comparison)
 
     def audited(self, protocol: Samba, environment: Environment) -> Samba:
         """Each arm with an owner of its own, unless the arms are spread in another way."""

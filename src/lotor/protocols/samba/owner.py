@@ -191,8 +191,8 @@ class SambaOwner(Party, Generic[T, M]):
     def _earned(self, arms: ArmStates) -> list[tuple[int, int]]:
         """Of each arm, its rewards and its pulls without those of earlier runs."""
         had = self._memory.had + [(0, 0)] * (self._held - len(self._memory.had))
-        pairs = zip(arms.s.tolist(), arms.n.tolist(), had, strict=True)
-        return [(s - s_before, n - n_before) for s, n, (s_before, n_before) in pairs]
+        pairs = zip(arms.sums(), had, strict=True)
+        return [(s - s_before, n - n_before) for (s, n), (s_before, n_before) in pairs]
 
     def _to_keep(self, terms: T, arms: ArmStates) -> bytes:
         return KeptArms(

@@ -16,8 +16,13 @@ from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.protocol import SecureProtocol
 from lotor.protocols.pulls import OutcomeRules, check_outcome_rules, outcome_rules
+from lotor.protocols.revealing import NOTHING, SENTENCES, Reveal, check_reveal
 
 SELECTIONS = ("bits", "position")
+REVEALS_NOTHING = (
+    "the paper's form tells the customer nothing but the total, since Comp would learn the arm, "
+    "too: choose form='shared' or form='dealt', or leave `reveal` out"
+)
 _FIGURES = "lotor.protocols.samba.figures"
 
 
@@ -37,8 +42,10 @@ class Samba(SecureProtocol):
     waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
     late: a number, or a distribution such as "geometric:20".
 
-    With `keep`, owners keep what they know of their arms after the run, for a run that continues
-    it: `lotor.run(…, continues=result)`.
+    `reveal` tells the customer more than the total: the arm with the best mean ("best"), the one
+    that was pulled most ("most-pulled"), or the number of outcomes of each arm ("counts"). In a
+    federation each owner must agree to that. With `keep`, owners keep what they know of their arms
+    after the run, for a run that continues it: `lotor.run(…, continues=result)`.
 
     >>> import lotor
     >>> arms = lotor.BernoulliArms([0.9, 0.5, 0.1])
@@ -64,6 +71,8 @@ class Samba(SecureProtocol):
         "about 0.3 ms and 73 kB",
         "paper": "as published: comp learns nearly everything but names; below 0.1 ms and 2 kB",
     }
+
+    may_reveal: ClassVar[Mapping[str, str]] = SENTENCES
 
     paper_options: ClassVar[tuple[str, ...]] = ("key_bits", "insecure_key_bits", "selection")
     shown_first: ClassVar[bool] = True
@@ -124,6 +133,14 @@ class Samba(SecureProtocol):
             ordered=False,
         ),
     )
+    reveal: Reveal = field(
+        default=NOTHING,
+        kw_only=True,
+        metadata=option(
+            "What the customer learns beyond the total, if each owner agrees: the arm with the "
+            "best mean, the most pulled one, or how many outcomes each arm has."
+        ),
+    )
     keep: bool = field(
         default=False,
         kw_only=True,
@@ -136,6 +153,22 @@ class Samba(SecureProtocol):
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
+        self._check_policy()
+        if self.selection not in SELECTIONS:
+            raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
+        if type(self.owners) is not int or self.owners < 1:
+            raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
+        check_key_bits(self.key_bits, self.insecure_key_bits)
+        self._check_outcomes()
+        if type(self.keep) is not bool:
+            raise InputError(f"keep is True or False, not {self.keep!r}")
+        check_reveal(self.reveal)
+        self.check_paper_options()
+        if self.form == "paper" and self.reveal != NOTHING:
+            raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
+
+    def _check_policy(self) -> None:
+        """Refuse a policy that SAMBA, or this form of it, cannot run."""
         if not isinstance(self.policy, Policy):
             raise InputError(
                 f"Samba takes a policy such as UCB(), not {self.policy!r}: `lotor policies` lists "
@@ -152,23 +185,6 @@ class Samba(SecureProtocol):
                     f"{to_text(self.policy)} cannot run under SAMBA: {condition} "
                     f"(Theorem 1) fails, {reason}; run it in plain, or use another policy"
                 )
-        if self.selection not in SELECTIONS:
-            raise InputError(f"selection is 'bits' or 'position', not {self.selection!r}")
-        if type(self.owners) is not int or self.owners < 1:
-            raise InputError(f"owners is a whole number of at least 1, not {self.owners!r}")
-        check_key_bits(self.key_bits, self.insecure_key_bits)
-        object.__setattr__(self, "delay", checked_delay(self.delay))
-        check_outcome_rules(self.outstanding, self.batch)
-        if type(self.keep) is not bool:
-            raise InputError(f"keep is True or False, not {self.keep!r}")
-        if self.settle is not None:
-            to_seconds("settle", self.settle)
-            if self.rules(1, 2).at_once:
-                raise InputError(
-                    "settle is how long a run waits at its end for missing outcomes, but this run "
-                    "waits for each before the next round: give outstanding, or leave out settle"
-                )
-        self.check_paper_options()
         if self.form != "paper" and not self.policy.selects_maximum:
             raise PolicyError(
                 f"{to_text(self.policy)} has a `select` of its own, and form={self.form!r} "
@@ -176,10 +192,26 @@ class Samba(SecureProtocol):
                 "form='paper'"
             )
 
+    def _check_outcomes(self) -> None:
+        """Refuse rules for late outcomes that no run can keep."""
+        object.__setattr__(self, "delay", checked_delay(self.delay))
+        check_outcome_rules(self.outstanding, self.batch)
+        if self.settle is not None:
+            to_seconds("settle", self.settle)
+            if self.rules(1, 2).at_once:
+                raise InputError(
+                    "settle is how long a run waits at its end for missing outcomes, but this run "
+                    "waits for each before the next round: give outstanding, or leave out settle"
+                )
+
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
-        return Plain(self.policy, {**late, "keep": self.keep})
+        return Plain(self.policy, {**late, "reveal": self.reveal, "keep": self.keep})
+
+    @property
+    def reveals(self) -> Mapping[str, str]:
+        return {name: said for name, said in SENTENCES.items() if name == self.reveal}
 
     def delays(self, run: Run) -> Callable[[int], int]:
         return delays(self.delay, run)
@@ -206,6 +238,8 @@ class Samba(SecureProtocol):
             chosen["batch"] = self.batch
         if self.delay != NO_DELAY:
             chosen["delay"] = self.delay
+        if self.reveal != NOTHING:
+            chosen["reveal"] = self.reveal
         if self.keep:
             chosen["keep"] = "true"
         return {**chosen, "owners": self.owners, "form": self.form}

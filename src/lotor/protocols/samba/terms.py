@@ -1,5 +1,6 @@
 """What the customer orders, as every party must agree on it."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -12,15 +13,17 @@ from lotor.core.unreadable import UNREADABLE
 from lotor.policies import Policy, from_text, to_text
 from lotor.protocols.pulls import OutcomeRules
 from lotor.protocols.received import check_announced
+from lotor.protocols.revealing import NOTHING, SENTENCES, takes_argmax
 from lotor.protocols.samba.continued import ContinuedRun
 
 
 class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     """N, the policy A, how many arms each owner holds (in their order), the range of rewards.
 
-    `outstanding`, `together` and `settle` are those of `OutcomeRules`. With `keep`, owners keep the
-    states of their arms after the run. A run that is `continued` has its rounds, and the numbers of
-    its arms, go on. Each form adds to them.
+    `outstanding`, `together` and `settle` are those of `OutcomeRules`. The customer is told what
+    `reveal` says beyond the total. With `keep`, owners keep the states of their arms after the run.
+    A run that is `continued` has its rounds, and the numbers of its arms, go on. Each form adds to
+    them.
     """
 
     run: str
@@ -33,6 +36,7 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     outstanding: int = 1
     together: int = 1
     settle: float | None = None
+    reveal: str = NOTHING
     keep: bool = False
     continued: ContinuedRun | None = None
 
@@ -84,6 +88,16 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
         """How many times all arms are scored and one is selected."""
         return len(self.rounds) * self.iterations
 
+    @property
+    def final_turn(self) -> tuple[int, int] | None:
+        """(t, l), behind all rounds, in which the arm is found that the customer is told."""
+        return (self.last + 1, 1) if takes_argmax(self.reveal) else None
+
+    @property
+    def argmaxes(self) -> int:
+        """How many times a largest score is found."""
+        return self.turns + (self.final_turn is not None)
+
     def arms(self) -> dict[str, slice]:
         """Which places each owner's arms have in what is sent of all arms."""
         ends = list(accumulate(self.owners.values()))
@@ -108,6 +122,22 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
     def all_numbers(self) -> list[int]:
         """The numbers of all arms, by their places."""
         return [number for held in self.numbers().values() for number in held]
+
+    def by_number(self, counts: Sequence[int]) -> list[int]:
+        """What there is of each arm in the order of their numbers; 0 for arms that are gone."""
+        found = [0] * (max(self.all_numbers) + 1)
+        for number, count in zip(self.all_numbers, counts, strict=True):
+            found[number] = count
+        return found
+
+    @property
+    def arm_names(self) -> list[str]:
+        """Whose each arm is, with the number that its decisions have; "" for arms that are gone."""
+        names = [""] * (max(self.all_numbers) + 1)
+        for owner, held in self.numbers().items():
+            for number in held:
+                names[number] = f"{owner} (arm {number})"
+        return names
 
     def first_rounds(self, owner: str) -> list[int]:
         """When each of an owner's arms is pulled to begin with; known arms were before this run."""
@@ -151,6 +181,11 @@ class SambaTerms(msgspec.Struct, frozen=True, kw_only=True):
             and 1 <= self.together <= self.outstanding <= MAXIMAL_BUDGET
             and (self.settle is None or 0.0 < self.settle <= LONGEST)
         )
+        if self.reveal != NOTHING and self.reveal not in SENTENCES:
+            raise ProtocolError(
+                f"customer ordered to be told {self.reveal!r}, which this version does not know: "
+                "order it with this version"
+            )
         if not fits:
             raise ProtocolError(
                 f"customer ordered {self.budget} pulls of {self.k} arms of {len(self.owners)} "

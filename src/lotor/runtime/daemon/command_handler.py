@@ -51,19 +51,25 @@ class CommandHandler:
                 continue
             live = self._registry.runs.get(run)
             if isinstance(command, commands.StartRun) and live is None:
-                if self._journal.find(run) is not None:
-                    # It was started before a crash, and is set aside since: it is no new run.
+                if self._journal.find(run) is not None or self._journal.pruning.state(run):
+                    # It was started before, and is set aside or over since: it is no new run.
                     self._done(number, live, command)
                 elif run not in self._starting:
                     self._starting[run] = asyncio.create_task(self._start(number, run, command))
-            elif live is None:
-                if isinstance(command, commands.Stop):
-                    self._registry.stop_aside(run, self._stopped(command))
+            elif live is None or isinstance(command, commands.Prune):
+                self._clear_away(run, command)
                 self._done(number, live, command)
             elif self._do(number, live, command):
                 self._done(number, live, command)
             else:
                 self._too_early = True
+
+    def _clear_away(self, run: str, command: commands.Command) -> None:
+        """What can be done about a run that does not go on here."""
+        if isinstance(command, commands.Stop):
+            self._registry.stop_aside(run, self._stopped(command))
+        elif isinstance(command, commands.Prune):
+            self._registry.prune(run)
 
     def _let_begin(self, number: int, live: LiveRun, command: commands.NextRounds) -> None:
         """The grant and the end of its command are one step: it never counts twice."""

@@ -73,7 +73,13 @@ class Resume(Command, frozen=True):
     """Go on with a run that was paused here."""
 
 
-AnyCommand: TypeAlias = StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume
+class Prune(Command, frozen=True):
+    """Remove a run that is over from the journal."""
+
+
+AnyCommand: TypeAlias = (
+    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Prune
+)
 
 
 _decoder: msgspec.msgpack.Decoder[AnyCommand] = msgspec.msgpack.Decoder(AnyCommand)

@@ -66,19 +66,26 @@ _FIELD = re.compile(r"Object (contains unknown|missing required) field `(.*)`", 
 def read_config(path: Path) -> PartyConfig:
     """The party.toml at this path; every error names the file, the key and what is allowed."""
     try:
-        raw: dict[str, object] = msgspec.toml.decode(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"cannot read {path} ({error.strerror}): a kit needs a party.toml; "
-            "docs/party.md says what is in it"
+            f"cannot read {path} ({error.strerror}): a kit needs a party.toml, which `lotor init` "
+            "writes; docs/party.md says what is in it"
         ) from None
+    return config_of(data, path)
+
+
+def config_of(data: bytes, path: Path) -> PartyConfig:
+    """As `read_config`, of what is in the file."""
+    try:
+        raw: dict[str, object] = msgspec.toml.decode(data)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not TOML: {error}; correct that place") from None
     try:
         # msgspec does not say which entry of a table with free names is wrong, so these go first.
         _check_entries(raw, "peers", Address)
         _check_entries(raw, "members", tuple[str, ...])
-        return _converted(raw, PartyConfig, "")
+        return converted(raw, PartyConfig, "")
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 
@@ -87,10 +94,11 @@ def _check_entries(raw: dict[str, object], table: str, kind: type[object]) -> No
     entries = raw.get(table)
     if isinstance(entries, dict):
         for key, value in entries.items():
-            _converted(value, kind, f"{table}.{key}")
+            converted(value, kind, f"{table}.{key}")
 
 
-def _converted(value: object, kind: type[T], key: str) -> T:
+def converted(value: object, kind: type[T], key: str) -> T:
+    """A table, or one value, of what is known of it; an error begins with the key."""
     try:
         return msgspec.convert(value, kind, dec_hook=_parsed)
     except msgspec.ValidationError as error:
@@ -150,15 +158,16 @@ def _toml(config: PartyConfig) -> str:
         elif isinstance(value, dict):
             tables += ["", f"[{key}]", *_lines(value)] if value else []
         elif value is not None:
-            lines.append(_line((key, value)))
+            lines.append(toml_line((key, value)))
     return "\n".join([*lines, *tables, ""])
 
 
 def _lines(table: Mapping[str, Value | None]) -> list[str]:
-    return [_line((key, value)) for key, value in table.items() if value is not None]
+    return [toml_line((key, value)) for key, value in table.items() if value is not None]
 
 
-def _line(entry: tuple[str, Value]) -> str:
+def toml_line(entry: tuple[str, Value]) -> str:
+    """A key and its value, as TOML writes them."""
     key, value = entry
     return f"{key} = {_text(value)}"
 

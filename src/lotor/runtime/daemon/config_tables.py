@@ -1,7 +1,7 @@
 """The tables of party.toml and what their keys may hold. docs/party.md explains every key."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from lotor.core.registry import is_class_name
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies import canonical
 from lotor.privacy.accountant import LARGEST_DELTA
-from lotor.protocols.protocol import PROTOCOLS
+from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon.address import Address
 
 ANY: Final = "*"
@@ -149,8 +149,9 @@ class OwnerTable(ConfigTable, frozen=True):
 class ConsentRules(ConfigTable, frozen=True):
     """Which runs start by themselves; any other waits for a person's approval.
 
-    Without `forms`, a form on which attacks succeed waits if its protocol has a better one. With
-    `keep`, runs may start after which this party keeps a state.
+    Without `forms`, a form on which attacks succeed waits if its protocol has a better one. Without
+    `reveal`, a run waits that tells more than its result to whoever orders it. With `keep`, runs
+    may start after which this party keeps a state.
     """
 
     customers: tuple[str, ...]
@@ -162,6 +163,7 @@ class ConsentRules(ConfigTable, frozen=True):
     largest_delta: float = 1e-6
     code: tuple[str, ...] = ()
     forms: tuple[str, ...] | None = None
+    reveal: tuple[str, ...] = ()
     keep: bool = False
 
     def __post_init__(self) -> None:
@@ -261,6 +263,7 @@ class PartyConfig(ConfigTable, frozen=True):
             _require_names(f"members.{role}", names)
         if self.consent is not None and not (self.code and self.code.protocols):
             _require_forms(self.consent.forms or ())
+            _require_reveal(self.consent.reveal)
         everybody = [name for names in self.members.values() for name in names]
         twice = sorted({name for name in everybody if everybody.count(name) > 1})
         if twice:
@@ -293,17 +296,32 @@ def _require_names(key: str, names: Iterable[str]) -> None:
 
 
 def _require_forms(forms: Iterable[str]) -> None:
-    """Refuse forms that no installed protocol has, unless one of these cannot be loaded."""
-    unknown = set(forms) - {ANY}
-    if not unknown:
+    """Refuse forms that no installed protocol has."""
+    _require_known("forms", "has a form", forms, lambda kind: kind.forms)
+
+
+def _require_reveal(reveal: Iterable[str]) -> None:
+    """Refuse what no installed protocol can tell beyond its result."""
+    _require_known("reveal", "can tell", reveal, lambda kind: kind.may_reveal)
+
+
+def _require_known(
+    key: str,
+    does: str,
+    given: Iterable[str],
+    offered: Callable[[type[SecureProtocol]], Iterable[str]],
+) -> None:
+    """Refuse what no protocol offers, unless one of these cannot be loaded."""
+    chosen = set(given) - {ANY}
+    if not chosen:
         return
     try:
-        known = sorted({form for name in PROTOCOLS for form in PROTOCOLS[name].forms})
+        known = sorted({one for name in PROTOCOLS for one in offered(PROTOCOLS[name])})
     except InputError:
         return
-    for form in sorted(unknown - set(known)):
+    for one in sorted(chosen - set(known)):
         raise ConfigError(
-            f"consent.forms: no protocol that is installed here has a form {form!r}: choose from "
+            f"consent.{key}: no protocol that is installed here {does} {one!r}: choose from "
             f'{", ".join(known)}, or ["*"] for all'
         )
 

@@ -1,6 +1,6 @@
 """Which runs a party starts by itself, and its objections to any other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 
 import msgspec
@@ -22,7 +22,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     None if the protocol does not account for what its arms tell; `delta` is the probability that
     they tell more. `code` are the packages, other than Lotor itself, whose code the run computes
     with. `better` are the protocol's forms on which no attack was measured to succeed, if one did
-    on this `form`. `keeps` is what this party would keep after the run, in words, if anything.
+    on this `form`. `reveals` is what the opener learns beyond the result, in words, by name, and
+    `keeps` what this party would keep after the run, in words, if anything.
     """
 
     run: str
@@ -36,6 +37,7 @@ class RunRequest(msgspec.Struct, frozen=True):
     code: tuple[CodeFingerprint, ...] = ()
     form: str = ""
     better: tuple[str, ...] = ()
+    reveals: Mapping[str, str] = msgspec.field(default_factory=dict)
     keeps: str = ""
 
 
@@ -51,8 +53,10 @@ def objections(rules: ConsentRules | None, request: RunRequest, spent: BudgetSum
     ['its budget of 50 is below least_budget 100']
     """
     if rules is None:
-        return ["this party has set no rules: its party.toml has no [consent] table"]
+        no_rules = "this party has set no rules: its party.toml has no [consent] table"
+        return [no_rules, *_not_to_be_told((), request)]
     found = [*_not_listed(rules, request), *form_objections(rules.forms, request)]
+    found += _not_to_be_told(rules.reveal, request)
     found += keep_objections(rules.keep, request)
     found += _out_of_bounds(rules, request, spent.pulls)
     if request.privacy is not None:
@@ -101,6 +105,16 @@ def _not_listed(rules: ConsentRules, request: RunRequest) -> Iterator[str]:
             yield (
                 f"it runs code of {_shown(str(package))}, which is not among code "
                 f"({_listed(rules.code)})"
+            )
+
+
+def _not_to_be_told(allowed: tuple[str, ...], request: RunRequest) -> Iterator[str]:
+    """The objections to what the opener learns beyond the result: to all that is not listed."""
+    for name, told in request.reveals.items():
+        if not _holds(allowed, name):
+            yield (
+                f"it tells {_shown(request.opener)} {told}, and {_shown(name)} is not among reveal "
+                f"({_listed(allowed)})"
             )
 
 

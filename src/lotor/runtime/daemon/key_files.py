@@ -1,9 +1,10 @@
 """Files of keys and certificates: whole or absent, and private from the first byte."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,6 +12,8 @@ from lotor.core.errors import ConfigError, CryptoError
 
 OTHERS = 0o077
 GROUP_READS = 0o040
+# Memory sticks have file systems on which a file has one name only.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -68,13 +71,34 @@ def make_folder(path: Path) -> None:
 def write_new(path: Path, data: bytes) -> None:
     """Write a private file that must not exist yet; a crash leaves all of it or nothing."""
     with naming(path), _written(path, data) as temporary:
-        try:
-            path.hardlink_to(temporary)  # unlike a rename, this refuses to replace a file
-        except FileExistsError:
-            raise ConfigError(
-                f"{path} exists already and is not overwritten: choose another folder, or move "
-                "the file away"
-            ) from None
+        _name_new(temporary, path)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """As `write_new`, for what is written bit by bit: the file has its name after the block."""
+    with ExitStack() as cleaning:
+        with naming(path):
+            file, temporary = cleaning.enter_context(_unfinished(path, 0o600))
+        yield file
+        with naming(path):
+            _on_disk(file)
+            _name_new(temporary, path)
+            _sync_folder(path.parent)
+
+
+def _name_new(temporary: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(temporary)  # unlike a rename, this refuses to replace a file
+    except FileExistsError:
+        raise ConfigError(
+            f"{path} exists already and is not overwritten: choose another folder, or move the "
+            "file away"
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS or path.exists():
+            raise
+        temporary.replace(path)
 
 
 def replace_file(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -119,19 +143,30 @@ def _overwrite(file: BinaryIO, names: int) -> None:
 @contextmanager
 def _written(path: Path, data: bytes, *, mode: int = 0o600) -> Iterator[Path]:
     """A temporary file with this content beside `path`, safe on disk; it is gone afterwards."""
+    with _unfinished(path, mode) as (file, temporary):
+        file.write(data)
+        _on_disk(file)
+        yield temporary
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _unfinished(path: Path, mode: int) -> Iterator[tuple[BinaryIO, Path]]:
+    """A temporary file beside `path`; it is gone afterwards."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     # The mode belongs to the creation: a file that is narrowed later was open for a moment.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
+            yield file, temporary
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
-    _sync_folder(path.parent)
+
+
+def _on_disk(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync_folder(path: Path) -> None:

@@ -237,9 +237,9 @@ class Node:
             live.tell()
 
     def _handle(self, name: str, frame: AnyFrame) -> None:
-        if frame.run in self.registry.aside:
+        if self.registry.is_aside(frame.run):
             if isinstance(frame, Open):
-                self.registry.explain(name, frame.run)
+                self.registry.explain(name, frame)
             return
         # These are by far the most frequent, and isinstance on a message is slow.
         if type(frame) is Data or type(frame) is Ack:

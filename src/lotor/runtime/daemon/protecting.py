@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from lotor.core.errors import ConfigError, JournalError
-from lotor.crypto.certificates import PartyKey, Request, Trust, read_bundle
+from lotor.crypto.certificates import PartyKey, Request, Subject, Trust, read_bundle
 from lotor.crypto.prf import new_key
 from lotor.crypto.wrapping import ScryptCost
 from lotor.runtime.daemon import kit
@@ -84,21 +84,21 @@ class SecretFolder:
 
 def kit_folder(path: Path) -> SecretFolder:
     """A kit, which may still lack its certificate and its party.toml."""
-    subject, public = _identity(path)
+    subject, public = identity_of(path)
     config = read_config(path / "party.toml") if (path / "party.toml").exists() else PartyConfig()
-    return SecretFolder(path, subject, public, f"--kit {path}", config.state_folder(path))
+    return SecretFolder(path, str(subject), public, f"--kit {path}", config.state_folder(path))
 
 
-def _identity(path: Path) -> tuple[str, bytes]:
-    """Whose kit it is, by what is not secret."""
+def identity_of(path: Path) -> tuple[Subject, bytes]:
+    """Whose kit it is, and its public key, by what is not secret."""
     if (path / kit.CERTIFICATE).exists():
         with naming(path / kit.CERTIFICATE):
             certificate, _ = read_bundle((path / kit.CERTIFICATE).read_bytes())
-        return str(certificate.subject), certificate.key_bytes
+        return certificate.subject, certificate.key_bytes
     pem = read_file(path / kit.REQUEST, kit.NO_KEY.format(path))
     with naming(path / kit.REQUEST):
         request = Request.from_pem(pem)
-    return str(request.subject), request.key_bytes
+    return request.subject, request.key_bytes
 
 
 def authority_folder(path: Path) -> SecretFolder:
@@ -140,7 +140,7 @@ def protect(
     folder: SecretFolder, choice: Choice, *, cost: ScryptCost | None = None
 ) -> Literal["protected", "completed", "changed"]:
     """Encrypt a folder, complete what was interrupted, or change what opens it."""
-    with _turn(folder):
+    with turn(folder.path):
         protection = _read(folder)
         if protection is None:
             _check_not_served(folder)
@@ -177,7 +177,7 @@ def _encrypt(folder: SecretFolder, keys: FolderKeys, lock: FolderLock) -> None:
 
 def unprotect(folder: SecretFolder) -> None:
     """Decrypt a folder again."""
-    with _turn(folder):
+    with turn(folder.path):
         _check_not_served(folder)
         protection = _read(folder)
         if protection is None:
@@ -242,10 +242,10 @@ def _clean(folder: SecretFolder) -> None:
 
 
 @contextmanager
-def _turn(folder: SecretFolder) -> Iterator[None]:
+def turn(folder: Path) -> Iterator[None]:
     """Two people at one folder take turns, here and in `AuthorityFolder`."""
-    with naming(folder.path):
-        descriptor = os.open(folder.path, os.O_RDONLY)
+    with naming(folder):
+        descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

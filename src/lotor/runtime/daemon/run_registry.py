@@ -88,8 +88,28 @@ class RunRegistry:
             why = _foreseen(error, "going on")
             log.error(f"cannot go on: {why}", extra={"event": "cannot-resume"})
 
-    def explain(self, name: str, run: str) -> None:
-        """Tell a peer why a run that is set aside does not go on here."""
+    def is_aside(self, run: str) -> bool:
+        """Whether frames about a run are not read: it cannot go on here, or has been pruned."""
+        if run in self.aside:
+            return True
+        return run not in self.runs and self._journal.pruning.state(run) is not None
+
+    def explain(self, name: str, frame: Open) -> None:
+        """Tell a peer that announces a run that is set aside why it does not go on here."""
+        state = self._journal.pruning.state(frame.run)
+        if state is None:
+            self._explain(name, frame.run)
+            return
+        identity = announcement.claimed(frame.announcement, frame.run, self._context.kit.key)
+        if identity is None:
+            return
+        # One that has finished here may still have to deliver its result elsewhere: it must not end
+        # there because of this.
+        said = state if state in ENDED else statuses.BLOCKED
+        text = f"{identity.name} has pruned this run, which is {state} there"
+        self._connections.send(name, statuses.make(identity, frame.run, said, text, 0, 0.0))
+
+    def _explain(self, name: str, run: str) -> None:
         row = self._journal.find(run)
         if row is None:
             return
@@ -110,7 +130,18 @@ class RunRegistry:
             self._journal.end(run, STOPPED, reason)
             self._journal.stores.of(run).remove()
             for name in self._connections.names():
-                self.explain(name, run)
+                self._explain(name, run)
+
+    def prune(self, run: str) -> None:
+        """Remove a run that is over from the journal; its peers hear of that when they ask."""
+        if self._journal.pruning.obstacle(run) is not None:
+            return  # it is gone already, or a peer has brought it back meanwhile
+        self._journal.pruning.prune([run])
+        self._journal.stores.of(run).remove()
+        self.aside.discard(run)
+        if (live := self.runs.pop(run, None)) is not None:
+            live.close()
+        RunLog(_log, run).info("pruned", extra={"event": "pruned"})
 
     def announced(self, name: str, frame: Open) -> None:
         """A peer tells of a run, perhaps not for the first time."""
@@ -226,6 +257,7 @@ class RunRegistry:
             code=foreign_code(told),
             form=told.form,
             better=self._context.protocols[told.protocol].better_forms(told.form),
+            reveals=plan.reveals,
             keeps=agreement.keeps,
         )
         if config.takes_part_unasked:

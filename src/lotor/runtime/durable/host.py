@@ -36,6 +36,7 @@ from lotor.runtime.durable.gate import Gate, OpenGate
 from lotor.runtime.durable.link import Link, Links
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.wire import decode, encode
 
 CHECKPOINT_ROUNDS = 32
@@ -97,7 +98,7 @@ class Host:
         self.links = Links(name, {peer: saved.links.get(peer) or Link(peer) for peer in peers})
         self.finished = saved.finished
         self._unsettled = self._undelivered()
-        self.output = saved.output
+        self.result = saved.output
         self.awaits: str | None = None
         self._questions = QuestionLog(name, record, saved, alike=alike)
         self._inbox = inbox
@@ -119,6 +120,11 @@ class Host:
     def asked(self) -> Question | None:
         """What the world must answer before the party can go on."""
         return self._questions.pending
+
+    @property
+    def output(self) -> object:
+        """The party's own output, once it has finished."""
+        return self.result.output
 
     @property
     def lacks_outcomes(self) -> bool:
@@ -344,7 +350,7 @@ class Host:
             messages_sent=self.messages_sent,
             bytes_sent=self.bytes_sent,
             links=self.links.values(),
-            output=self.output,
+            output=self.result,
             kept=kept,
         )
         self._boundaries = self._consumed_bytes = 0
@@ -354,12 +360,11 @@ class Host:
             link.checkpointed()
 
     def _finish(self, output: object) -> None:
-        self.output = output
+        party = self.party
+        self.result = RunOutput(output, party.outcomes, party.revealed)
         self.finished = True
         self._unsettled = self._undelivered()
-        if self.party.outcomes is not None:
-            self._record.note_outcomes(self.party.outcomes)
-        kept = self.party.kept
+        kept = party.kept
         self._save(None, None if kept is None or self._seal is None else self._seal(kept))
 
     def answered(self, answer: Answer) -> None:

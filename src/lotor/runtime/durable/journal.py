@@ -11,7 +11,7 @@ import msgspec
 
 from lotor.core.errors import InputError, JournalError, UnknownRunError
 from lotor.core.version import VERSION
-from lotor.runtime.durable import command_queue, ledger, pacing, record
+from lotor.runtime.durable import command_queue, ledger, pacing, pruning, record
 from lotor.runtime.durable.command_queue import CommandQueue
 from lotor.runtime.durable.database import connect, errors, unreadable
 from lotor.runtime.durable.erasure import Erasure
@@ -20,7 +20,9 @@ from lotor.runtime.durable.kept_states import KeptStates
 from lotor.runtime.durable.ledger import Charge, Ledger
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
+from lotor.runtime.durable.pruning import Pruning
 from lotor.runtime.durable.record import RunRecord
+from lotor.runtime.durable.run_output import RunOutput
 from lotor.runtime.durable.transaction import transaction
 
 JOURNAL_VERSION = 5
@@ -100,6 +102,7 @@ class Journal:
         self.commands = CommandQueue(self._database)
         self.erasure = Erasure(self._database)
         self.ledger = Ledger(self._database)
+        self.pruning = Pruning(self._database, self.erasure)
         self.kept = KeptStates(self._database)
 
     def _prepare(self, party: str) -> None:
@@ -108,7 +111,7 @@ class Journal:
         database.execute("PRAGMA synchronous = FULL")
         with transaction(database):
             schema = _SCHEMA + command_queue.SCHEMA + record.SCHEMA + ledger.SCHEMA
-            schema += pacing.SCHEMA
+            schema += pacing.SCHEMA + pruning.SCHEMA
             for statement in schema.split(";"):
                 database.execute(statement)
             for key, value in (("journal", str(JOURNAL_VERSION)), ("version", VERSION)):
@@ -173,6 +176,7 @@ class Journal:
         `continues` another.
         """
         with self.transaction():
+            self.pruning.check_new(row.id)
             self._database.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 msgspec.structs.astuple(row),
@@ -273,10 +277,14 @@ class Journal:
 
     def output(self, run: str) -> object:
         """The party's own output in a finished run."""
+        return self.all_output(run).output
+
+    def all_output(self, run: str) -> RunOutput:
+        """The same, and what else it knows of the result."""
         row = self._database.execute(
             "SELECT output FROM progress WHERE run = ? AND finished", (run,)
         ).fetchone()
-        return None if row is None or row[0] is None else msgspec.json.decode(row[0])
+        return RunOutput.from_json(None if row is None else row[0])
 
     def progress(self, run: str) -> tuple[int, int, int]:
         """As of the last checkpoint: the round, messages and bytes sent."""
@@ -284,13 +292,6 @@ class Journal:
             "SELECT round, messages_sent, bytes_sent FROM progress WHERE run = ?", (run,)
         ).fetchone()
         return (0, 0, 0) if row is None else row
-
-    def outcomes(self, run: str) -> int | None:
-        """How many outcomes the output of a finished run counts, where some may be missing."""
-        row = self._database.execute(
-            "SELECT outcomes FROM progress WHERE run = ? AND finished", (run,)
-        ).fetchone()
-        return None if row is None else row[0]
 
     def record(self, run: str) -> RunRecord:
         return RunRecord(self._database, run)
@@ -334,7 +335,8 @@ class Journal:
         """How many decisions of a run that goes on have no outcome yet."""
         (count,) = self._database.execute(
             "SELECT count(*) FROM decisions JOIN runs ON runs.id = run "
-            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND state = ?",
+            "WHERE run = ? AND told IS NULL AND counted IS NULL AND paid_here AND round > 0 "
+            "AND state = ?",
             (run, RUNNING),
         ).fetchone()
         return int(count)

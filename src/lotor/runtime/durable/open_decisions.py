@@ -22,7 +22,7 @@ RUNNING: Final = "running"
 _OPEN: Final = """
 SELECT decisions.id, run, round, arm, since, taken, paid_here
 FROM decisions JOIN runs ON runs.id = run
-WHERE told IS NULL AND counted IS NULL AND CASE WHEN paid_here THEN state = 'running'
+WHERE told IS NULL AND counted IS NULL AND round > 0 AND CASE WHEN paid_here THEN state = 'running'
 ELSE taken IS NULL AND state IN ('running', 'finished') END
 """
 

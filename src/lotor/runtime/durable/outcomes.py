@@ -49,10 +49,14 @@ class RunOutcomes:
         )
 
     def issue_none(self) -> None:
-        """As much work as for a decision, so that time does not tell whether there was one."""
+        """As much work as for a decision, so that time does not tell whether there was one.
+
+        A row of round 0, which every look passes over, in the same table and the same index: the
+        disk then writes as many pages.
+        """
         self._database.execute(
-            "INSERT OR REPLACE INTO decisions (run, id, round, arm, since, told, counted, "
-            "paid_here) VALUES (?, '', 0, 0, ?, 0, 0, 0)",
+            "INSERT OR REPLACE INTO decisions (run, id, round, arm, since, paid_here) "
+            "VALUES (?, '', 0, 0, ?, 0)",
             (self._run, time.time()),
         )
 

@@ -8,14 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import msgspec
-
 from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import JournalError
 from lotor.runtime.durable import kept_states, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
 from lotor.runtime.durable.outcomes import RunOutcomes
+from lotor.runtime.durable.run_output import NO_OUTPUT, RunOutput
 from lotor.runtime.durable.transaction import transaction, unwritable
 
 SCHEMA = (
@@ -32,7 +31,6 @@ CREATE TABLE IF NOT EXISTS progress (
     messages_sent INTEGER NOT NULL DEFAULT 0,
     bytes_sent INTEGER NOT NULL DEFAULT 0,
     output TEXT,
-    outcomes INTEGER,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     incarnation INTEGER NOT NULL DEFAULT 0,
     repeatable INTEGER NOT NULL,
@@ -117,7 +115,7 @@ class SavedRun:
     pulls: int
     messages_sent: int
     bytes_sent: int
-    output: object = field(repr=False)
+    output: RunOutput = field(repr=False)
     links: dict[str, Link]
     repeatable: bool
 
@@ -175,7 +173,7 @@ class RunRecord:
             pulls=pulls,
             messages_sent=messages,
             bytes_sent=size,
-            output=None if output is None else msgspec.json.decode(output),
+            output=RunOutput.from_json(output),
             links=self._links(),
             repeatable=bool(repeatable),
         )
@@ -206,7 +204,7 @@ class RunRecord:
         messages_sent: int,
         bytes_sent: int,
         links: Iterable[Link],
-        output: object = None,
+        output: RunOutput = NO_OUTPUT,
         kept: bytes | None = None,
     ) -> None:
         """State, counters and the unacknowledged outbox, in one transaction (rule 4).
@@ -227,7 +225,7 @@ class RunRecord:
                     pulls,
                     messages_sent,
                     bytes_sent,
-                    None if output is None else msgspec.json.encode(output).decode(),
+                    output.to_json(),
                     self.run,
                 ),
             )
@@ -296,10 +294,6 @@ class RunRecord:
                 self.outcomes.issue_none()
             else:
                 self.outcomes.issue(decision)
-
-    def note_outcomes(self, number: int) -> None:
-        """Write down how many outcomes a party's output counts."""
-        self._write("UPDATE progress SET outcomes = ? WHERE run = ?", (number, self.run))
 
     def show(self, decision: Decision, *, paid_here: bool = True) -> None:
         """Let people or programs find a decision, which is written down elsewhere."""

@@ -218,7 +218,7 @@ class StateRewriter:
             sync_folder(self._folder)
         _wipe(self._old_journal)
         _wipe(self._old_log)
-        _wipe_folder(self._old_store)
+        wipe_folder(self._old_store)
         self._end()
 
     def _undo(self) -> None:
@@ -226,7 +226,7 @@ class StateRewriter:
         self._old_journal.unlink(missing_ok=True)  # another name of the journal itself
         _wipe(self._old_log)
         _wipe(self._new_journal)
-        _wipe_folder(self._new_store)
+        wipe_folder(self._new_store)
         self._end()
 
     def _end(self) -> None:
@@ -249,7 +249,8 @@ def _wipe(path: Path) -> None:
     path.unlink()
 
 
-def _wipe_folder(folder: Path) -> None:
+def wipe_folder(folder: Path) -> None:
+    """Overwrite and remove all files of a folder, and the folder."""
     if folder.is_dir():
         for path in sorted(folder.rglob("*"), reverse=True):
             if path.is_dir():

@@ -1,7 +1,7 @@
 """LinUCB-DS and SpectralUCB-DS with a dealer: everybody talks to P and to Comp."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
@@ -19,7 +19,7 @@ from lotor.protocols.linucb_ds.dealt.principal import LinUCBDealtPrincipal
 from lotor.protocols.linucb_ds.dealt.terms import LinUCBDealtTerms
 from lotor.protocols.linucb_ds.form import LinearForm, principal_given
 from lotor.protocols.linucb_ds.protocol import LinUCBDS, SpectralUCBDS
-from lotor.protocols.linucb_ds.terms import ContinuedPulls, terms_from
+from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
 from lotor.protocols.party import Party
 from lotor.protocols.report import Counts, Forecast
@@ -61,9 +61,9 @@ class LinUCBDSDealt(LinearForm[LinUCBDealtTerms]):
         run: str,
         budget: int,
         identity: Identity,
-        continued: ContinuedPulls | None,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
-        terms = self.ordered(protocol, run, budget, continued)
+        terms = self.ordered(protocol, run, budget, **said)
         return terms.to_bytes(), LinUCBDealtCustomer(identity, terms)
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:

@@ -5,7 +5,7 @@ from typing import ClassVar
 from lotor.core.errors import InputError
 from lotor.policies.linear import SlotBits
 from lotor.protocols.linucb_ds.dealt.messages import WIRE
-from lotor.protocols.linucb_ds.protocol import SLOTS_ON_SHARES
+from lotor.protocols.linucb_ds.protocol import SLOTS_OF_FORMS
 from lotor.protocols.linucb_ds.theta.terms import SharingTerms
 from lotor.protocols.two_server.schedule import ServerSeats
 
@@ -26,7 +26,7 @@ class LinUCBDealtTerms(SharingTerms, frozen=True):
     """Round t is step t of both servers; step N is the total."""
 
     wire: ClassVar[str] = WIRE
-    widths: ClassVar[tuple[SlotBits, ...]] = (SLOTS_ON_SHARES["dealt"],)
+    widths: ClassVar[tuple[SlotBits, ...]] = (SLOTS_OF_FORMS["dealt"],)
     holders: ClassVar[tuple[str, ...]] = ("comp", "dealer")
     score_modulus: ClassVar[int] = 1 << 64
     total_modulus: ClassVar[int] = 1 << 8 * TOTAL_BYTES

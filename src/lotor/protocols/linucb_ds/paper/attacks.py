@@ -37,10 +37,13 @@ class ScoresDecrypted(Attack):
     secret: ClassVar[str] = "scores"
 
     def score(self, view: View, truth: Truth) -> Score:
-        seen, real = scores_in(view), real_scores(truth)
+        seen, real = scores_in(view), self.real(truth)
         found = zip(seen, real, strict=True)
         right = sum((Counter(one) & Counter(other)).total() for one, other in found)
         return Score(right, sum(map(len, real)), 0.0)
+
+    def real(self, truth: Truth) -> list[list[int]]:
+        return real_scores(truth)
 
 
 class ArmsFromScores(Attack):
@@ -54,23 +57,29 @@ class ArmsFromScores(Attack):
     secret: ClassVar[str] = "arms"
 
     def score(self, view: View, truth: Truth) -> Score:
-        guesses = _tracked(view, world_of(truth)).arms
+        guesses = self.tracked(view, truth).arms
         right = sum(guess == arm for guess, arm in zip(guesses, truth.arms, strict=True))
         return Score(right, len(truth.arms), blind(truth.arms))
 
+    def tracked(self, view: View, truth: Truth) -> ScoreTracker:
+        return _tracked(view, world_of(truth))
 
-class RewardsFromScores(Attack):
+
+class RewardsFromScores(ArmsFromScores):
     """The same for rewards: all but the last, which no scores follow."""
 
     name: ClassVar[str] = "rewards, from scores and the catalogue"
     secret: ClassVar[str] = "rewards"
 
     def score(self, view: View, truth: Truth) -> Score:
-        arms = world_of(truth)
-        guesses = np.array(_tracked(view, arms).rewards)
-        real, error = real_rewards(truth), REWARD_ERROR * largest_norm(arms.vectors)
+        guesses = np.array(self.tracked(view, truth).rewards)
+        real, error = self.real(truth)
         right = int((np.abs(guesses - real[:-1]) < error).sum())
         return Score(right, len(real), blind(real.tolist(), error))
+
+    def real(self, truth: Truth) -> tuple[Floats, float]:
+        """The rewards, and how far a guess may be off."""
+        return real_rewards(truth), REWARD_ERROR * largest_norm(world_of(truth).vectors)
 
 
 class ThetaDecrypted(Attack):

@@ -1,6 +1,7 @@
 """Comp: alone can decrypt the scores, and compares them without knowing whose they are."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import CryptoError, InputError, ProtocolError
@@ -35,6 +36,9 @@ class LinUCBCompMemory(Memory, tag="linucb-ds/2/comp"):
 class LinUCBComp(Party):
     """Figure 4 (b)."""
 
+    memory_kind: ClassVar[type[LinUCBCompMemory]] = LinUCBCompMemory
+    terms_kind: ClassVar[type[LinUCBPaperTerms]] = LinUCBPaperTerms
+
     def __init__(
         self,
         identity: Identity,
@@ -53,11 +57,11 @@ class LinUCBComp(Party):
         self._decryptions = self._encryptions = 0
         if snapshot is None:
             self._key = generate_keypair(key_bits, insecure_bits=insecure_key_bits)
-            self._memory = LinUCBCompMemory(
+            self._memory = self.memory_kind(
                 party=identity.name, run=run, private_key=self._key.to_bytes()
             )
         else:
-            self._memory = restored(LinUCBCompMemory, snapshot, identity.name, run)
+            self._memory = restored(self.memory_kind, snapshot, identity.name, run)
             self._key = PrivateKey.from_bytes(
                 self._memory.private_key, minimum_bits=self._minimum_bits
             )
@@ -85,7 +89,7 @@ class LinUCBComp(Party):
     def _setup(self) -> Steps[LinUCBPaperTerms]:
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)  # step 1
         memory = self._memory
-        terms = accept(LinUCBPaperTerms, setup, self._identity, memory.run, self._order)
+        terms = accept(self.terms_kind, setup, self._identity, memory.run, self._order)
         public_key_from(terms.customer_key, self._minimum_bits, "customer")
         public = self._key.public.to_bytes()
         signature = self._identity.sign(public, run=memory.run, purpose=COMP_KEY, recipient="owner")

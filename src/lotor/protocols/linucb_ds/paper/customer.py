@@ -1,6 +1,8 @@
 """The data client DC: orders a run and alone learns the sum of rewards."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.core.errors import FormatError
@@ -23,10 +25,15 @@ class LinUCBCustomerMemory(Memory, tag="linucb-ds/2/customer"):
     terms: LinUCBPaperTerms | None = None
 
 
-class LinUCBCustomer(Party):
-    """Steps 1 and 7 of Figure 3."""
+T = TypeVar("T", bound=LinUCBPaperTerms)
 
-    def __init__(self, identity: Identity, order: LinUCBPaperTerms, key: PrivateKey) -> None:
+
+class KeyedCustomer(Party, Generic[T]):
+    """Steps 1 and 7 of Figure 3, whatever the sum is made of."""
+
+    memory_kind: ClassVar[type[LinUCBCustomerMemory]]
+
+    def __init__(self, identity: Identity, order: T, key: PrivateKey) -> None:
         self._identity = identity
         self._order = order
         self._key = key
@@ -35,14 +42,14 @@ class LinUCBCustomer(Party):
     @classmethod
     def restored(
         cls, identity: Identity, run: str, snapshot: bytes, *, minimum_key_bits: int
-    ) -> "LinUCBCustomer":
-        memory = restored(LinUCBCustomerMemory, snapshot, identity.name, run)
+    ) -> Self:
+        memory = restored(cls.memory_kind, snapshot, identity.name, run)
         if memory.terms is None:
             raise FormatError(
                 "this snapshot has no order, so it is not the customer's: restore its own"
             )
         key = PrivateKey.from_bytes(memory.private_key, minimum_bits=minimum_key_bits)
-        return cls(identity, memory.terms, key)
+        return cls(identity, cast("T", memory.terms), key)
 
     def operations(self) -> Mapping[str, int]:
         return {
@@ -52,7 +59,7 @@ class LinUCBCustomer(Party):
         }
 
     def _snapshot(self) -> bytes:
-        return LinUCBCustomerMemory(
+        return self.memory_kind(
             party=self._identity.name,
             run=self._order.run,
             private_key=self._key.to_bytes(),
@@ -68,8 +75,23 @@ class LinUCBCustomer(Party):
             for name in ("owner", "comp")
         }
         yield Send("principal", LinUCBOrder(terms, signatures))  # step 1
-        reply: LinUCBTotal = yield Receive("principal", LinUCBTotal)  # step 7
-        ciphertext = ciphertext_from(reply.total, self._key.public, "principal")
-        total = self._key.decrypt(ciphertext)
+        return (yield from self._total())
+
+    @abstractmethod
+    def _total(self) -> Steps[float]:
+        """Receive the sum, in the customer's unit."""
+
+    def _decrypted(self, data: bytes) -> int:
+        total = self._key.decrypt(ciphertext_from(data, self._key.public, "principal"))
         self._decryptions += 1
-        return in_units(self._order, total, reply.longest, reply.k, reply.d)
+        return total
+
+
+class LinUCBCustomer(KeyedCustomer[LinUCBPaperTerms]):
+    """Told the unit of the sum with it."""
+
+    memory_kind = LinUCBCustomerMemory
+
+    def _total(self) -> Steps[float]:
+        reply: LinUCBTotal = yield Receive("principal", LinUCBTotal)  # step 7
+        return in_units(self._order, self._decrypted(reply.total), reply.longest, reply.k, reply.d)

@@ -1,11 +1,12 @@
 """The data owner DO: knows theta, and hands it out under Comp's key only."""
 
 from collections.abc import Mapping
+from typing import Generic, TypeVar
 
 from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
-from lotor.environments import LinearArms
+from lotor.environments import LinearArms, VectorArms
 from lotor.protocols.kept_linear import described
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
 from lotor.protocols.linucb_ds.paper.messages import CompKey, Model
@@ -22,14 +23,20 @@ class LinUCBOwnerMemory(Memory, tag="linucb-ds/2/owner"):
     """The owner's place in the run only: theta stays where the owner keeps it."""
 
 
-class LinUCBOwner(Party):
-    """Step 1 of Figure 3."""
+A = TypeVar("A", bound=LinearArms | VectorArms)
+M = TypeVar("M", bound=Memory)
+
+
+class KeyedOwner(Party, Generic[A, M]):
+    """Hands out the arms, and what is secret under Comp's key."""
+
+    memory_kind: type[M]
 
     def __init__(
         self,
         identity: Identity,
         run: str,
-        arms: LinearArms,
+        arms: A,
         *,
         minimum_key_bits: int = SECURE_BITS,
         order: bytes | None = None,
@@ -40,10 +47,10 @@ class LinUCBOwner(Party):
         self._minimum_bits = minimum_key_bits
         self._order = order
         self._encryptions = 0
-        self._memory = (
-            LinUCBOwnerMemory(party=identity.name, run=run)
+        self._memory: M = (
+            self.memory_kind(party=identity.name, run=run)
             if snapshot is None
-            else restored(LinUCBOwnerMemory, snapshot, identity.name, run)
+            else restored(self.memory_kind, snapshot, identity.name, run)
         )
 
     def operations(self) -> Mapping[str, int]:
@@ -53,21 +60,31 @@ class LinUCBOwner(Party):
             "verifications": self._identity.verifications,
         }
 
+    def _comp_key(self, message: CompKey) -> bytes:
+        """Comp's public key, as Comp signed it for the owner: P has passed it on."""
+        self._identity.verify(
+            message.public,
+            message.signature,
+            sender="comp",
+            run=self._memory.run,
+            purpose=COMP_KEY,
+            recipient=self._identity.name,
+        )
+        return message.public
+
+
+class LinUCBOwner(KeyedOwner[LinearArms, LinUCBOwnerMemory]):
+    """Step 1 of Figure 3."""
+
+    memory_kind = LinUCBOwnerMemory
+
     def steps(self) -> Steps[None]:
         memory = self._memory
         yield Checkpoint(memory.dump)
         setup: LinUCBSetup = yield Receive("principal", LinUCBSetup)
         terms = accept(LinUCBPaperTerms, setup, self._identity, memory.run, self._order)
         message: CompKey = yield Receive("principal", CompKey)
-        self._identity.verify(
-            message.public,
-            message.signature,
-            sender="comp",
-            run=memory.run,
-            purpose=COMP_KEY,
-            recipient=self._identity.name,
-        )
-        yield Send("principal", self._model(terms, message.public))  # step 1
+        yield Send("principal", self._model(terms, self._comp_key(message)))  # step 1
 
     def _model(self, terms: LinUCBPaperTerms, comp_key: bytes) -> Model:
         """The arms, and theta* = (E_Comp(theta_1), …, E_Comp(theta_d))."""

@@ -5,17 +5,23 @@ known to P, so that B_i = <u_i, theta> + c_i with u and c in clear (policies/lin
 inner product with the theta* that the owner sent, in the same integers that plain computes with.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
-from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import Floats
-from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PackedDotProducts, Randomisers
-from lotor.crypto.prf import Prf
+from lotor.core.effects import BeginRound, Checkpoint, Message, Receive, Send, Steps
+from lotor.core.errors import ProtocolError
+from lotor.crypto.paillier import SECURE_BITS, Ciphertext, PublicKey, Randomisers
 from lotor.crypto.workers import Workers
-from lotor.protocols.linucb_ds.game import LinearGame, LinearPrincipalMemory
+from lotor.protocols.linucb_ds.messages import ArmCatalogue
+from lotor.protocols.linucb_ds.paper.game import (
+    MASK,
+    EncryptedGame,
+    KeyedGame,
+    KeyedPrincipalMemory,
+    LinUCBPrincipalMemory,
+)
 from lotor.protocols.linucb_ds.paper.messages import (
     CompKey,
     LinUCBShape,
@@ -32,26 +38,20 @@ from lotor.protocols.linucb_ds.principal import LinearPrincipal
 from lotor.protocols.linucb_ds.relay import hand_out_terms, take_order
 from lotor.protocols.received import ciphertext_from, public_key_from
 
-MASK = "linear mask"
-MASK_BITS = 128
-"""How much longer rand is than s: what Comp sees of s + rand tells 2^-128 about s."""
-
 POOL_DEPTH = 64
 
-
-class LinUCBPrincipalMemory(LinearPrincipalMemory, tag="linucb-ds/2/principal", kw_only=True):
-    """Nothing here decrypts anything."""
-
-    terms: LinUCBPaperTerms | None = None
-    comp_key: bytes = b""
-    model: Model | None = None
+M = TypeVar("M", bound=KeyedPrincipalMemory)
+G = TypeVar("G", bound=KeyedGame)
+C = TypeVar("C", bound=ArmCatalogue)
 
 
-class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
-    """Figure 4 (a)."""
+class KeyedPrincipal(LinearPrincipal[M], Generic[M, G, C]):
+    """Figure 4 (a), whatever is encrypted: theta once, or rewards one by one."""
 
-    memory_kind = LinUCBPrincipalMemory
     own_keys = (MASK,)
+    terms_kind: type[LinUCBPaperTerms]
+    model_kind: type[C]
+    game_kind: type[G]
 
     def __init__(
         self,
@@ -72,12 +72,20 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
             "paillier_rerandomisations": self._randomised,
         }
 
+    @abstractmethod
+    def _check_model(self, model: C, comp: PublicKey) -> None:
+        """Refuse a malformed model before anything is computed."""
+
+    @abstractmethod
+    def _total(self, game: G, total: Ciphertext) -> Message:
+        """The sum, for the customer."""
+
     def steps(self) -> Steps[None]:
         memory = self._memory
         if memory.model is None:
             yield Checkpoint(memory.dump)
             yield from self._setup()
-        self.game = game = EncryptedGame(memory, self._noise, self._first, self._minimum_bits)
+        self.game = game = self.game_kind(memory, self._noise, self._first, self._minimum_bits)
         if memory.t == 0:
             yield from game.begin()  # step 2
         with ExitStack() as stack:
@@ -92,29 +100,19 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
     def _setup(self) -> Steps[None]:
         memory = self._memory
         parties = ("comp", "owner")
-        terms, order = yield from take_order(LinUCBPaperTerms, memory.run, self._order, parties)
+        terms, order = yield from take_order(self.terms_kind, memory.run, self._order, parties)
         public_key_from(terms.customer_key, self._minimum_bits, "customer")
         yield from hand_out_terms(order, parties)
         key: CompKey = yield Receive("comp", CompKey)
         yield Send("owner", key)
-        model: Model = yield Receive("owner", Model)
-        comp = public_key_from(key.public, self._minimum_bits, "comp")
-        model.check(len(model.theta))
-        for data in model.theta:
-            ciphertext_from(data, comp, "owner")
+        model: C = yield Receive("owner", self.model_kind)
+        self._check_model(model, public_key_from(key.public, self._minimum_bits, "comp"))
         yield Send("comp", LinUCBShape(model.k))
         memory.terms, memory.comp_key, memory.model = terms, key.public, model
 
-    def _rounds(self, game: "EncryptedGame", workers: Workers, stack: ExitStack) -> Steps[None]:
-        memory, layout, end = self._memory, game.layout, game.terms.places
-        products = PackedDotProducts(
-            game.theta,
-            layout.k,
-            rounds=end - memory.t,
-            slot_bits=layout.slot_bits,
-            u_bits=layout.u_bits,
-            workers=workers,
-        )
+    def _rounds(self, game: G, workers: Workers, stack: ExitStack) -> Steps[None]:
+        memory, k, end = self._memory, game.layout.k, game.terms.places
+        products = game.products(workers)
         stack.callback(products.close)
         uses = (end - memory.t) * products.layout.ciphertexts
         randomisers = Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
@@ -131,13 +129,13 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
             answer: Winner = yield Receive("comp", Winner)  # step 4
             if answer.t != place_of(t):
                 raise ProtocolError(f"comp named the winner of a round other than {t}")
-            arm = int(sigma[position_from(answer.position, layout.k, t)])
+            arm = int(sigma[position_from(answer.position, k, t)])
             yield from game.pull(t + 1, arm)
 
     def _count(self, randomisers: Randomisers) -> None:
         self.cpu_elsewhere += randomisers.cpu_seconds
 
-    def _switch_keys(self, game: "EncryptedGame") -> Steps[None]:
+    def _switch_keys(self, game: G) -> Steps[None]:
         yield Checkpoint(game.snapshot, game.round(self._memory.t))
         rand = game.mask()
         masked = game.encrypted_sum() + rand
@@ -146,50 +144,22 @@ class LinUCBPrincipal(LinearPrincipal[LinUCBPrincipalMemory]):
         reply: SwitchedSum = yield Receive("comp", SwitchedSum)  # step 6
         customer = public_key_from(game.terms.customer_key, self._minimum_bits, "customer")
         total = ciphertext_from(reply.switched, customer, "comp") - rand
+        yield Send("customer", self._total(game, total))  # step 7
+
+
+class LinUCBPrincipal(KeyedPrincipal[LinUCBPrincipalMemory, EncryptedGame, Model]):
+    """With the theta* that the owner sent."""
+
+    memory_kind = LinUCBPrincipalMemory
+    terms_kind = LinUCBPaperTerms
+    model_kind = Model
+    game_kind = EncryptedGame
+
+    def _check_model(self, model: Model, comp: PublicKey) -> None:
+        model.check(len(model.theta))
+        for data in model.theta:
+            ciphertext_from(data, comp, "owner")
+
+    def _total(self, game: EncryptedGame, total: Ciphertext) -> LinUCBTotal:
         layout = game.layout
-        yield Send(
-            "customer", LinUCBTotal(total.to_bytes(), layout.L, layout.k, layout.d)
-        )  # step 7
-
-
-class EncryptedGame(LinearGame):
-    """With theta*, and what is computed with it at the end."""
-
-    terms: LinUCBPaperTerms
-
-    def __init__(
-        self,
-        memory: LinUCBPrincipalMemory,
-        noise: Floats | None,
-        first: int | None,
-        minimum_bits: int,
-    ) -> None:
-        super().__init__(memory, noise, first)
-        self._mask_key = memory.keys[MASK]
-        self.key = public_key_from(memory.comp_key, minimum_bits, "comp")
-        customer = public_key_from(self.terms.customer_key, minimum_bits, "customer")
-        self._check_room(min(self.key.bits, customer.bits))
-        sent = [] if memory.model is None else memory.model.theta
-        self.theta = [ciphertext_from(data, self.key, "owner") for data in sent]
-
-    def _check_room(self, bits: int) -> None:
-        """s + rand must not wrap around: it stays below 2^(|s| + 129), and n/2 is 2^(bits - 2)."""
-        needed = self.layout.largest_total(self.terms.budget).bit_length() + MASK_BITS + 3
-        if bits < needed:
-            raise InputError(
-                f"a sum of {self.terms.budget} rewards and its mask need {needed} bits, and the "
-                f"smaller Paillier key has {bits}: use larger keys"
-            )
-
-    def mask(self) -> int:
-        """rand: a function of P's own key, so that after a crash it is still the same one."""
-        bits = self.layout.largest_total(self.terms.budget).bit_length() + MASK_BITS
-        blocks = Prf(self._mask_key, range(-(-bits // 128))).blocks(0, 0, 0)
-        return int.from_bytes(blocks, "big") >> (8 * len(blocks) - bits)
-
-    def encrypted_sum(self) -> Ciphertext:
-        """s* = EDP(theta*, the sum of the pulled arms) · E(the sum of their noise)."""
-        total = self.theta[0] * self.rewards.arms[0]
-        for theta, factor in zip(self.theta[1:], self.rewards.arms[1:], strict=True):
-            total = total + theta * factor
-        return total + self.rewards.noise
+        return LinUCBTotal(total.to_bytes(), layout.L, layout.k, layout.d)

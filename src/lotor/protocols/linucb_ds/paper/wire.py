@@ -24,3 +24,14 @@ def position_from(data: bytes, k: int, t: int) -> int:
     if position >= k:
         raise ProtocolError(f"comp named a position in round {t} that none of {k} arms has")
     return position
+
+
+def arm_from(place: bytes, data: bytes, k: int, t: int) -> int:
+    """The arm that P names for round t, if there is one."""
+    arm = int(_POSITION.unpack(data)[0]) if len(data) == _POSITION.size else k
+    if place != place_of(t) or arm >= k:
+        raise ProtocolError(
+            f"principal named no arm of {k} for round {t}: a message was altered, or it is of "
+            "another round; nothing was pulled"
+        )
+    return arm

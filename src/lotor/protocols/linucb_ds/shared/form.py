@@ -1,7 +1,7 @@
 """LinUCB-DS and SpectralUCB-DS on shares of theta: everybody talks to the principal."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lotor.core.wording import counted
 from lotor.crypto.sealing import SealingKey
@@ -17,7 +17,7 @@ from lotor.protocols.linucb_ds.shared.leakage import MEASURED
 from lotor.protocols.linucb_ds.shared.messages import WIRE
 from lotor.protocols.linucb_ds.shared.principal import LinUCBSharedPrincipal
 from lotor.protocols.linucb_ds.shared.terms import LinUCBSharedTerms
-from lotor.protocols.linucb_ds.terms import ContinuedPulls, terms_from
+from lotor.protocols.linucb_ds.terms import terms_from
 from lotor.protocols.linucb_ds.theta.customer import ThetaCustomer
 from lotor.protocols.linucb_ds.theta.owner import ThetaOwner
 from lotor.protocols.party import Party, Run
@@ -67,10 +67,10 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
         run: str,
         budget: int,
         identity: Identity,
-        continued: ContinuedPulls | None,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
         key = SealingKey()
-        terms = self.ordered(protocol, run, budget, continued, customer_key=key.public)
+        terms = self.ordered(protocol, run, budget, **said, customer_key=key.public)
         return terms.to_bytes(), ThetaCustomer(identity, terms, key)
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:

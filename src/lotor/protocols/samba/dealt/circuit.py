@@ -28,7 +28,7 @@ def _selection(k: int, turns: int) -> StepCircuit[SharedBits, Shared]:
 
 def selection(terms: SambaDealtTerms) -> StepCircuit[SharedBits, Shared]:
     """The one circuit of every turn, the same for both servers and the dealer."""
-    return _selection(terms.k, terms.turns)
+    return _selection(terms.k, terms.argmaxes)
 
 
 def schedule(terms: SambaDealtTerms) -> DealerSchedule:

@@ -6,6 +6,7 @@ from lotor.protocols.samba.dealt.messages import DealtPartialTotal, DealtTieKey
 from lotor.protocols.samba.dealt.server import SambaDealtServer
 from lotor.protocols.samba.tagged_totals import TaggedShare
 from lotor.protocols.two_server.checks import check_place, key_from, place_of
+from lotor.protocols.two_server.messages import PlacedShares
 
 
 class SambaDealtComp(SambaDealtServer):
@@ -19,10 +20,10 @@ class SambaDealtComp(SambaDealtServer):
         ties: DealtTieKey = yield Receive("controller", DealtTieKey)
         memory.tie_key = key_from(ties, terms.digest, "controller")
 
-    def _scores(self, turn: int) -> Steps[Words]:
-        scores = yield from super()._scores(turn)
-        yield Once(scores.tobytes())
-        return scores
+    def _inputs(self, kind: type[PlacedShares], turn: int) -> Steps[Words]:
+        inputs = yield from super()._inputs(kind, turn)
+        yield Once(inputs.tobytes())
+        return inputs
 
     def _totals(self) -> Steps[list[TaggedShare]]:
         shares = []

@@ -108,4 +108,5 @@ def _counted_terms(protocol: Samba, environment: Environment, budget: int) -> Sa
         iterations=protocol.policy.iterations,
         low=0.0,
         high=1.0,
+        reveal=protocol.reveal,
     )

@@ -4,7 +4,7 @@ from lotor.core.effects import Message
 from lotor.protocols.leakage import Finding
 from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
+from lotor.protocols.samba.attack_lists import ON_CUSTOMERS, ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.dealt import messages
 from lotor.protocols.two_server import messages as sharing
 
@@ -20,8 +20,9 @@ _SERVER_EVIDENCE = (
 )
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    CONTROLLER: ON_SERVERS,
-    COMP: ON_SERVERS,
+    CUSTOMER: ON_CUSTOMERS,
+    CONTROLLER: (*ON_SERVERS, *ON_CUSTOMERS),
+    COMP: (*ON_SERVERS, *ON_CUSTOMERS),
     OWNER: ON_OWNERS,
     "controller+comp": ("lotor.protocols.samba.dealt.attacks:JoinedShares",),
     # Nobody has written down yet how the dealer's pads open what the servers exchange.
@@ -129,6 +130,7 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     sharing.Opened: _SHARES,
     messages.DealtScores: _SHARES,
     messages.DealtBits: _SHARES,
+    messages.DealtCounts: _SHARES,
     messages.DealtPartialTotal: _SHARES,
     messages.DealtTotal: _SHARES,
 }

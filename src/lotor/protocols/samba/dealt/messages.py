@@ -25,5 +25,10 @@ class DealtPartialTotal(PlacedShares, frozen=True, tag=WIRE + "partial-total"):
     """Step 6, owner to Comp: its share of this owner's rewards and pulls, with their tag."""
 
 
+class DealtCounts(PlacedShares, frozen=True, tag=WIRE + "counts"):
+    """Owner to Comp, each server to the customer: its shares of the counts of arms, if these are to
+    be told."""
+
+
 class DealtTotal(PlacedShares, frozen=True, tag=WIRE + "total"):
     """Step 7, each server to the customer: the sum of its shares of all owners."""

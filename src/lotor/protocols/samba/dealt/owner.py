@@ -12,12 +12,20 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.prf import new_key
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.sharing import Bits
+from lotor.protocols.revealing import COUNTS, final_scores
 from lotor.protocols.samba.dealt.customer import TAG_KEY
-from lotor.protocols.samba.dealt.messages import WIRE, DealtBits, DealtPartialTotal, DealtScores
+from lotor.protocols.samba.dealt.messages import (
+    WIRE,
+    DealtBits,
+    DealtCounts,
+    DealtPartialTotal,
+    DealtScores,
+)
 from lotor.protocols.samba.dealt.terms import SEATS, SambaDealtTerms
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.tagged_totals import alpha_from, drawn_share, split
 from lotor.protocols.two_server.checks import place_of
+from lotor.protocols.two_server.messages import PlacedShares
 from lotor.protocols.two_server.outside import InputSharer, read_bits
 
 
@@ -58,17 +66,25 @@ class SambaDealtOwner(SambaOwner[SambaDealtTerms, SambaDealtOwnerMemory]):
 
     def _selected(self, t: int, l: int, scores: Sequence[int], draws: Draws) -> Steps[int | None]:
         del draws  # ties are the servers'
-        turn, words = self._terms.turn(t, l), np.array(scores, np.uint64)
-        share = self._sharer.share(words, turn)
-        self._shared += len(words)
-        yield Send("comp", DealtScores(place_of(turn), share))  # step 2
+        turn = self._terms.turn(t, l)
+        yield from self._hand_in(DealtScores, scores, turn)  # step 2
         bits = yield from read_bits(DealtBits, turn, self._held, SEATS, self._number)  # step 5
         return _one_of(bits, t, l)
+
+    def _hand_in(self, kind: type[PlacedShares], numbers: Sequence[int], turn: int) -> Steps[None]:
+        """Comp's share of a number for each arm."""
+        share = self._sharer.share(np.array(numbers, np.uint64), turn)
+        self._shared += len(numbers)
+        yield Send("comp", kind(place_of(turn), share))
 
     def _cumulative_reward(
         self, terms: SambaDealtTerms, earned: Sequence[tuple[int, int]]
     ) -> Steps[None]:
         memory = self._memory
+        if terms.final_turn is not None:
+            yield from self._hand_in(DealtScores, final_scores(terms.reveal, earned), terms.told)
+        elif terms.reveal == COUNTS:
+            yield from self._hand_in(DealtCounts, [n for _, n in earned], terms.told)
         s, n = sum(s for s, _ in earned), sum(n for _, n in earned)
         share = split(s, n, alpha_from(memory.tag_key), drawn_share(memory.input_key))
         yield Send("comp", DealtPartialTotal(place_of(terms.end), share.to_bytes()))  # step 6

@@ -9,12 +9,20 @@ from lotor.core.effects import BeginRound, Checkpoint, Send, Steps
 from lotor.crypto.sharing import Bits, Shared, Words
 from lotor.protocols.memory import Memory, restored
 from lotor.protocols.party import Party
+from lotor.protocols.revealing import COUNTS
 from lotor.protocols.samba.dealt.circuit import schedule, selection
-from lotor.protocols.samba.dealt.messages import WIRE, DealtBits, DealtScores, DealtTotal
+from lotor.protocols.samba.dealt.messages import (
+    WIRE,
+    DealtBits,
+    DealtCounts,
+    DealtScores,
+    DealtTotal,
+)
 from lotor.protocols.samba.dealt.terms import SEATS, SambaDealtTerms
 from lotor.protocols.samba.tagged_totals import TaggedShare, added
 from lotor.protocols.samba.tie_order import TieOrder
 from lotor.protocols.two_server.checks import place_of
+from lotor.protocols.two_server.messages import PlacedShares
 from lotor.protocols.two_server.server import SharingKeys, SharingServer
 
 
@@ -64,21 +72,38 @@ class SambaDealtServer(Party):
             yield Checkpoint(memory.dump, t)
             yield BeginRound(t)
             for l in range(1, terms.iterations + 1):
-                turn, arms = terms.turn(t, l), order.at(t, l)
-                scores = yield from self._scores(turn)  # step 2
-                ordered = Shared(scores[arms], first=self._sharing.first)
-                selected = yield from self._sharing.compute(turn, self._circuit, ordered)
-                bits = np.empty_like(selected.share)
-                bits[arms] = selected.share
-                yield from self._tell(turn, bits)  # step 5
+                bits = yield from self._argmax(order, t, l)
+                yield from self._tell(terms.turn(t, l), bits)  # step 5
+        yield from self._tell_customer(order)
         sums = added((yield from self._totals()))  # step 6
         yield Send("customer", DealtTotal(place_of(terms.end), sums.to_bytes()))  # step 7
 
-    def _scores(self, turn: int) -> Steps[Words]:
-        """This server's shares of all arms' scores."""
+    def _argmax(self, order: TieOrder, t: int, l: int) -> Steps[Bits]:
+        """This server's shares of a bit for each arm, 1 at the largest score."""
+        turn, arms = self._terms.turn(t, l), order.at(t, l)
+        scores = yield from self._inputs(DealtScores, turn)  # step 2
+        ordered = Shared(scores[arms], first=self._sharing.first)
+        selected = yield from self._sharing.compute(turn, self._circuit, ordered)
+        bits = np.empty_like(selected.share)
+        bits[arms] = selected.share
+        return bits
+
+    def _tell_customer(self, order: TieOrder) -> Steps[None]:
+        """What it is told beyond the total, and nobody else."""
+        terms = self._terms
+        if terms.final_turn is not None:
+            bits = yield from self._argmax(order, *terms.final_turn)
+            number = len(terms.owners)
+            yield from self._sharing.tell_bits("customer", DealtBits, terms.told, bits, number)
+        elif terms.reveal == COUNTS:
+            counts = yield from self._inputs(DealtCounts, terms.told)
+            yield Send("customer", DealtCounts(place_of(terms.told), counts.tobytes()))
+
+    def _inputs(self, kind: type[PlacedShares], turn: int) -> Steps[Words]:
+        """This server's shares of what all owners bring."""
         parts = []
         for owner, held in self._terms.owners.items():
-            parts.append((yield from self._sharing.take_input(owner, DealtScores, turn, held)))
+            parts.append((yield from self._sharing.take_input(owner, kind, turn, held)))
         return np.concatenate(parts)
 
     def _tell(self, turn: int, bits: Bits) -> Steps[None]:

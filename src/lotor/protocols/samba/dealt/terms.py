@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from lotor.core.errors import ProtocolError
 from lotor.policies import Policy
+from lotor.protocols.revealing import COUNTS
 from lotor.protocols.samba.terms import SambaTerms
 from lotor.protocols.two_server.schedule import ServerSeats
 
@@ -27,7 +28,12 @@ class SambaDealtTerms(SambaTerms, frozen=True):
 
     @property
     def end(self) -> int:
-        """The place of the totals, behind all turns."""
+        """The place of the totals, behind all turns and what the customer is told besides."""
+        return self.argmaxes + 1 + (self.reveal == COUNTS)
+
+    @property
+    def told(self) -> int:
+        """The place of what the customer is told besides, behind the turns of all rounds."""
         return self.turns + 1
 
     def check(self, run: str, policy: Policy) -> None:

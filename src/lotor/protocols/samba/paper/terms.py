@@ -3,8 +3,9 @@
 from lotor.core.errors import ProtocolError
 from lotor.crypto.aead import MESSAGE_LIMIT
 from lotor.policies import Policy
+from lotor.protocols.revealing import NOTHING
 from lotor.protocols.samba.paper import complexity
-from lotor.protocols.samba.protocol import SELECTIONS
+from lotor.protocols.samba.protocol import REVEALS_NOTHING, SELECTIONS
 from lotor.protocols.samba.terms import SambaTerms
 
 
@@ -21,6 +22,8 @@ class SambaPaperTerms(SambaTerms, frozen=True):
                 f"customer ordered selection {self.selection!r}, which no run can do: order it "
                 f"with {' or '.join(SELECTIONS)}"
             )
+        if self.reveal != NOTHING:
+            raise ProtocolError(f"customer ordered reveal {self.reveal!r}: {REVEALS_NOTHING}")
         counts = complexity.operations(
             self.k,
             self.k + len(self.rounds),

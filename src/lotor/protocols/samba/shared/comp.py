@@ -15,6 +15,7 @@ from lotor.protocols.samba.keys import KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaSetup
 from lotor.protocols.samba.shared.evaluation import Evaluation
+from lotor.protocols.samba.shared.final_turn import shown_to_customer
 from lotor.protocols.samba.shared.messages import WIRE, CompSum, ResultBits, SharedTieKey
 from lotor.protocols.samba.shared.pads import AllPads
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
@@ -100,7 +101,8 @@ class SambaSharedComp(Party):
         memory, schedule = self._memory, evaluation.schedule
         for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
+            memory.circuits.batch = number
+            memory.t = min(schedule.turn(batch.first).t, terms.last)
             yield Checkpoint(memory.dump, memory.t)
             yield from evaluation.receive_tables("controller", number)  # step 6
             for turn in batch.turns:
@@ -109,6 +111,9 @@ class SambaSharedComp(Party):
                 given: InputLabels = yield Receive("controller", InputLabels)  # step 8
                 expect(given, place, "controller", labels=terms.k * INPUT_BYTES)
                 signs = evaluation.signs(turn, given.labels)
+                if schedule.is_final(turn):
+                    yield from shown_to_customer(self._ring, terms, signs)
+                    continue
                 bits = comp_bits(signs, pads.colours(t, l), pads.tags(t, l))
                 yield Send("controller", ResultBits(place, bits))  # step 9
             evaluation.forget(number)

@@ -16,7 +16,7 @@ from lotor.protocols.samba.shared.wire import (
 
 @dataclass(frozen=True, slots=True)
 class SharedCosts:
-    """Of `turns` argmaxes of k arms."""
+    """Of `turns` argmaxes of k arms, that for the customer included."""
 
     k: int
     turns: int

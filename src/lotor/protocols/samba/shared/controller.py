@@ -13,6 +13,7 @@ from lotor.protocols.party import Party
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import SambaOrder
 from lotor.protocols.samba.relay import hand_out_terms, relay_keys
+from lotor.protocols.samba.shared.final_turn import pass_on_counts, pass_on_result
 from lotor.protocols.samba.shared.garbling import Garbling
 from lotor.protocols.samba.shared.messages import (
     WIRE,
@@ -101,12 +102,13 @@ class SambaSharedController(Party):
         memory, schedule = self._memory, garbling.schedule
         for number in range(memory.circuits.batch, schedule.count):
             batch = schedule.batch(number)
-            memory.circuits.batch, memory.t = number, schedule.turn(batch.first).t
+            memory.circuits.batch = number
+            memory.t = min(schedule.turn(batch.first).t, terms.last)
             yield Checkpoint(memory.dump, memory.t)
             for turn in batch.turns:
                 t, l = schedule.turn(turn)
-                place = place_of(t, l)
-                if l == 1:
+                place, final = place_of(t, l), schedule.is_final(turn)
+                if l == 1 and not final:
                     yield BeginRound(t)
                 scores = yield from self._scores(terms, place)
                 # The labels of two inputs at one place would give Comp delta, and so everything.
@@ -118,7 +120,11 @@ class SambaSharedController(Party):
                     yield from garbling.garble_next("comp", number + 1)  # step 5
                 if turn == batch.turns[-1]:
                     yield from garbling.send_tables("comp", number + 1)  # step 6
-                yield from self._hand_back(terms, place, garbling.codes(turn))
+                codes = garbling.codes(turn)
+                if final:
+                    yield from pass_on_result(place, codes)
+                else:
+                    yield from self._hand_back(terms, place, codes)
 
     def _scores(self, terms: SambaSharedTerms, place: bytes) -> Steps[bytes]:
         """Controller's shares of the scores of all arms."""
@@ -142,6 +148,7 @@ class SambaSharedController(Party):
         for owner in terms.owners:
             message: SumShare = yield Receive(owner, SumShare)  # step 11
             shares.append(TaggedShare.from_bytes(message.share, owner))
+        yield from pass_on_counts(terms)
         theirs: CompSum = yield Receive("comp", CompSum)  # step 12
         yield Send("customer", SharedTotal(added(shares).to_bytes(), theirs.sealed))  # step 13
 

@@ -13,6 +13,7 @@ from lotor.protocols.samba.keys import TERMS, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaOrder
 from lotor.protocols.samba.shared.comp import COMP_SUM
+from lotor.protocols.samba.shared.final_turn import FinalReader
 from lotor.protocols.samba.shared.messages import WIRE, SharedTotal
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.tagged_totals import TaggedShare, alpha_from, total
@@ -76,11 +77,14 @@ class SambaSharedCustomer(Party):
         keys = dict.fromkeys(order.owners, self._memory.tag_key)
         yield Send("controller", self._ring.seal(keys, offers, TAG_KEY))  # step 2
 
-        reply: SharedTotal = yield Receive("controller", SharedTotal)  # step 13
         sealing = SealingKey(self._memory.sealing_key)
+        final = FinalReader(self._ring, sealing, order)
+        yield from final.receive()
+        reply: SharedTotal = yield Receive("controller", SharedTotal)  # step 13
         opened = self._ring.open(sealing, reply.comp, "comp", COMP_SUM)
         first = TaggedShare.from_bytes(reply.controller, "controller")
         second = TaggedShare.from_bytes(opened, "comp")
         alpha, complete = alpha_from(self._memory.tag_key), order.rules.at_once
         reward, self.outcomes = total(first, second, alpha, order.budget, complete=complete)
+        self.revealed = final.told(self.outcomes)
         return order.scale.total(reward, self.outcomes)

@@ -11,6 +11,7 @@ from lotor.protocols.form import PULL, Assignment, Member, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.report import Counts, Forecast
+from lotor.protocols.revealing import takes_argmax
 from lotor.protocols.samba.continued import ContinuedRun
 from lotor.protocols.samba.form import SambaForm, owned
 from lotor.protocols.samba.protocol import Samba
@@ -113,4 +114,5 @@ class SambaShared(SambaForm[SambaSharedTerms]):
 
 def _costs(protocol: Samba, environment: Environment, budget: int) -> SharedCosts:
     k = environment.k
-    return SharedCosts(k, max(0, budget - k) * protocol.policy.iterations)
+    turns = max(0, budget - k) * protocol.policy.iterations
+    return SharedCosts(k, turns + takes_argmax(protocol.reveal))

@@ -9,14 +9,15 @@ from lotor.protocols.garbled import messages as garbled
 from lotor.protocols.leakage import Finding
 from lotor.protocols.protections import Protection
 from lotor.protocols.samba import messages as set_up
-from lotor.protocols.samba.attack_lists import ON_OWNERS, ON_SERVERS
+from lotor.protocols.samba.attack_lists import ON_CUSTOMERS, ON_OWNERS, ON_SERVERS
 from lotor.protocols.samba.shared import messages
 
 OWNER, CUSTOMER, COMP, CONTROLLER, NETWORK = "owner", "customer", "comp", "controller", "network"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    CONTROLLER: ON_SERVERS,
-    COMP: ON_SERVERS,
+    CUSTOMER: ON_CUSTOMERS,
+    CONTROLLER: (*ON_SERVERS, *ON_CUSTOMERS),
+    COMP: (*ON_SERVERS, *ON_CUSTOMERS),
     OWNER: ON_OWNERS,
     "controller+comp": ("lotor.protocols.samba.shared.attacks:UncoveredScores",),
 }
@@ -101,7 +102,10 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "garbling key": ("delta and all labels of Controller's shares", (CONTROLLER,)),
     "transfer seeds": ("pairs at Comp, of which Controller has one each", (CONTROLLER, COMP)),
-    "customer's sealing key": ("opens the sum of Comp's shares", (CUSTOMER,)),
+    "customer's sealing key": (
+        "opens the sum of Comp's shares, and what the customer is told besides",
+        (CUSTOMER,),
+    ),
 }
 
 
@@ -124,6 +128,9 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     garbled.InputLabels: {"place": _P, "labels": Protection.GARBLED},
     messages.ResultBits: {"place": _P, "bits": Protection.PAD},
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},
+    messages.FinalBits: {"sealed": _S},
+    messages.FinalCodes: {"place": _P, "codes": Protection.SHARE},
+    messages.SealedCounts: {"sealed": _S},
     messages.SumShare: {"share": Protection.SHARE},
     messages.CompSum: {"sealed": _S},
     messages.SharedTotal: {"controller": Protection.SHARE, "comp": _S},

@@ -38,6 +38,26 @@ class ResultShares(GarbledMessage, frozen=True, tag=WIRE + "result-shares"):
     comp: bytes
 
 
+class FinalBits(GarbledMessage, frozen=True, tag=WIRE + "final-bits"):
+    """Step 9 of the final turn, Comp to the customer through Controller: colour and tag of each
+    arm's result, sealed to the customer."""
+
+    sealed: SambaSealedKey
+
+
+class FinalCodes(GarbledMessage, frozen=True, tag=WIRE + "final-codes"):
+    """Step 10 of the final turn, Controller to customer: its colour and both tags of each arm."""
+
+    place: bytes
+    codes: bytes
+
+
+class SealedCounts(GarbledMessage, frozen=True, tag=WIRE + "sealed-counts"):
+    """Step 11, owner to the customer through Controller: how many outcomes each of its arms has."""
+
+    sealed: SambaSealedKey
+
+
 class SumShare(GarbledMessage, frozen=True, tag=WIRE + "sum-share"):
     """Step 11, owner to Controller: Controller's share of the owner's sum, pulls and tag."""
 

@@ -9,11 +9,14 @@ from lotor.core.effects import Receive, Send, Steps
 from lotor.core.errors import IntegrityError, ProtocolError
 from lotor.crypto.sealing import SealingKey
 from lotor.protocols.garbled.wire import expect
+from lotor.protocols.revealing import final_scores
 from lotor.protocols.samba.owner import SambaOwner, SambaOwnerMemory
 from lotor.protocols.samba.shared.comp import SHARE_KEY
 from lotor.protocols.samba.shared.customer import TAG_KEY
+from lotor.protocols.samba.shared.final_turn import counted_for_customer
 from lotor.protocols.samba.shared.messages import WIRE, CoveredScores, ResultShares, SumShare
 from lotor.protocols.samba.shared.pads import OwnerPads
+from lotor.protocols.samba.shared.results import result_bits
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import COMP_BITS, CONTROLLER_BITS
 from lotor.protocols.samba.tagged_totals import alpha_from, drawn_share, split
@@ -56,36 +59,28 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
         scores: Sequence[int],
         draws: Draws,  # noqa: ARG002 (ties are decided by the servers' tie key)
     ) -> Steps[int | None]:
-        place = place_of(t, l)
+        yield from self._hand_in(scores, t, l)
+        answer: ResultShares = yield Receive("controller", ResultShares)  # step 10
+        return self._read(answer, place_of(t, l), t, l)
+
+    def _hand_in(self, scores: Sequence[int], t: int, l: int) -> Steps[None]:
         shares = zip(scores, self._pads.shares(t, l), strict=True)
         covered = self._words.pack(*(v ^ b for v, b in shares))
-        yield Send("controller", CoveredScores(place, covered))  # step 7
-        answer: ResultShares = yield Receive("controller", ResultShares)  # step 10
-        return self._read(answer, place, t, l)
+        yield Send("controller", CoveredScores(place_of(t, l), covered))  # step 7
 
     def _read(self, answer: ResultShares, place: bytes, t: int, l: int) -> int | None:
         """Which of its arms is selected, if Comp's tags are those of its bits."""
         expect(answer, place, "controller", controller=self._held * CONTROLLER_BITS.size)
         expect(answer, place, "controller", comp=self._held * COMP_BITS.size)
         pads = zip(self._pads.colours(t, l), self._pads.tags(t, l), strict=True)
-        selected = []
-        for arm, (mine, theirs, pad) in enumerate(
-            zip(
-                CONTROLLER_BITS.iter_unpack(answer.controller),
-                COMP_BITS.iter_unpack(answer.comp),
-                pads,
-                strict=True,
+        bits = result_bits(answer.controller, answer.comp, pads)
+        if bits is None:
+            raise IntegrityError(
+                f"the result of {place_name(place)} does not fit its tag: comp or controller "
+                "altered it, or controller garbled other circuits than it used; the run ends "
+                "here, so ask their operators and start a new run"
             )
-        ):
-            bit = mine[0] ^ theirs[0] ^ pad[0]
-            if bit > 1 or theirs[1] ^ pad[1] != mine[1 + bit]:
-                raise IntegrityError(
-                    f"the result of {place_name(place)} does not fit its tag: comp or controller "
-                    "altered it, or controller garbled other circuits than it used; the run ends "
-                    "here, so ask their operators and start a new run"
-                )
-            if bit:
-                selected.append(arm)
+        selected = [arm for arm, bit in enumerate(bits) if bit]
         if len(selected) > 1:
             raise ProtocolError(
                 f"the result of {place_name(place)} selects {len(selected)} arms of {self._name}: "
@@ -95,10 +90,12 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
 
     def _cumulative_reward(
         self,
-        terms: SambaSharedTerms,  # noqa: ARG002
+        terms: SambaSharedTerms,
         earned: Sequence[tuple[int, int]],
     ) -> Steps[None]:
         memory = self._memory
+        if terms.final_turn is not None:
+            yield from self._hand_in(final_scores(terms.reveal, earned), *terms.final_turn)
         # Comp draws its share itself.
         share = split(
             sum(s for s, _ in earned),
@@ -107,3 +104,4 @@ class SambaSharedOwner(SambaOwner[SambaSharedTerms, SambaSharedOwnerMemory]):
             drawn_share(memory.share_key),
         )
         yield Send("controller", SumShare(share.to_bytes()))  # step 11
+        yield from counted_for_customer(self._ring, terms, [n for _, n in earned])

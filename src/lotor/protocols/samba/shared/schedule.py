@@ -43,10 +43,14 @@ class ArgmaxSchedule(BatchSchedule):
 
     def __init__(self, terms: "SambaSharedTerms") -> None:
         size = BatchSize(terms.batch, terms.gates)
-        super().__init__(argmax_of(terms.k), terms.turns, size, united=True)
-        self._first, self._iterations = terms.first, terms.iterations
+        super().__init__(argmax_of(terms.k), terms.argmaxes, size, united=True)
+        self._first, self._iterations, self._rounds = terms.first, terms.iterations, terms.turns
 
     def turn(self, number: int) -> Turn:
-        """The iteration of a turn."""
+        """The iteration of a turn; the final one stands behind all rounds."""
         t, l = divmod(number, self._iterations)
         return Turn(self._first + t, l + 1)
+
+    def is_final(self, number: int) -> bool:
+        """Whether a turn belongs to no round: it is the customer who reads its result."""
+        return number == self._rounds

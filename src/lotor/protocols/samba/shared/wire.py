@@ -29,6 +29,12 @@ def comp_bits(signs: OutputSigns, colours: Words, tags: Words) -> bytes:
     return rows.tobytes()
 
 
+def shown_bits(signs: OutputSigns) -> bytes:
+    """The same under no pads, for a message that is sealed."""
+    nothing = np.zeros(len(signs.colours), np.uint64)
+    return comp_bits(signs, nothing, nothing)
+
+
 def controller_bits(codes: OutputCodes, turn: int) -> bytes:
     """CONTROLLER_BITS of all arms, of one turn of a batch."""
     rows = np.empty(len(codes.colours), _CONTROLLER_ROWS)

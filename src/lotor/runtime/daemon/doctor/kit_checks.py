@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lotor.crypto.certificates import Certificate, PartyKey, Subject, Trust, read_bundle
 from lotor.runtime.daemon.config import PartyConfig, read_config
+from lotor.runtime.daemon.config_tables import ANY
 from lotor.runtime.daemon.doctor.findings import (
     DoctorFinding,
     hint,
@@ -169,6 +170,10 @@ def check_party_toml(kit: ExaminedKit) -> Iterator[DoctorFinding]:
     path = kit.path / "party.toml"
     kit.config = read_config(path)
     yield ok("party.toml", f"{path} can be read")
+    rules = kit.config.consent
+    if rules is not None and rules.reveal:
+        told = "anything" if ANY in rules.reveal else ", ".join(rules.reveal)
+        yield ok("consent", f"runs start unasked that tell who orders them more: {told}")
 
 
 def check_role(

@@ -134,7 +134,9 @@ def _open_pull(database: sqlite3.Connection, run: str) -> str | None:
 
 def _late_decision(database: sqlite3.Connection, run: str, note: str) -> str | None:
     """The decision that a note is about, if its outcome may come later."""
-    rows = database.execute("SELECT id FROM decisions WHERE run = ? AND told IS NULL", (run,))
+    rows = database.execute(
+        "SELECT id FROM decisions WHERE run = ? AND told IS NULL AND round > 0", (run,)
+    )
     return next((name for (name,) in rows if name in note), None)
 
 

@@ -11,6 +11,7 @@ from lotor.runtime.daemon.config_tables import OwnerTable
 from lotor.runtime.daemon.inbox import decisions_of, decisions_to_take
 from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
 from lotor.runtime.daemon.open_kit import OpenKit
+from lotor.runtime.daemon.prune_runs import PruningReport, prunable, prune
 from lotor.runtime.daemon.round_orders import RoundsGranted, let_begin, pause, resume
 from lotor.runtime.durable.journal import FINISHED, RUNNING, WAITING, RunRow
 from lotor.runtime.durable.open_decisions import OpenDecision
@@ -73,6 +74,14 @@ class TellingMany(LocalInput, frozen=True):
     """The outcomes of many decisions: all of them count, or none."""
 
     outcomes: tuple[Telling, ...]
+
+
+class PruningWanted(LocalInput, frozen=True):
+    """The runs to remove: these, or all that have been over for so long."""
+
+    runs: tuple[str, ...] = ()
+    older_than: str | None = None
+    dry_run: bool = False
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -206,6 +215,16 @@ class LocalInterface:
         new = decisions_of(self._at).tell_all(outcomes)
         self._hurry()
         return Told(new, len(outcomes) - new)
+
+    def prune(self, wanted: PruningWanted) -> PruningReport:
+        """Remove runs that are over from the journal, for good; what they have cost stays."""
+        report = prunable(self._at.journal, wanted.runs, wanted.older_than)
+        if not wanted.dry_run:
+            prune(self._at, report)
+            self._hurry()
+            if self._carry_out is not None:
+                self._at.journal.erasure.complete()
+        return report
 
     def _whole(self, run: str) -> str:
         """The id of a run that begins so; empty for all runs."""

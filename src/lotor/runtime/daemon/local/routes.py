@@ -12,6 +12,7 @@ from lotor.runtime.daemon.local.interface import (
     GivingBack,
     LocalInput,
     LocalInterface,
+    PruningWanted,
     Reason,
     Resolution,
     RoundsWanted,
@@ -50,6 +51,7 @@ class Route:
 
 ROUTES: Final = (
     Route("GET", "/v1/runs", LocalInterface.runs),
+    Route("POST", "/v1/runs/prune", LocalInterface.prune, PruningWanted),
     Route("GET", "/v1/runs/{run}", LocalInterface.run),
     Route("POST", "/v1/runs/{run}/approve", LocalInterface.approve),
     Route("POST", "/v1/runs/{run}/refuse", LocalInterface.refuse, Reason),

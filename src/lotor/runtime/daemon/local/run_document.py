@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
+
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
@@ -24,6 +26,7 @@ from lotor.runtime.daemon.pending import (
 from lotor.runtime.daemon.round_orders import granted
 from lotor.runtime.daemon.status import read_kept
 from lotor.runtime.durable.journal import RUNNING, WAITING, Journal, RunRow
+from lotor.runtime.durable.run_output import RunOutput
 
 RunDocument: TypeAlias = dict[str, Any]
 
@@ -72,6 +75,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         "policy": plan.policy,
         "budget": plan.budget,
         "arms": plan.k,
+        **({"reveals": dict(plan.reveals)} if plan.reveals else {}),
         **_continued(at.journal, row.id, agreement),
         "members": {
             seat: {
@@ -92,11 +96,11 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
-        document["reward"] = at.journal.output(row.id)
-        document["outcomes"] = at.journal.outcomes(row.id)
+        document |= _result(at.journal.all_output(row.id))
     if row.state == WAITING:
         document["leakage"] = {
-            role: finding.measured for role, finding in agreement.form.leakage.items()
+            role: finding.measured
+            for role, finding in agreement.form.findings(plan.reveals).items()
         }
     if plan.late:
         document["late_outcomes"] = plan.late
@@ -197,6 +201,14 @@ def is_served(journal: Journal) -> bool:
         journal.unlock()
         return False
     return True
+
+
+def _result(told: RunOutput) -> RunDocument:
+    """What came of a run, where it was ordered."""
+    found: RunDocument = {"reward": told.output, "outcomes": told.outcomes}
+    if told.revealed is not None:
+        found["revealed"] = msgspec.to_builtins(told.revealed)
+    return found
 
 
 def _own(owner: OwnerTable, asked: int, mean: float | None) -> RunDocument:

@@ -1,0 +1,1 @@
+"""LinUCB-DS and SpectralUCB-DS with live rewards: they come from the world, and enter encrypted."""
