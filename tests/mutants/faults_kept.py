@@ -75,7 +75,7 @@ FAULTS = (
         AREA,
         "        self.rewards = RewardSum(self.layout, self.catalogue.arms()[0])\n",
         "        self.rewards = RewardSum(self.layout, self.catalogue.arms()[0])\n"
-        "        self.rewards.noise += memory.kept is not None\n",
+        "        self.rewards.noise += (memory.kept is not None) << 60\n",
         LINEAR,
     ),
     Fault(
@@ -85,5 +85,13 @@ FAULTS = (
         "noise = self.draws.noise(t)",
         LINEAR,
         "are_one",
+    ),
+    Fault(
+        "live rewards go on under a fresh key",
+        AREA,
+        "if self.keep or self.continued is not None:",
+        "if self.keep:",
+        ("linucb_ds/live/test_options.py",),
+        "keep_or_continue",
     ),
 )
