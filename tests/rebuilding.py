@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from lotor.crypto.signing import trusting_identities
+from lotor.crypto.signing import Identity, trusting_identities
 from lotor.protocols.form import MODEL, Assignment
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import SecureProtocol
@@ -15,11 +15,12 @@ Rebuild = Callable[[bytes], Party]
 
 @dataclass(frozen=True)
 class Rebuildable:
-    """A party, how it is built again, and whom it talks to."""
+    """A party, how it is built again, whom it talks to, and with which identity."""
 
     party: Party
     rebuild: Rebuild
     peers: tuple[str, ...]
+    identity: Identity
 
 
 def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]:
@@ -50,7 +51,8 @@ def rebuildable(protocol: SecureProtocol, run: Run) -> Mapping[str, Rebuildable]
             earlier=None if earlier is None else earlier.at(seat),
         )
         party = opener if seat == form.opener else form.party(assignment)
-        made[seat] = Rebuildable(party, partial(form.build, assignment), links[seat])
+        rebuild = partial(form.build, assignment)
+        made[seat] = Rebuildable(party, rebuild, links[seat], identities[seat])
     return made
 
 

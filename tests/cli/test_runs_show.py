@@ -251,3 +251,18 @@ def _pending(made: Stage, name: str, run: str, key: str) -> set[str]:
     shown = json.loads(_lotor(made, name, "runs", "show", run, "--json"))
     assert all(one["since"] for one in shown[key])
     return {one["name"] for one in shown[key]}
+
+
+def test_who_is_lost_and_who_has_left_is_shown_with_what_the_total_counts() -> None:
+    lost = {"seat": "lyon", "note": "lyon is excluded once all others agree: comp agreed"}
+    left = {"seat": "graz", "since": "2026-11-16T21:44:50+00:00"}
+    rule = {"exclude_after": "7 d", "lost": [lost], "excluded": [left]}
+    counts = {"reward": 12.0, "outcomes": 24, "without": {"graz": 7}}
+    stream = StringIO()
+    shown = document("ab" * 16, "running", budget=25, **rule, **counts)
+    print_run(Console(file=stream, width=WIDTH), shown, Path("kit"))
+    words = " ".join(stream.getvalue().split())
+    assert "counts what was escrowed by graz, which left before round 7" in words
+    assert "lyon is excluded once all others agree: comp agreed" in words
+    assert "excluded graz, which had been away since 2026-11-16" in words
+    assert "an owner that is away for 7 d may be excluded, if all others agree" in words

@@ -4,6 +4,7 @@ from mutants import (
     faults_circuits,
     faults_continued,
     faults_crypto,
+    faults_exclusions,
     faults_garbling,
     faults_hidden,
     faults_inbox,
@@ -35,5 +36,6 @@ FAULTS = [
     *faults_inbox.FAULTS,
     *faults_local.FAULTS,
     *faults_pacing.FAULTS,
+    *faults_exclusions.FAULTS,
     *faults_operations.FAULTS,
 ]

@@ -15,6 +15,7 @@ from lotor.core.errors import InputError
 from lotor.core.wording import counted
 from lotor.runtime.daemon import logs
 from lotor.runtime.daemon.local.interface import (
+    Excluding,
     LocalInterface,
     Reason,
     Receipt,
@@ -135,6 +136,22 @@ def resume(run: RunArgument, kit: KitOption) -> None:
     """Go on with a run that you have paused."""
     with open_kit(kit) as at:
         _say(LocalInterface(at).resume(run))
+
+
+@app.command()
+def exclude(
+    run: RunArgument,
+    owner: Annotated[str, typer.Argument(help="The owner that is lost, by its name.")],
+    kit: KitOption,
+) -> None:
+    """Agree that a run goes on without an owner that is lost for good.
+
+    Once it has been away for as long as the run's --exclude-after says, and all others have
+    agreed, its arms leave the run. What it had counted stays in the total, which says so. It cannot
+    come back into that run.
+    """
+    with open_kit(kit) as at:
+        _say(LocalInterface(at).exclude(run, Excluding(owner)))
 
 
 @app.command()

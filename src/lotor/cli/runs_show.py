@@ -33,6 +33,7 @@ _SHOWN_APART = {
     *("budget", "created", "changed", "members", "others", "privacy", "leakage"),
     *("stop_ordered", "paused_since", "open_decisions", "reveals", "revealed", "rounds_before"),
     *("keeps", "kept"),
+    *("without", "exclude_after", "excluded", "lost"),
 }
 
 
@@ -146,8 +147,7 @@ def print_run(out: Console, document: RunDocument, kit: Path) -> None:
         elif key not in _SHOWN_APART:
             text = ", ".join(value) if isinstance(value, list) else value
             facts.append((key.replace("_", " "), text))
-    facts += _told_besides(document)
-    facts += _kept(document)
+    facts += [*_told_besides(document), *_kept(document), *_losses(document)]
     _print_facts(out, [(key, str(value)) for key, value in facts if value not in ("", None)])
     for seat, about in document.get("members", {}).items():
         _print_member(out, seat, about, _word(document, seat))
@@ -165,6 +165,29 @@ def _told_besides(document: RunDocument) -> Iterator[tuple[str, str]]:
     if "revealed" in document:
         revealed = msgspec.convert(document["revealed"], Revealed)
         yield revealed.title, revealed.finding
+
+
+def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
+    """Who has left for good, who may have to, and what was agreed about it."""
+    if document.get("without"):
+        yield "total", without(document["without"])
+    for one in document.get("lost", ()):
+        yield "lost", one["note"]
+    for one in document.get("excluded", ()):
+        yield "excluded", f"{one['seat']}, which had been away since {_when(one['since'])}"
+    if document["state"] in (RUNNING, WAITING) and "exclude_after" in document:
+        rule = (
+            f"an owner that is away for {document['exclude_after']} may be excluded, if all others "
+            "agree: its arms leave, and what it has counted stays in the total. Before each round "
+            "each owner leaves controller a share of its sum, from which nobody learns anything"
+        )
+        yield "lost owners", rule
+
+
+def without(left: Mapping[str, int]) -> str:
+    """What a total says of owners that have left."""
+    parts = [f"{seat}, which left before round {t}" for seat, t in left.items()]
+    return f"counts what was escrowed by {', and by '.join(parts)}"
 
 
 def _kept(document: RunDocument) -> Iterator[tuple[str, str]]:

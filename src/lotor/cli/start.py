@@ -24,6 +24,7 @@ from lotor.cli.derive import (
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
+from lotor.cli.runs_show import without
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.durations import to_seconds
@@ -209,6 +210,8 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
         chosen_form = f"{announced.protocol} in the form {announced.form}"
         counted_of = _of(told.outcomes, plan)
         typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
+        if told.left:
+            typer.echo(f"it {without(told.left)}")
         if plan is not None and plan.continues:
             typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:
@@ -229,6 +232,8 @@ def _as_json(
     said["reward"] = told.output
     if told.outcomes is not None:
         said["outcomes"] = told.outcomes
+    if told.left:
+        said["without"] = told.left
     if told.revealed is not None:
         said["revealed"] = msgspec.to_builtins(told.revealed)
     if plan is not None and plan.account is not None:

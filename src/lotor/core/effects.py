@@ -2,8 +2,8 @@
 
     bits = yield Receive("controller", PullingBits)
 
-`Receive` hands back the message, `Pull` the reward (if any), `Observe` features and `Collect`
-outcomes, the others nothing.
+`Receive` hands back the message (or an `Exclusion`), `Pull` the reward (if any), `Observe` features
+and `Collect` outcomes, the others nothing.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -62,10 +62,33 @@ class Send(msgspec.Struct, frozen=True):
 
 
 class Receive(msgspec.Struct, frozen=True):
-    """Wait for the next message of `sender`, which must be of this `kind`."""
+    """Wait for the next message of `sender`: of this `kind`, or of the `other` one if there is one.
+
+    `may_leave`: where the sender can be lost for good, and the others have agreed to go on without
+    it, an `Exclusion` is handed back in the place of its message.
+    """
 
     sender: str
     kind: type[Message]
+    other: type[Message] | None = None
+    may_leave: bool = False
+
+    @property
+    def awaited(self) -> str:
+        """What is waited for, in words."""
+        kinds = (self.kind, self.other)
+        return " or ".join(kind.__name__ for kind in kinds if kind is not None)
+
+
+class Exclusion(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Parties that have left a run for good: since when each was away, and who agreed to it.
+
+    `agreements` has the signatures of those that go on, by the party that left. What an excluded
+    party has not been heard of by then will never be taken.
+    """
+
+    away: dict[str, float]
+    agreements: dict[str, dict[str, bytes]]
 
 
 class Pull(msgspec.Struct, frozen=True):

@@ -84,7 +84,8 @@ class RunPlan:
     There were `before` rounds, if rounds count on from there. `late` says in words what holds for
     outcomes that come late; each is waited for if it is empty. `reveals` is what the party that
     ordered the run learns beyond its result, in words, by the names under which parties agree to
-    it.
+    it. A party in an `excludable` seat that has been away for `exclude_after` seconds may leave the
+    run for good, if all others agree.
     """
 
     policy: str
@@ -102,6 +103,8 @@ class RunPlan:
     newcomers: frozenset[str] = frozenset()
     late: str = ""
     reveals: Mapping[str, str] = field(default_factory=dict)
+    exclude_after: float | None = None
+    excludable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 from lotor.core.best_arm import BestArm
@@ -35,6 +36,9 @@ class Party(ABC):
 
     outcomes: int | None = None
     """How many outcomes its total counts, once it has ended, where some may be missing."""
+
+    left: Mapping[str, int] = MappingProxyType({})
+    """Who has left the run, once it has ended, and from which round on it was without each."""
 
     kept: bytes | None = None
     """What it keeps for a run that continues this one, once it has ended, if the terms say so."""

@@ -253,7 +253,7 @@ class _Loop:
                     "out, or whose reward was fetched before: the parties are out of step"
                 )
         waits = [
-            f"{seat.name} waits for {seat.effect.kind.__name__} from {seat.effect.sender}"
+            f"{seat.name} waits for {seat.effect.awaited} from {seat.effect.sender}"
             for seat in self._seats.values()
             if type(seat.effect) is Receive
         ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lotor.core.effects import Receive, Send, Steps
 from lotor.crypto.garbling import Evaluator, HashKeys, Purpose, read_labels
 from lotor.crypto.ot import BaseSender, CorrelatedReceiver, Labels
-from lotor.crypto.prf import new_key
+from lotor.crypto.prf import derive_key, new_key
 from lotor.protocols.garbled.messages import (
     BaseAnswer,
     BaseOffer,
@@ -19,7 +19,7 @@ from lotor.protocols.garbled.messages import (
     LabelHashKey,
 )
 from lotor.protocols.garbled.schedule import EPOCH, BatchSchedule, CircuitBatch, turn_place
-from lotor.protocols.garbled.wire import batch_place, expect, key_from, received_from
+from lotor.protocols.garbled.wire import expect, key_from, received_from
 
 Bits = NDArray[np.uint8]
 
@@ -39,6 +39,10 @@ class EvaluatorState(msgspec.Struct):
     @classmethod
     def fresh(cls) -> "EvaluatorState":
         return cls(new_key())
+
+    def renewed(self, era: str) -> "EvaluatorState":
+        """For circuits that begin anew within the run: other transfers."""
+        return EvaluatorState(derive_key(self.transfer_key, f"transfer key of {era}"))
 
     def set_up(self, garbler: str, run: str) -> Steps[None]:
         """Take the hash's key, and the base transfers."""
@@ -91,7 +95,7 @@ class EvaluatingSide:
         for number in range(first, min(first + self.ahead, self.schedule.count)):
             columns = self._choose(number)
             if not restored:
-                yield Send(garbler, Columns(batch_place(number), columns))
+                yield Send(garbler, Columns(self.schedule.place(number), columns))
 
     def receive_tables(self, garbler: str, number: int) -> Steps[None]:
         """The garbled circuits of a batch, which the garbler has sent ahead."""
@@ -99,7 +103,7 @@ class EvaluatingSide:
         for part, cut in enumerate(self.schedule.parts(self.schedule.batch(number))):
             message: GarbledTables = yield Receive(garbler, GarbledTables)
             size = cut.stop - cut.start
-            expect(message, batch_place(number, part), garbler, tables=size)
+            expect(message, self.schedule.place(number, part), garbler, tables=size)
             parts.append(message.tables)
         self._tables[number] = memoryview(parts[0] if len(parts) == 1 else b"".join(parts))
 
@@ -120,7 +124,7 @@ class EvaluatingSide:
         later = number + self.ahead
         if later < self.schedule.count:
             columns = self._choose(later)
-            yield Send(garbler, Columns(batch_place(later), columns))
+            yield Send(garbler, Columns(self.schedule.place(later), columns))
 
     def forget(self, number: int) -> None:
         """A batch is done."""

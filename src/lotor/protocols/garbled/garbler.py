@@ -19,7 +19,7 @@ from lotor.protocols.garbled.messages import (
     LabelHashKey,
 )
 from lotor.protocols.garbled.schedule import CIRCUIT, EPOCH, BatchSchedule, CircuitBatch, turn_place
-from lotor.protocols.garbled.wire import batch_place, expect, received_from
+from lotor.protocols.garbled.wire import expect, received_from
 
 R = TypeVar("R")
 Bits = NDArray[np.uint8]
@@ -44,6 +44,13 @@ class GarblerState(msgspec.Struct):
     @classmethod
     def fresh(cls) -> "GarblerState":
         return cls(new_key(), new_key())
+
+    def renewed(self, era: str) -> "GarblerState":
+        """For circuits that begin anew within the run: other keys, and no transfers yet."""
+        garbling, hashing = (f"{kind} key of {era}" for kind in ("garbling", "hash"))
+        return GarblerState(
+            derive_key(self.garbling_key, garbling), derive_key(self.garbling_key, hashing)
+        )
 
     def delta(self, run: str) -> Delta:
         """The difference between the two labels of every wire."""
@@ -117,20 +124,23 @@ class GarblingSide(Generic[R]):
     def garble_next(self, evaluator: str, number: int) -> Steps[None]:
         """Garble a batch for the evaluator's columns, ahead of time, if there is such a batch."""
         if number < self.schedule.count:
-            batch = self.schedule.batch(number)
-            message: Columns = yield Receive(evaluator, Columns)
-            size = self.schedule.column_bytes(batch)
-            expect(message, batch_place(number), evaluator, columns=size)
-            self._state.columns = message.columns
-            self._garble(number, message.columns)
-            self.garbled += batch.length * self.schedule.circuit.ands
+            self._state.columns = yield from self.columns(evaluator, number)
+            self._garble(number, self._state.columns)
+            self.garbled += self.schedule.batch(number).length * self.schedule.circuit.ands
+
+    def columns(self, evaluator: str, number: int) -> Steps[bytes]:
+        """The evaluator's choices for a batch."""
+        message: Columns = yield Receive(evaluator, Columns)
+        size = self.schedule.column_bytes(self.schedule.batch(number))
+        expect(message, self.schedule.place(number), evaluator, columns=size)
+        return message.columns
 
     def send_tables(self, evaluator: str, number: int) -> Steps[None]:
         """Send a batch that is garbled, cut into messages."""
         if number < self.schedule.count:
             tables = self._batches[number].tables
             for part, cut in enumerate(self.schedule.parts(self.schedule.batch(number))):
-                yield Send(evaluator, GarbledTables(batch_place(number, part), tables[cut]))
+                yield Send(evaluator, GarbledTables(self.schedule.place(number, part), tables[cut]))
 
     def labels(self, turn: int, *bits: Bits) -> bytes:
         """The labels of the garbler's bits in one turn, in the order of inputs, and of no others.

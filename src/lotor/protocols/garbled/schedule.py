@@ -8,6 +8,7 @@ import numpy as np
 from lotor.core.errors import InputError, VersionError
 from lotor.crypto.garbling import BooleanCircuit, Place, check_security, security_bits
 from lotor.crypto.ot import LABEL_BYTES, Labels, column_bytes
+from lotor.protocols.garbled.wire import batch_place
 
 MOST_TOGETHER = 16
 # So many AND gates in one go keep numpy busy; more would only take memory.
@@ -95,10 +96,15 @@ class BatchSchedule:
         chosen: int = 1,
         united: bool = False,
         bytes_each: int = 0,
+        era: int = 0,
     ) -> None:
-        """`size` is that of the terms: a restored party must garble as it began."""
+        """`size` is that of the terms: a restored party must garble as it began.
+
+        A protocol that begins anew within a run, with other keys, does so in another `era`.
+        """
         size.check(batch_size(circuit, bytes_each))
         self.circuit, self.turns, self.size = circuit, turns, size.circuits
+        self._era = era
         self.count = -(-turns // self.size)
         self.rows = [prod(shape) for shape in circuit.inputs]
         self.chosen_rows = sum(self.rows[:chosen])
@@ -125,6 +131,10 @@ class BatchSchedule:
     def of(self, turn: int) -> CircuitBatch:
         """The batch of a turn."""
         return self.batch(turn // self.size)
+
+    def place(self, number: int, part: int = 0) -> bytes:
+        """Where messages about a batch belong."""
+        return batch_place(number, part, self._era)
 
     def parts(self, batch: CircuitBatch) -> list[slice]:
         """How the tables of a batch are cut into messages."""

@@ -9,6 +9,7 @@ from lotor.core.errors import CryptoError, ProtocolError
 from lotor.crypto.prf import KEY_BYTES
 
 _BATCH = Struct(">QH")
+_ERA_SHIFT = 48
 # Places of each kind have a length of their own.
 _NAMES = (
     (_BATCH, "batch {}, part {}"),
@@ -24,9 +25,17 @@ class HasPlace(Protocol):
     def place(self) -> bytes: ...
 
 
-def batch_place(number: int, part: int = 0) -> bytes:
+def batch_place(number: int, part: int = 0, era: int = 0) -> bytes:
     """A part of what belongs to a batch."""
-    return _BATCH.pack(number, part)
+    return _BATCH.pack(in_era(number, era), part)
+
+
+def in_era(number: int, era: int) -> int:
+    """The number of a batch or a round, as places have it, in an era that began within the run.
+
+    What is garbled anew after some parties have left has places of its own.
+    """
+    return era << _ERA_SHIFT | number
 
 
 def expect(message: HasPlace, place: bytes, sender: str, **sizes: int) -> None:
@@ -48,7 +57,9 @@ def place_name(place: bytes) -> str:
     """For error messages: a batch, or a turn as (round, iteration) or round."""
     for kind, text in _NAMES:
         if len(place) == kind.size:
-            return text.format(*kind.unpack(place))
+            number, *rest = kind.unpack(place)
+            era, number = divmod(number, 1 << _ERA_SHIFT)
+            return text.format(number, *rest) + (f" of era {era}" if era else "")
     return "no place at all"
 
 

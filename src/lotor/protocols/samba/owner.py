@@ -240,7 +240,7 @@ class SambaOwner(Party, Generic[T, M]):
         return self._memory.dump()
 
     def _core(self, terms: T, pulls: Pulls) -> Steps[None]:
-        policy, memory = self._policy, self._memory
+        memory = self._memory
         draws, numbers = self._draws(terms, ahead=ROUNDS_AHEAD), self._numbers(terms)
 
         for t in terms.rounds[memory.t - terms.first :]:
@@ -248,15 +248,22 @@ class SambaOwner(Party, Generic[T, M]):
             yield Checkpoint(partial(self._remembered, pulls), t)
             yield BeginRound(t)
             yield from pulls.arrived(t)
-            for l in range(1, terms.iterations + 1):
-                draws.at(t, l)
-                scores = whole_scores(policy.score(pulls.to_score(), t, l, draws))
-                selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
-                if policy.observes:
-                    policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
+            selected = yield from self._chosen(terms, pulls, t, draws)
             chosen = None if selected is None else numbers[selected]
             decision = None if chosen is None else Decision.named(terms.run, t, chosen)
             yield from pulls.pull(decision)
+
+    def _chosen(self, terms: T, pulls: Pulls, t: int, draws: Draws) -> Steps[int | None]:
+        """The iterations of a round; which of the arms is to be pulled, if any."""
+        policy = self._policy
+        selected = None
+        for l in range(1, terms.iterations + 1):
+            draws.at(t, l)
+            scores = whole_scores(policy.score(pulls.to_score(), t, l, draws))
+            selected = yield from self._selected(t, l, scores, draws)  # steps 2 to 5
+            if policy.observes:
+                policy.observe(pulls.arms, t, l, np.arange(self._held) == selected)
+        return selected
 
     def _settle(self, terms: T, pulls: Pulls) -> Steps[None]:
         """Wait for the outcomes that are missing; that may take months."""

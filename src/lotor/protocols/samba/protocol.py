@@ -39,8 +39,9 @@ class Samba(SecureProtocol):
 
     `outstanding` decisions may wait for their outcomes while others are made (1: each outcome is
     waited for), and `batch` rounds are scored on the same outcomes. `settle` is how long the run
-    waits at its end for outcomes that are missing. In a simulation, outcomes come `delay` rounds
-    late: a number, or a distribution such as "geometric:20".
+    waits at its end for outcomes that are missing. An owner that is lost for good can be excluded
+    once it has been away for `exclude_after`, if all others agree (form "shared"). In a simulation,
+    outcomes come `delay` rounds late: a number, or a distribution such as "geometric:20".
 
     `reveal` tells the customer more than the total: the arm with the best mean ("best"), the one
     that was pulled most ("most-pulled"), or the number of outcomes of each arm ("counts"). In a
@@ -116,6 +117,15 @@ class Samba(SecureProtocol):
         kw_only=True,
         metadata=option("How many rounds are scored on the same outcomes."),
     )
+    exclude_after: str | None = field(
+        default=None,
+        kw_only=True,
+        metadata=option(
+            "How long an owner must have been away before the others may agree to go on without "
+            "it, e.g. 7d; in the shared form.",
+            shown="never",
+        ),
+    )
     settle: str | None = field(
         default=None,
         kw_only=True,
@@ -163,6 +173,7 @@ class Samba(SecureProtocol):
         if type(self.keep) is not bool:
             raise InputError(f"keep is True or False, not {self.keep!r}")
         check_reveal(self.reveal)
+        self._check_exclusion()
         self.check_paper_options()
         if self.form == "paper" and self.reveal != NOTHING:
             raise InputError(f"reveal is {self.reveal!r}, and {REVEALS_NOTHING}")
@@ -204,6 +215,28 @@ class Samba(SecureProtocol):
                     "waits for each before the next round: give outstanding, or leave out settle"
                 )
 
+    @property
+    def lost_after(self) -> float | None:
+        """After how many seconds an owner that is away may be excluded."""
+        text = self.exclude_after
+        return None if text is None else to_seconds("exclude_after", text)
+
+    def _check_exclusion(self) -> None:
+        if self.exclude_after is None:
+            return
+        to_seconds("exclude_after", self.exclude_after)
+        if self.form != "shared":
+            raise InputError(
+                f"exclude_after is an option of form='shared', and form={self.form!r} cannot go on "
+                "without an owner: its servers have no shares of what a lost owner has counted; "
+                "leave it out, or choose form='shared'"
+            )
+        if self.reveal != NOTHING:
+            raise InputError(
+                f"reveal is {self.reveal!r}, which takes all owners to its end, and exclude_after "
+                "lets a run go on without some: leave one of the two out"
+            )
+
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
         late = {"outstanding": self.outstanding, "batch": self.batch, "delay": self.delay}
@@ -238,6 +271,8 @@ class Samba(SecureProtocol):
             chosen["batch"] = self.batch
         if self.delay != NO_DELAY:
             chosen["delay"] = self.delay
+        if self.exclude_after is not None:
+            chosen["exclude_after"] = self.exclude_after
         if self.reveal != NOTHING:
             chosen["reveal"] = self.reveal
         if self.keep:

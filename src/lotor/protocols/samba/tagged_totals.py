@@ -52,12 +52,13 @@ def alpha_from(tag_key: bytes) -> int:
     return int.from_bytes(tag_key, "big") % P
 
 
-def drawn_share(key: bytes) -> TaggedShare:
+def drawn_share(key: bytes, t: int = 0) -> TaggedShare:
     """One server's share of an owner's total, from a key that only these two have.
 
-    The key may serve other purposes; what is drawn from it here meets none of them.
+    Another one for what the owner has counted before round t, if it says so on its way. The key may
+    serve other purposes; what is drawn from it here meets none of them.
     """
-    blocks = Prf(derive_key(key, "share of a total"), range(4)).blocks(0, 0, 0)
+    blocks = Prf(derive_key(key, "share of a total"), range(4)).blocks(0, t, 0)
     # 256 bits for each number, so that no remainder modulo p is likelier than another.
     return TaggedShare(*(int.from_bytes(half, "big") % P for half in (blocks[:32], blocks[32:])))
 

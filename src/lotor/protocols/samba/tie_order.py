@@ -17,6 +17,7 @@ class TieOrder:
     """
 
     def __init__(self, key: bytes, numbers: Sequence[int]) -> None:
+        """`numbers` are those of the arms; where some have left the run, fewer than there were."""
         self._draws = Prf(key, numbers, ahead=ROUNDS_AHEAD)
 
     def __repr__(self) -> str:

@@ -3,16 +3,20 @@
 import struct
 
 _PLACE = struct.Struct(">QB")
+_ERA_SHIFT = 48
 
 
-def place_of(t: int, l: int) -> bytes:
-    """Round t, iteration l."""
-    return _PLACE.pack(t, l)
+def place_of(t: int, l: int, era: int = 0) -> bytes:
+    """Round t, iteration l; `era` counts how often owners have left before (see shared/era.py)."""
+    return _PLACE.pack(era << _ERA_SHIFT | t, l)
 
 
 def place_from(place: bytes) -> tuple[int, int] | None:
     """(t, l); None for bytes that are no place."""
-    return _PLACE.unpack(place) if len(place) == _PLACE.size else None
+    if len(place) != _PLACE.size:
+        return None
+    t, l = _PLACE.unpack(place)
+    return t & ((1 << _ERA_SHIFT) - 1), l
 
 
 def place_name(place: bytes) -> str:

@@ -120,6 +120,8 @@ class CommandHandler:
             live.pause()
         elif isinstance(command, commands.Resume):
             live.go_on()
+        elif isinstance(command, commands.Exclude):
+            live.losses.agree(command.party, command.since)
         elif isinstance(command, commands.Resolve):
             return live.resolve(command)
         return True

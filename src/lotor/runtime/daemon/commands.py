@@ -77,8 +77,15 @@ class Prune(Command, frozen=True):
     """Remove a run that is over from the journal."""
 
 
+class Exclude(Command, frozen=True):
+    """Agree to go on without a party that is away since then."""
+
+    party: str
+    since: float
+
+
 AnyCommand: TypeAlias = (
-    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Prune
+    StartRun | Approve | Refuse | Stop | Resolve | NextRounds | Pause | Resume | Prune | Exclude
 )
 
 

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from lotor.core.effects import Exclusion
 from lotor.core.errors import ProtocolError
 from lotor.core.unreadable import UNREADABLE
 from lotor.protocols.form import Contribution
@@ -50,6 +51,21 @@ class Grant(RunFrame, frozen=True, tag=8):
     signature: bytes
 
 
+class ExclusionAgreed(RunFrame, frozen=True, tag=9):
+    """The party in `seat` agrees to go on without `party`, which is away since then; passed on."""
+
+    seat: str
+    party: str
+    since: float
+    signature: bytes
+
+
+class PartiesExcluded(RunFrame, frozen=True, tag=10):
+    """Parties have left a run for good; all others have signed it."""
+
+    exclusion: Exclusion
+
+
 class Ask(RunFrame, frozen=True, tag=6):
     """A request for the receiver's Roster; `run` is empty."""
 
@@ -67,7 +83,10 @@ class Roster(RunFrame, frozen=True, tag=7):
     cards: list[Card]
 
 
-AnyFrame: TypeAlias = Join | Data | Ack | Open | Status | Ask | Roster | Grant
+Told: TypeAlias = Status | Grant | ExclusionAgreed | PartiesExcluded
+"""What a party says to all others, which may come by way of some of them."""
+
+AnyFrame: TypeAlias = Join | Data | Ack | Open | Ask | Roster | Told
 
 encode = msgspec.msgpack.Encoder().encode
 _decoder: msgspec.msgpack.Decoder[AnyFrame] = msgspec.msgpack.Decoder(AnyFrame)

@@ -5,20 +5,22 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
+from lotor.core.effects import Exclusion
 from lotor.core.errors import JournalError, JournalWriteError, LotorError
 from lotor.protocols.party import Party
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.commands import Resolve
 from lotor.runtime.daemon.continuing import earlier_of
 from lotor.runtime.daemon.departures import Departures
-from lotor.runtime.daemon.frames import Grant, Open, Status
+from lotor.runtime.daemon.frames import ExclusionAgreed, Open, PartiesExcluded, Status, Told
 from lotor.runtime.daemon.logs import RunLog
 from lotor.runtime.daemon.run_context import RunContext
 from lotor.runtime.daemon.run_driver import DriverEvents, RunDriver
+from lotor.runtime.daemon.run_losses import RunLosses
 from lotor.runtime.daemon.run_pacing import RunPacing
 from lotor.runtime.daemon.run_peers import RunPeers
 from lotor.runtime.daemon.status import StatusExchange
-from lotor.runtime.daemon.told_state import ToldState, told_state
+from lotor.runtime.daemon.told_state import ToldState, moment, told_state
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.host import Host
 from lotor.runtime.durable.journal import ENDED, FAILED, FINISHED, RUNNING, STOPPED, WAITING
@@ -41,6 +43,7 @@ class LiveRun:
         self._send = context.connections.send
         self._store = context.journal.stores.of(agreement.run)
         self.peers = RunPeers(agreement, context.connections)
+        self.losses = RunLosses(agreement, context, self.peers)
         self.statuses = StatusExchange(agreement, context.connections, self.peers, context.journal)
         self.pacing = RunPacing(agreement, context, self.peers, self.advance)
         self._driver: RunDriver | None = None
@@ -105,9 +108,13 @@ class LiveRun:
     def greet(self, name: str) -> None:
         """The first words to a peer on a new connection."""
         agreement, seat = self.agreement, self.peers.seat_of(name)
+        if self.peers.is_gone(seat):
+            self.losses.greet(name)
+            return
         self._send(name, Open(self.run, agreement.signed, agreement.signature))
         self.statuses.repeat(name)
         self.pacing.greet(name)
+        self.losses.greet(name)
         host, driver = self.host, self._driver
         if host is not None and driver is not None and seat is not None:
             driver.departures.hold(seat, lambda: self._send(name, host.join_to(seat)))
@@ -153,6 +160,8 @@ class LiveRun:
 
     def joined(self, seat: str, join: Join) -> None:
         """A peer's counters, on a new connection."""
+        if self.peers.is_gone(seat):
+            return
         if self.host is None and self.state == FINISHED:
             self.resume()  # the peer has not heard the end yet
         if self.host is None or self._driver is None:
@@ -174,7 +183,7 @@ class LiveRun:
 
     def received(self, seat: str, frame: Data | Ack) -> None:
         host, driver = self.host, self._driver
-        if host is None or driver is None:
+        if host is None or driver is None or self.peers.is_gone(seat):
             return
         if driver.departures.closed:
             size = len(frame.payload) if type(frame) is Data else 0
@@ -190,12 +199,44 @@ class LiveRun:
         if self.host is not None:
             self.host.parted(seat)
 
-    def heard(self, said: Status | Grant, sender: str) -> None:
+    def heard(self, said: Told, sender: str) -> None:
         """What a party says to all others, which may have come by way of some of them."""
         if isinstance(said, Status):
-            self._heard_status(said, sender)
+            # Of one that has left, nothing counts any more, its end least of all.
+            if said.seat not in self.losses.gone:
+                self._heard_status(said, sender)
+        elif isinstance(said, ExclusionAgreed | PartiesExcluded):
+            self._heard_of_loss(said, sender)
         elif self.state in (RUNNING, WAITING):
             self.pacing.hear(said, sender)
+
+    def _heard_of_loss(self, said: ExclusionAgreed | PartiesExcluded, sender: str) -> None:
+        exclusion = self.losses.hear(said, sender)
+        if exclusion is None:
+            return
+        if self.seat in exclusion.away:
+            since = moment(exclusion.away[self.seat])
+            self.stop(f"{self.seat} is excluded: it was away since {since}, and all others agreed")
+        else:
+            self._left(exclusion)
+            self.tell()
+
+    def _left(self, exclusion: Exclusion) -> None:
+        for seat in exclusion.away:
+            self.log.warning(
+                f"{seat} has left the run for good, as all others agreed",
+                extra={"event": "excluded", "peer": seat},
+            )
+            self._blocked.pop(seat, None)
+            self.pacing.left(seat)
+
+    def _exclude(self, host: Host, exclusion: Exclusion) -> None:
+        """All agree, and the time is over: go on without those that are lost."""
+        host.exclude(exclusion)
+        self.losses.excluded(exclusion)
+        self._left(exclusion)
+        self.tell()
+        self.advance()
 
     def _heard_status(self, status: Status, sender: str) -> None:
         news = self.statuses.hear(status, sender)
@@ -376,8 +417,11 @@ class LiveRun:
                     f"`lotor runs stop {self.run}` ends it",
                     extra={"event": "long-missing", "peer": seat},
                 )
-            if self.host.lacks_outcomes:
-                self.outcomes_told()  # the time to wait for them may be over
+            exclusion = self.losses.due(self.host.missed, self.peers.missing())
+            if exclusion is not None:
+                self._exclude(self.host, exclusion)
+        if self.state == RUNNING and self.host is not None and self.host.lacks_outcomes:
+            self.outcomes_told()  # the time to wait for them may be over
         if self.state in (RUNNING, WAITING):
             self.tell()
             if self.agreement.form.opener in self.peers.names:

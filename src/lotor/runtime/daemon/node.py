@@ -12,7 +12,7 @@ from lotor.runtime.daemon.clock import Clock, SystemClock
 from lotor.runtime.daemon.command_handler import CommandHandler
 from lotor.runtime.daemon.config import PartyConfig
 from lotor.runtime.daemon.connections import Connections
-from lotor.runtime.daemon.frames import AnyFrame, Ask, Grant, Open, Roster, Status
+from lotor.runtime.daemon.frames import AnyFrame, Ask, Open, Roster, Told
 from lotor.runtime.daemon.kit import Kit
 from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.local.service import LocalService
@@ -248,7 +248,7 @@ class Node:
         elif isinstance(frame, Join):
             live, seat = self._seated(name, frame)
             live.joined(seat, frame)
-        elif isinstance(frame, Status | Grant):
+        elif isinstance(frame, Told):
             # Its run may be announced later, by another connection, or not at all: no harm done.
             if frame.run in self.runs:
                 live, _ = self._seated(name, frame)

@@ -27,9 +27,11 @@ class RoundsGranted:
 
 def granted(at: OpenKit, row: RunRow, agreement: RunAgreement | None = None) -> RoundsGranted:
     """What is granted in a run on demand, with the commands that nobody has carried out yet."""
-    plan = (agreement or _agreement(at, row)).plan
+    plan = (agreement or agreement_of(at, row)).plan
     most = max(plan.budget - plan.first_rounds, 0)
-    ordered = sum(one.count for one in _waiting(at, row) if isinstance(one, commands.NextRounds))
+    ordered = sum(
+        one.count for one in commands_for(at, row) if isinstance(one, commands.NextRounds)
+    )
     rounds = min(at.journal.pacing(row.id).read().granted + ordered, most)
     return RoundsGranted(rounds, plan.before + plan.first_rounds + rounds, most - rounds)
 
@@ -37,7 +39,7 @@ def granted(at: OpenKit, row: RunRow, agreement: RunAgreement | None = None) -> 
 def let_begin(at: OpenKit, row: RunRow, count: int) -> RoundsGranted:
     """Let so many more rounds begin, in a run on demand that this party has ordered."""
     _check_running(row, "its rounds cannot be asked for")
-    agreement = _agreement(at, row)
+    agreement = agreement_of(at, row)
     if not agreement.announcement.pace.on_demand:
         raise InputError(
             f"the rounds of run {row.id} do not wait to be asked for: only those of a run that "
@@ -81,7 +83,7 @@ def resume(at: OpenKit, row: RunRow) -> None:
 def is_paused(at: OpenKit, row: RunRow) -> bool:
     """Whether this party has paused a run, or will have when its commands are carried out."""
     paused = at.journal.pacing(row.id).read().paused is not None
-    for command in _waiting(at, row):
+    for command in commands_for(at, row):
         if isinstance(command, commands.Pause | commands.Resume):
             paused = isinstance(command, commands.Pause)
     return paused
@@ -92,13 +94,15 @@ def _check_running(row: RunRow, what: str) -> None:
         raise InputError(f"run {row.id} is {row.state}: {what}")
 
 
-def _agreement(at: OpenKit, row: RunRow) -> RunAgreement:
+def agreement_of(at: OpenKit, row: RunRow) -> RunAgreement:
+    """What the parties of a run have agreed to."""
     return announcement.check(
         row.announcement, row.signature, protocols=PROTOCOLS, trust=None, key=at.kit.key
     )
 
 
-def _waiting(at: OpenKit, row: RunRow) -> Iterator[commands.Command]:
+def commands_for(at: OpenKit, row: RunRow) -> Iterator[commands.Command]:
+    """What was ordered about a run and nobody has carried out yet."""
     for _, run, data in at.journal.commands.waiting():
         if run == row.id:
             try:

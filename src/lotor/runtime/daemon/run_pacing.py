@@ -151,6 +151,12 @@ class RunPacing:
             pausing.remove(status.seat)
             self._opened()
 
+    def left(self, seat: str) -> None:
+        """A party has left the run for good: whether it has paused it does not matter any more."""
+        if seat in self.gate.pausing:
+            self.gate.pausing.remove(seat)
+            self._opened()
+
     def _note_reach(self) -> None:
         self._record.reach(self.gate.begun, self.gate.passed)
 

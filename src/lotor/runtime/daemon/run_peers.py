@@ -1,7 +1,7 @@
 """The peers of one run: who is connected, and who has been away for how long."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lotor.runtime.daemon.announcement import RunAgreement
@@ -34,6 +34,7 @@ class RunPeers:
         self._connections = connections
         self._seats = {name: seat for seat, name in self.names.items()}
         self._absent: dict[str, Absence] = {}
+        self._gone: set[str] = set()
 
     def seat_of(self, name: str) -> str | None:
         """The seat of a peer that this party talks to, by the name in its certificate."""
@@ -41,11 +42,24 @@ class RunPeers:
 
     def present(self) -> dict[str, str]:
         """The peers that are connected, by seat."""
-        return {seat: name for seat, name in self.names.items() if self._is_present(seat)}
+        return {seat: name for seat, name in self._expected() if self._is_present(seat)}
+
+    def leave(self, seats: Collection[str]) -> None:
+        """These have left the run: they are neither present nor missing any more."""
+        self._gone.update(seats)
+        for seat in seats:
+            self._absent.pop(seat, None)
+
+    def is_gone(self, seat: str | None) -> bool:
+        """Whether a seat has left the run for good."""
+        return seat in self._gone
+
+    def _expected(self) -> list[tuple[str, str]]:
+        return [(seat, name) for seat, name in self.names.items() if seat not in self._gone]
 
     def missing(self) -> Mapping[str, Absence]:
         """The peers that are not connected, by seat."""
-        for seat, name in self.names.items():
+        for seat, name in self._expected():
             if self._is_present(seat):
                 self._absent.pop(seat, None)
             elif seat not in self._absent:
@@ -55,7 +69,7 @@ class RunPeers:
     def recall(self, missing: Mapping[str, float]) -> None:
         """Whom this party missed before it was restarted, and since when."""
         for seat, since in missing.items():
-            if seat in self.names:
+            if seat in self.names and seat not in self._gone:
                 seconds = max(time.time() - since, 0.0)
                 self._absent[seat] = Absence(since, time.monotonic() - seconds)
 

@@ -155,7 +155,9 @@ class RunRegistry:
             )
         if not live.open and live.peers.seat_of(name) is not None:
             live.tell()
-            live.statuses.repeat(name)
+            if not live.peers.is_gone(live.peers.seat_of(name)):
+                live.statuses.repeat(name)
+            live.losses.greet(name)
 
     def _announced_first(self, name: str, frame: Open) -> None:
         try:

@@ -20,6 +20,7 @@ _DROP_ANSWERS = """
 UPDATE pulls SET reward = NULL, features = iif(features IS NULL, NULL, x'')
 WHERE run = ? AND (reward IS NOT NULL OR length(features) > 0)
 """
+_DROP_TAKEN = "DELETE FROM taken WHERE run = ?"
 _DROP_OUTCOMES = "UPDATE decisions SET reward = NULL WHERE run = ? AND reward IS NOT NULL"
 
 
@@ -45,7 +46,7 @@ class Erasure:
 
         Its counts, its decisions, the mean of its rewards and its output stay.
         """
-        self._change((_KEEP_MEAN, _DROP_SNAPSHOT, _DROP_ANSWERS, _DROP_OUTCOMES), run)
+        self._change((_KEEP_MEAN, _DROP_SNAPSHOT, _DROP_ANSWERS, _DROP_TAKEN, _DROP_OUTCOMES), run)
 
     def forget_undelivered(self, run: str) -> None:
         """Drop a run's messages, which nobody will ask for any more, and its operator's commands.

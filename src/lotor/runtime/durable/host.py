@@ -18,6 +18,7 @@ from lotor.core.effects import (
     Decided,
     Decision,
     Effect,
+    Exclusion,
     Expect,
     Issue,
     KnownOutcome,
@@ -34,6 +35,7 @@ from lotor.runtime.durable.background_step import BackgroundStep
 from lotor.runtime.durable.frames import Ack, Data, Join, RunFrame
 from lotor.runtime.durable.gate import Gate, OpenGate
 from lotor.runtime.durable.link import Link, Links
+from lotor.runtime.durable.losses import LossLog
 from lotor.runtime.durable.questions import Answered, Question, QuestionLog
 from lotor.runtime.durable.record import Answer, RunRecord
 from lotor.runtime.durable.run_output import RunOutput
@@ -100,6 +102,7 @@ class Host:
         self._unsettled = self._undelivered()
         self.result = saved.output
         self.awaits: str | None = None
+        self._losses = LossLog(record.losses, self.links)
         self._questions = QuestionLog(name, record, saved, alike=alike)
         self._inbox = inbox
         self._boundaries = self._consumed_bytes = 0
@@ -141,6 +144,27 @@ class Host:
         return () if decision is None else (decision,)
 
     @property
+    def missed(self) -> str | None:
+        """The peer for whom the party waits, if it can go on without it."""
+        effect = self._effect
+        waits = not self.finished and type(effect) is Receive and effect.may_leave
+        return self.awaits if waits else None
+
+    def exclude(self, exclusion: Exclusion) -> None:
+        """Let peers leave the run for good, while one of them is `missed`; then call `advance`.
+
+        Nothing that they say from now on is taken, and what was not taken yet never counts.
+        """
+        if self.missed not in exclusion.away:
+            raise ProtocolError(
+                f"{self._name} does not wait for {', '.join(exclusion.away)}: the daemon is out of "
+                "step; report this"
+            )
+        excluded = self._losses.about(exclusion)
+        self._record.exclude(excluded, self._losses.unwritten)
+        self._losses.excluded(excluded)
+
+    @property
     def repeatable(self) -> bool:
         """Whether the world recognises a decision that it has answered before."""
         return self._questions.repeatable
@@ -165,6 +189,8 @@ class Host:
 
     def joined(self, peer: str, join: Join) -> None:
         """A peer's first frame on a new connection: send it all that it does not have durably."""
+        if self.links[peer].gone:
+            return
         self.links[peer].join(join, self._record.commits)
         self.catch_up(peer)
 
@@ -184,6 +210,8 @@ class Host:
     def received(self, peer: str, frame: Data | Ack) -> bool:
         """Take a frame; False if `advance` would do nothing, since another peer is waited for."""
         link = self.links[peer]
+        if link.gone:
+            return False
         link.acknowledge(frame.ack, frame.commits)
         if type(frame) is Data and not link.accept(frame.seq, frame.payload):
             link.told = 0  # acknowledge a duplicate again
@@ -215,13 +243,11 @@ class Host:
         effect = self._effect
         value: object = None
         if type(effect) is Receive:
-            payload = self.links[effect.sender].take()
-            if payload is None:
+            value = self._received(effect)
+            if value is None:
                 self.awaits = effect.sender
                 return False
             self.awaits = None
-            self._consumed_bytes += len(payload)
-            value = decode(payload, effect, self._name)
         elif type(effect) is Send:
             self._post(effect.to, effect.message)
         elif type(effect) is Checkpoint or type(effect) is BeginRound:
@@ -242,6 +268,16 @@ class Host:
             self._finish(end.value)
             return False
         return True
+
+    def _received(self, effect: Receive) -> object:
+        """The message that the party waits for, or what stands in its place, if there is one."""
+        payload = self.links[effect.sender].take()
+        if payload is None:
+            return self._losses.instead_of(effect.sender) if effect.may_leave else None
+        self._consumed_bytes += len(payload)
+        if effect.may_leave:
+            self._losses.took(effect.sender, payload)
+        return decode(payload, effect, self._name)
 
     def _consult(self, effect: Effect | Answered | None) -> bool:
         """Look for an answer in the journal; False when the party must wait for it."""
@@ -267,6 +303,9 @@ class Host:
         elif type(effect) is Issue:
             self._questions.issue(effect.decision)
         elif type(effect) is Once:
+            if self._losses.unwritten:
+                self._record.keep_taken(self._losses.unwritten)
+                self._losses.written()
             self._questions.once(effect.value)
         elif type(effect) is Expect:
             if self._inbox:
@@ -354,6 +393,7 @@ class Host:
             kept=kept,
         )
         self._boundaries = self._consumed_bytes = 0
+        self._losses.written()
         self._saved_round = self.round
         self._owes_acks = True
         for link in self.links.values():
@@ -361,7 +401,7 @@ class Host:
 
     def _finish(self, output: object) -> None:
         party = self.party
-        self.result = RunOutput(output, party.outcomes, party.revealed)
+        self.result = RunOutput(output, party.outcomes, party.revealed, dict(party.left))
         self.finished = True
         self._unsettled = self._undelivered()
         kept = party.kept

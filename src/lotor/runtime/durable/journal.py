@@ -18,6 +18,7 @@ from lotor.runtime.durable.erasure import Erasure
 from lotor.runtime.durable.file_store import Stores
 from lotor.runtime.durable.kept_states import KeptStates
 from lotor.runtime.durable.ledger import Charge, Ledger
+from lotor.runtime.durable.losses import LossRecord
 from lotor.runtime.durable.opening import check_journal, check_untouched, lock_folder
 from lotor.runtime.durable.pacing import PaceRecord
 from lotor.runtime.durable.pruning import Pruning
@@ -299,6 +300,10 @@ class Journal:
     def pacing(self, run: str) -> PaceRecord:
         """When the rounds of a run may begin."""
         return PaceRecord(self._database, run)
+
+    def losses(self, run: str) -> LossRecord:
+        """Who has left a run for good, and who agrees to whose leaving."""
+        return LossRecord(self._database, run)
 
     def find(self, run: str) -> RunRow | None:
         row = self._database.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()

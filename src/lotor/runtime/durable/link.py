@@ -21,7 +21,8 @@ class Link:
     """`sent` and `consumed` are the numbers of the last message sent, and handed to the party.
 
     `acked` is what the peer has durably, `durable` what this side has (`consumed` as of the last
-    checkpoint), and `known` the peer's highest commit number seen.
+    checkpoint), and `known` the peer's highest commit number seen. A peer that is `gone` has left
+    the run for good.
     """
 
     peer: str
@@ -34,6 +35,7 @@ class Link:
     received: int = 0
     inbox: deque[bytes] = field(default_factory=deque, repr=False)
     joined: bool = False
+    gone: bool = False
     unsent: deque[tuple[int, bytes]] = field(default_factory=deque, repr=False)
     told: int = 0
     _ceiling: int = 0
@@ -47,7 +49,7 @@ class Link:
     def post(self, payload: bytes) -> None:
         """Number a message and keep it, unless the peer has it already, from before a restart."""
         self.sent += 1
-        if self.sent <= self.acked:
+        if self.sent <= self.acked or self.gone:
             return
         message = (self.sent, payload)
         self.outbox.append(message)
@@ -142,6 +144,20 @@ class Link:
         payload = self.inbox.popleft()
         self._waiting_bytes -= len(payload)
         return payload
+
+    def recall(self, seq: int, payload: bytes) -> None:
+        """A message that was consumed after the last checkpoint, and is known here for good."""
+        self.received = seq
+        self.inbox.append(payload)
+        self._waiting_bytes += len(payload)
+
+    def leave(self, last: int) -> None:
+        """The peer has left the run: the message of this number is its last, and it gets none."""
+        self.part()
+        self.gone = True
+        self.outbox.clear()
+        while self.consumed + len(self.inbox) > last:
+            self._waiting_bytes -= len(self.inbox.pop())
 
     def checkpointed(self) -> None:
         """Take note that all consumed messages are durable now."""

@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 from lotor.core.effects import Collect, Decision, KnownOutcome
 from lotor.core.errors import JournalError
-from lotor.runtime.durable import kept_states, outbox, outcomes
+from lotor.runtime.durable import kept_states, losses, outbox, outcomes
 from lotor.runtime.durable.database import errors
 from lotor.runtime.durable.link import Link
+from lotor.runtime.durable.losses import Excluded, LossRecord, TakenMessage
 from lotor.runtime.durable.outcomes import RunOutcomes
 from lotor.runtime.durable.run_output import NO_OUTPUT, RunOutput
 from lotor.runtime.durable.transaction import transaction, unwritable
@@ -20,6 +21,7 @@ from lotor.runtime.durable.transaction import transaction, unwritable
 SCHEMA = (
     outbox.SCHEMA
     + outcomes.SCHEMA
+    + losses.SCHEMA
     + kept_states.SCHEMA
     + """
 CREATE TABLE IF NOT EXISTS progress (
@@ -127,6 +129,7 @@ class RunRecord:
         self._database = database
         self.run = run
         self.outcomes = RunOutcomes(database, run)
+        self.losses = LossRecord(database, run)
         self.incarnation = 0
         # How often the run was written: peers recognise a journal that has gone back by it.
         # Only writes that are sure to survive a power cut count. Restarts do not: by restarting
@@ -216,7 +219,8 @@ class RunRecord:
         with self._transaction():
             self._database.execute(
                 "UPDATE progress SET snapshot = ?, finished = ?, round = ?, pulls = ?, "
-                "messages_sent = ?, bytes_sent = ?, output = ?, checkpoints = checkpoints + 1 "
+                "messages_sent = ?, bytes_sent = ?, output = ?, "
+                "checkpoints = checkpoints + 1 "
                 "WHERE run = ?",
                 (
                     snapshot,
@@ -229,6 +233,7 @@ class RunRecord:
                     self.run,
                 ),
             )
+            self.losses.forget_taken()
             if kept is not None:
                 self._database.execute(
                     "INSERT INTO kept VALUES (?, ?, ?)", (self.run, kept, time.time())
@@ -334,6 +339,18 @@ class RunRecord:
         """
         self._insert(number, decision, answer, synced=int(counted))
         self.commits += counted
+
+    def keep_taken(self, messages: Iterable[TakenMessage]) -> None:
+        """Write down what peers have said that may be lost, without waiting for the disk."""
+        with self._unsynced(), self._transaction():
+            self.losses.keep(messages)
+
+    def exclude(self, excluded: Excluded, messages: Iterable[TakenMessage]) -> None:
+        """Write down, for good, that peers have left the run, and what they said before."""
+        with self._transaction():
+            self.losses.keep(messages)
+            self.losses.add(excluded)
+            self.losses.forget_outbox(excluded.exclusion.away)
 
     def keep_once(self, number: int, digest: bytes) -> None:
         """Write down, for good, the digest of a value that may leave once."""

@@ -167,14 +167,14 @@ def test_a_comp_that_flips_a_bit_of_its_input_is_not_noticed(
 
     class Cheating(Evaluation):
         def _shares(self, batch: CircuitBatch) -> tuple[Bits, ...]:
-            honest = self._pads.shares
+            honest = self.pads.shares
             top = np.zeros(4, np.uint64)
             top[0] = 1 << 62
-            self._pads.shares = lambda t, l: honest(t, l) ^ top  # type: ignore[method-assign]
+            self.pads.shares = lambda t, l: honest(t, l) ^ top  # type: ignore[method-assign]
             try:
                 return super()._shares(batch)
             finally:
-                self._pads.shares = honest  # type: ignore[method-assign]
+                self.pads.shares = honest  # type: ignore[method-assign]
 
     monkeypatch.setattr(comp_module, "Evaluation", Cheating)
     outcome = run_openly(lotor.Samba(lotor.UCB(), owners=2), ARMS, budget=BUDGET)

@@ -13,8 +13,9 @@ from lotor.protocols.samba.keys import TERMS, KeyRing
 from lotor.protocols.samba.memory import SambaMemory, restored_with
 from lotor.protocols.samba.messages import Offers, SambaOrder
 from lotor.protocols.samba.shared.comp import COMP_SUM
+from lotor.protocols.samba.shared.era import Era, Loss
 from lotor.protocols.samba.shared.final_turn import FinalReader
-from lotor.protocols.samba.shared.messages import WIRE, SharedTotal
+from lotor.protocols.samba.shared.messages import WIRE, OwnersLeft, SharedTotal
 from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.tagged_totals import TaggedShare, alpha_from, total
 
@@ -80,11 +81,19 @@ class SambaSharedCustomer(Party):
         sealing = SealingKey(self._memory.sealing_key)
         final = FinalReader(self._ring, sealing, order)
         yield from final.receive()
-        reply: SharedTotal = yield Receive("controller", SharedTotal)  # step 13
+        losses: list[Loss] = []
+        reply: SharedTotal | OwnersLeft = yield Receive("controller", SharedTotal, OwnersLeft)
+        while isinstance(reply, OwnersLeft):
+            era = Era(order, losses)
+            # Rounds pass without a word to the customer.
+            losses.append(era.checked(self._ring.identity, reply, max(era.first, reply.t)))
+            reply = yield Receive("controller", SharedTotal, OwnersLeft)
+        # Step 13.
         opened = self._ring.open(sealing, reply.comp, "comp", COMP_SUM)
         first = TaggedShare.from_bytes(reply.controller, "controller")
         second = TaggedShare.from_bytes(opened, "comp")
-        alpha, complete = alpha_from(self._memory.tag_key), order.rules.at_once
+        alpha, complete = alpha_from(self._memory.tag_key), order.rules.at_once and not losses
         reward, self.outcomes = total(first, second, alpha, order.budget, complete=complete)
+        self.left = {owner: loss.t for loss in losses for owner in loss.owners}
         self.revealed = final.told(self.outcomes)
         return order.scale.total(reward, self.outcomes)

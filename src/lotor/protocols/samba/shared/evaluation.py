@@ -6,9 +6,9 @@ from lotor.core.fixed_point import SCORE_BITS
 from lotor.crypto.garbling import OutputSigns, Purpose, bits_of, signs_of
 from lotor.protocols.garbled.evaluator import Bits, EvaluatingSide, EvaluatorState
 from lotor.protocols.garbled.schedule import EPOCH, CircuitBatch, turn_place
+from lotor.protocols.samba.shared.era import Era
 from lotor.protocols.samba.shared.pads import AllPads
 from lotor.protocols.samba.shared.schedule import ArgmaxSchedule
-from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.tie_order import TieOrder
 
 
@@ -17,12 +17,10 @@ class Evaluation(EvaluatingSide):
 
     schedule: ArgmaxSchedule
 
-    def __init__(
-        self, state: EvaluatorState, tie_key: bytes, terms: SambaSharedTerms, pads: AllPads
-    ) -> None:
-        super().__init__(state, ArgmaxSchedule(terms), self._shares)
-        self._pads = pads
-        self._ties = TieOrder(tie_key, terms.all_numbers)
+    def __init__(self, state: EvaluatorState, tie_key: bytes, era: Era, pads: AllPads) -> None:
+        super().__init__(state, ArgmaxSchedule(era), self._shares)
+        self.pads = pads
+        self._ties = TieOrder(tie_key, era.numbers)
 
     def signs(self, turn: int, labels: bytes) -> OutputSigns:
         """What Comp can show of the results of a turn."""
@@ -35,5 +33,5 @@ class Evaluation(EvaluatingSide):
     def _shares(self, batch: CircuitBatch) -> tuple[Bits, ...]:
         """Comp's shares of a batch's scores."""
         turns = (self.schedule.turn(turn) for turn in batch.turns)
-        shares = [self._pads.shares(*turn)[self._ties.at(*turn)] for turn in turns]
+        shares = [self.pads.shares(*turn)[self._ties.at(*turn)] for turn in turns]
         return (bits_of(np.stack(shares, axis=-1), SCORE_BITS),)

@@ -1,13 +1,14 @@
 """SAMBA on a garbled argmax: everybody talks to Controller, and to nobody else."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from lotor.core.wording import counted
 from lotor.crypto.sealing import SealingKey
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
-from lotor.protocols.form import PULL, Assignment, Member, Role
+from lotor.protocols.form import PULL, Assignment, Member, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, draw_key
 from lotor.protocols.report import Counts, Forecast
@@ -65,8 +66,15 @@ class SambaShared(SambaForm[SambaSharedTerms]):
             batch=size.circuits,
             gates=size.gates,
             customer_key=sealing.public,
+            exclude_after=protocol.lost_after,
         )
         return terms.to_bytes(), SambaSharedCustomer.ordering(identity, terms, sealing)
+
+    def plan(self, order: bytes) -> RunPlan:
+        after = terms_from(SambaSharedTerms, order).exclude_after
+        plan = super().plan(order)
+        owners = tuple(seat for seat, role in plan.seats.items() if role == "owner")
+        return replace(plan, exclude_after=after, excludable=owners if after is not None else ())
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         run, order, identity = assignment.run, assignment.order, assignment.identity

@@ -7,8 +7,8 @@ from lotor.crypto.garbling import OutputCodes, Purpose, bits_of, codes_of
 from lotor.crypto.ot import Labels
 from lotor.protocols.garbled.garbler import GarblerState, GarblingSide
 from lotor.protocols.garbled.schedule import EPOCH, CircuitBatch
+from lotor.protocols.samba.shared.era import Era
 from lotor.protocols.samba.shared.schedule import ArgmaxSchedule
-from lotor.protocols.samba.shared.terms import SambaSharedTerms
 from lotor.protocols.samba.shared.wire import controller_bits
 from lotor.protocols.samba.tie_order import TieOrder
 
@@ -18,9 +18,9 @@ class Garbling(GarblingSide[OutputCodes]):
 
     schedule: ArgmaxSchedule
 
-    def __init__(self, state: GarblerState, tie_key: bytes, terms: SambaSharedTerms) -> None:
-        super().__init__(state, terms.run, ArgmaxSchedule(terms), self._codes)
-        self._ties = TieOrder(tie_key, terms.all_numbers)
+    def __init__(self, state: GarblerState, tie_key: bytes, era: Era) -> None:
+        super().__init__(state, era.transfers, ArgmaxSchedule(era), self._codes)
+        self._ties = TieOrder(tie_key, era.numbers)
 
     def score_labels(self, turn: int, scores: bytes) -> bytes:
         """The labels of Controller's shares of the scores in one turn, and of no others."""

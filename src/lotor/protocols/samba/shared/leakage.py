@@ -59,7 +59,9 @@ MEASURED: dict[str, Finding] = {
         ),
         evidence=(
             "A tap on others' links gives an owner nothing: it shares no key with other owners "
-            "but the coin's. Any owners and the customer, with one server, learn those owners' "
+            "but the coin's. If one is lost between a round's iterations, the others see the "
+            "result of the first ones with its arms and without. Any owners and the customer, with "
+            "one server, learn those owners' "
             "own data and the total."
         ),
         tells=frozenset({"own pulls", "other arm"}),
@@ -68,7 +70,8 @@ MEASURED: dict[str, Finding] = {
         sees="the total R, as two shares with a tag",
         paper="R",
         measured=(
-            "R, of how many outcomes, and from R/N about the best mean: inherent in the result"
+            "R, of how many outcomes, and from R/N about the best mean: inherent in the result; of "
+            "an owner that was excluded, whether it was pulled just before it was lost"
         ),
         evidence=(
             "Shares of single owners never reach it: with one server it still sees only R. It "
@@ -89,7 +92,10 @@ MEASURED: dict[str, Finding] = {
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "share keys": (
-        "Comp's shares of scores and totals, pads on results; Comp makes one for each owner",
+        (
+            "Comp's shares of scores, totals and escrowed sums, pads on results; Comp makes one "
+            "for each owner, and others are derived from it when owners have left"
+        ),
         (OWNER, COMP),
     ),
     "coin key": ("exploration; made by the first owner", (OWNER,)),
@@ -128,10 +134,13 @@ MESSAGES: dict[type[Message], dict[str, Protection]] = {
     garbled.InputLabels: {"place": _P, "labels": Protection.GARBLED},
     messages.ResultBits: {"place": _P, "bits": Protection.PAD},
     messages.ResultShares: {"place": _P, "controller": Protection.SHARE, "comp": Protection.PAD},
+    messages.Escrow: {"place": _P, "share": Protection.SHARE},
+    messages.OwnersLeft: {"t": _P, "exclusion": Protection.SIGNED, "escrows": _P},
     messages.FinalBits: {"sealed": _S},
     messages.FinalCodes: {"place": _P, "codes": Protection.SHARE},
     messages.SealedCounts: {"sealed": _S},
     messages.SumShare: {"share": Protection.SHARE},
+    messages.SumsWanted: {},
     messages.CompSum: {"sealed": _S},
     messages.SharedTotal: {"controller": Protection.SHARE, "comp": _S},
 }

@@ -4,6 +4,7 @@
 steps 4, 5, 6 and 8 are in garbled/messages.py; docs/security/shared-argmax.md numbers the steps.
 """
 
+from lotor.core.effects import Exclusion
 from lotor.protocols.garbled.messages import GarbledMessage
 from lotor.protocols.samba.messages import SambaSealedKey
 
@@ -62,6 +63,32 @@ class SumShare(GarbledMessage, frozen=True, tag=WIRE + "sum-share"):
     """Step 11, owner to Controller: Controller's share of the owner's sum, pulls and tag."""
 
     share: bytes
+
+
+class Escrow(GarbledMessage, frozen=True, tag=WIRE + "escrow"):
+    """Before step 7 of a round's first iteration, owner to Controller, where owners may be lost:
+    Controller's share of what the owner has counted before this round."""
+
+    place: bytes
+    share: bytes
+
+
+class OwnersLeft(GarbledMessage, frozen=True, tag=WIRE + "owners-left"):
+    """Controller to all others, in the place of what they wait for: round t begins anew without
+    these owners, as all others have agreed.
+
+    `escrows` says by the era and the round of which Escrow each of them counts in the total, if it
+    has sent any.
+    """
+
+    t: int
+    exclusion: Exclusion
+    escrows: dict[str, tuple[int, int]]
+
+
+class SumsWanted(GarbledMessage, frozen=True, tag=WIRE + "sums-wanted"):
+    """Before step 12, Controller to Comp, where owners may be lost: it has all sums that will come,
+    and nobody can leave any more."""
 
 
 class CompSum(GarbledMessage, frozen=True, tag=WIRE + "comp-sum"):

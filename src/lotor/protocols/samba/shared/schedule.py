@@ -9,7 +9,7 @@ from lotor.crypto.garbling import ArgmaxCircuit
 from lotor.protocols.garbled.schedule import BatchSchedule, BatchSize, batch_size
 
 if TYPE_CHECKING:
-    from lotor.protocols.samba.shared.terms import SambaSharedTerms
+    from lotor.protocols.samba.shared.era import Era
 
 # The labels of one argmax travel in one message, 1008 bytes an arm.
 MOST_ARMS = 8000
@@ -39,12 +39,11 @@ def argmax_of(k: int) -> ArgmaxCircuit:
 
 
 class ArgmaxSchedule(BatchSchedule):
-    """The batches of a run, and which iteration each of their turns is."""
+    """The batches of an era, and which iteration each of their turns is."""
 
-    def __init__(self, terms: "SambaSharedTerms") -> None:
-        size = BatchSize(terms.batch, terms.gates)
-        super().__init__(argmax_of(terms.k), terms.argmaxes, size, united=True)
-        self._first, self._iterations, self._rounds = terms.first, terms.iterations, terms.turns
+    def __init__(self, era: "Era") -> None:
+        super().__init__(argmax_of(era.k), era.argmaxes, era.size, united=True, era=era.number)
+        self._first, self._iterations, self._rounds = era.first, era.terms.iterations, era.turns
 
     def turn(self, number: int) -> Turn:
         """The iteration of a turn; the final one stands behind all rounds."""

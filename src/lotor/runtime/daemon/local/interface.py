@@ -8,6 +8,7 @@ import msgspec
 from lotor.core.errors import InputError
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.exclusion_orders import exclude
 from lotor.runtime.daemon.inbox import decisions_of, decisions_to_take
 from lotor.runtime.daemon.local.run_document import RunDocument, described, is_served, ordered
 from lotor.runtime.daemon.open_kit import OpenKit
@@ -44,6 +45,12 @@ class RoundsWanted(LocalInput, frozen=True):
     """How many more rounds may begin."""
 
     count: int = 1
+
+
+class Excluding(LocalInput, frozen=True):
+    """The owner without whom a run is to go on."""
+
+    party: str
 
 
 class Taking(LocalInput, frozen=True):
@@ -190,6 +197,15 @@ class LocalInterface:
         order(self._at, row)
         self._hurry()
         return Receipt(row.id, f"run {row.id} {done}{self._when()}")
+
+    def exclude(self, run: str, wanted: Excluding) -> Receipt:
+        """Agree that a run goes on without an owner that is lost."""
+        row = self._at.journal.run(run)
+        lost = exclude(self._at, row, wanted.party)
+        self._hurry()
+        still = ", ".join(one for one in lost.lacking if one != row.seat)
+        rest = f"; {still} still must agree" if still else ": all others have agreed"
+        return Receipt(row.id, f"you agree to go on without {lost.seat}{rest}{self._when()}")
 
     def decisions(self, run: str = "") -> list[OpenDecision]:
         """The decisions that have no outcome yet, the oldest first."""

@@ -9,6 +9,7 @@ import msgspec
 from lotor.core.unreadable import UNREADABLE
 from lotor.runtime.daemon.local.answers import LocalRefusedError
 from lotor.runtime.daemon.local.interface import (
+    Excluding,
     GivingBack,
     LocalInput,
     LocalInterface,
@@ -60,6 +61,7 @@ ROUTES: Final = (
     Route("POST", "/v1/runs/{run}/next", LocalInterface.next, RoundsWanted),
     Route("POST", "/v1/runs/{run}/pause", LocalInterface.pause),
     Route("POST", "/v1/runs/{run}/resume", LocalInterface.resume),
+    Route("POST", "/v1/runs/{run}/exclude", LocalInterface.exclude, Excluding),
     Route("GET", "/v1/decisions", LocalInterface.decisions),
     Route("GET", "/v1/runs/{run}/decisions", LocalInterface.decisions),
     Route("POST", "/v1/decisions/take", LocalInterface.take, Taking),

@@ -8,11 +8,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from lotor.core.durations import in_words
 from lotor.core.errors import JournalError, LotorError
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.announcement import RunAgreement
 from lotor.runtime.daemon.config_tables import OwnerTable
+from lotor.runtime.daemon.exclusion_orders import left_for_good, lost_parties
 from lotor.runtime.daemon.frames import Status
 from lotor.runtime.daemon.open_kit import OpenKit
 from lotor.runtime.daemon.pending import (
@@ -61,7 +63,10 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         )
     except LotorError as error:
         return {**document, "note": str(error), "held_up": [str(error)]}
-    plan, statuses = agreement.plan, read_kept(at.journal.statuses(row.id))
+    left = left_for_good(at, row.id)
+    known = read_kept(at.journal.statuses(row.id))
+    plan = agreement.plan
+    statuses = {seat: status for seat, status in known.items() if seat not in left}
     if not served:
         row, statuses = as_unserved(row, statuses)
         document["note"] = row.note
@@ -97,6 +102,8 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
         document |= _result(at.journal.all_output(row.id))
+    document |= _losses(at, row, agreement, left)
+    document["held_up"] += [one["note"] for one in document.get("lost", ())]
     if row.state == WAITING:
         document["leakage"] = {
             role: finding.measured
@@ -138,6 +145,30 @@ def _standing(row: RunRow, statuses: Mapping[str, Status], names: Mapping[str, s
         "missing": _pending(missing),
         "waiting": _pending(waiting),
         "held_up": held_up(row, statuses, names),
+    }
+
+
+def _losses(
+    at: OpenKit, row: RunRow, agreement: RunAgreement, left: Mapping[str, float]
+) -> RunDocument:
+    """Who has left the run, or may have to, where its terms allow it."""
+    if agreement.plan.exclude_after is None:
+        return {}
+    lost = lost_parties(at, row, agreement)
+    return {
+        "exclude_after": in_words(agreement.plan.exclude_after),
+        "excluded": [{"seat": seat, "since": _moment(since)} for seat, since in left.items()],
+        "lost": [
+            {
+                "seat": one.seat,
+                "since": _moment(one.since),
+                "due": _moment(one.due),
+                "agreed": list(one.agreed),
+                "lacking": list(one.lacking),
+                "note": one.sentence,
+            }
+            for one in lost
+        ],
     }
 
 
@@ -208,6 +239,8 @@ def _result(told: RunOutput) -> RunDocument:
     found: RunDocument = {"reward": told.output, "outcomes": told.outcomes}
     if told.revealed is not None:
         found["revealed"] = msgspec.to_builtins(told.revealed)
+    if told.left:
+        found["without"] = told.left
     return found
 
 
