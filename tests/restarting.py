@@ -38,7 +38,7 @@ class Restarting(Party):
             try:
                 effect = steps.send(value)
             except StopIteration as end:
-                self.revealed = self._party.revealed
+                self.kept, self.revealed = self._party.kept, self._party.revealed
                 return end.value
             effects += 1
             if isinstance(effect, Checkpoint):

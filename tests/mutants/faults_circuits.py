@@ -134,7 +134,7 @@ FAULTS = [
     Fault(
         "a run goes on when its privacy is spent",
         "privacy accountant",
-        "return self.accountant.allowed(self.budget, self.privacy_budget)",
+        "return self.accountant.allowed(self.budget, self.privacy_budget, self._told)",
         "return self.budget",
         ("test_privacy_stop.py",),
     ),

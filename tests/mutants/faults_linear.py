@@ -33,8 +33,8 @@ FAULTS = (
     Fault(
         "a batch of products may leave before it is on the disk",
         AREA,
-        "yield Checkpoint(game.snapshot, memory.t, durable=begins)",
-        "yield Checkpoint(game.snapshot, memory.t)",
+        "yield Checkpoint(game.snapshot, game.round(memory.t), durable=begins)",
+        "yield Checkpoint(game.snapshot, game.round(memory.t))",
         ("linucb_ds/shared/test_tampering.py",),
         "on_the_disk",
     ),

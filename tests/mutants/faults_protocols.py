@@ -59,7 +59,7 @@ FAULTS = [
     Fault(
         "one permutation for all rounds",
         "masks",
-        "sigma = self.draws.order(t + 1)",
+        "sigma = self.draws.order(done + 1)",
         "sigma = self.draws.order(1)",
         ("linucb_ds/test_views.py",),
     ),

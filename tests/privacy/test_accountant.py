@@ -278,3 +278,14 @@ def test_allowed_steps_end_with_the_budget() -> None:
     assert accountant.allowed(fit - 1, 40.0) == fit - 1
     with pytest.raises(InputError, match="privacy budget"):
         accountant.allowed(100, 0.5)
+
+
+def test_runs_that_continue_each_other_have_one_budget() -> None:
+    accountant = Accountant(10, 0.1)
+    for told in (accountant.total(3), 7.25):
+        fit = accountant.allowed(10**6, 40.0, told)
+        assert told + accountant.total(fit) <= 40.0 < told + accountant.total(fit + 1)
+    assert accountant.allowed(10**6, None, inf) == 10**6
+    for told in (40.0, 41.0, inf):
+        with pytest.raises(InputError, match="the privacy budget for all of them is 40"):
+            accountant.allowed(10**6, 40.0, told)

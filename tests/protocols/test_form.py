@@ -15,6 +15,7 @@ from lotor.crypto.signing import Identity, trusting_identities
 from lotor.environments.base import Environment
 from lotor.policies import POLICIES, AnyPolicy, to_text
 from lotor.protocols.cast import Cast
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.form import (
     ACT,
     FEATURES,
@@ -27,6 +28,7 @@ from lotor.protocols.form import (
     RunPlan,
 )
 from lotor.protocols.leakage import Finding
+from lotor.protocols.linucb_ds.protocol import PAPER_LIVE
 from lotor.protocols.party import Party, Run
 from lotor.protocols.protocol import (
     PROTOCOLS,
@@ -451,3 +453,18 @@ def test_every_form_says_whether_attacks_succeed_on_it() -> None:
             better = kind.better_forms(name)
             assert bool(better) == (name in leaky and leaky < set(kind.forms))
             assert not leaky & set(better)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_can_be_continued_where_its_parties_can_keep_something(form: str) -> None:
+    name, which = FORMS[form]
+    kind = PROTOCOLS[name]
+    one = kind.form_called(which)
+    can_keep = any(option.name == "keep" for option in options_of(kind)) and which != PAPER_LIVE
+    assert one.continuable == can_keep == bool(one.keeps)
+    assert set(one.keeps) <= {role.name for role in one.roles}
+    if not one.continuable:
+        identity = trusting_identities([one.opener])[one.opener]
+        said = f"a run of {name} in the form {which} cannot continue another one: .*start a new one"
+        with pytest.raises(InputError, match=said):
+            one.reopen(kind, "bb", {}, 5, identity, Earlier("aa", b""))

@@ -254,5 +254,9 @@ def show_account(out: Console, spent: Mapping[str, float | int | str | None]) ->
         figure = spent[name]
         shown = "infinite" if figure is None else f"{figure:,.2f}"
         table.add_row(what, how, shown, style="bold" if name == "total" else None)
+    if "whole" in spent:
+        how, figure = f"the sum of their totals, delta {spent['whole_delta']:g}", spent["whole"]
+        what = f"with the {spent['steps_before']:,} steps before"
+        table.add_row(what, how, "infinite" if figure is None else f"{figure:,.2f}")
     out.print(table)
     out.print(f"{PRIVACY_EXPLAINED} {spent['covers']}\n", highlight=False)

@@ -39,7 +39,7 @@ from lotor.core.options import Option
 from lotor.core.registry import is_class_name
 from lotor.core.wording import counted
 from lotor.crypto.certificates.subject import check_word
-from lotor.policies.registry import split_text
+from lotor.policies.registry import split_text, without
 from lotor.protocols.form import RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
@@ -138,7 +138,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
             # Now the kit's own code is known, and the policy may be part of it.
             ended = None if continues is None else _ended(at, continues)
             if ended is not None:
-                policy = policy or ended.plan.policy
+                policy = policy or without(ended.plan.policy, options)
                 options = {"form": ended.form.name, **options}
             allow_policy(policy)
             protocol = kind.configured(policy, options)

@@ -3,6 +3,7 @@
 ucb        softmax:tau=0.02        my_package.policies:Greedy:weight=2
 """
 
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -90,6 +91,17 @@ def given_parameters(text: str) -> set[str]:
     """
     parts = filter(None, split_text(text)[1].split(","))
     return {part.partition("=")[0] for part in parts}
+
+
+def without(text: str, names: Collection[str]) -> str:
+    """The text without its values of these parameters.
+
+    >>> without("linucb:R=0.1,delta=0.5", {"R"}), without("linucb:R=0.1", {"R"})
+    ('linucb:delta=0.5', 'linucb')
+    """
+    name, given = split_text(text)
+    parts = [part for part in given.split(",") if part.partition("=")[0] not in names]
+    return f"{name}:{','.join(parts)}" if any(parts) else name
 
 
 def canonical(text: str) -> str:

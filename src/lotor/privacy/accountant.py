@@ -124,10 +124,20 @@ class Accountant:
                 exceeds = middle
         return fits
 
-    def allowed(self, steps: int, budget: float | None) -> int:
-        """How many of so many steps fit the budget (None: all); refuses one too small for any."""
+    def allowed(self, steps: int, budget: float | None, told: float = 0.0) -> int:
+        """How many of so many steps fit the budget (None: all); refuses one too small for any.
+
+        Runs that are continued may have `told` some of it before.
+        """
         if budget is None:
             return steps
+        if told:
+            if not budget - told > 0.0:
+                raise InputError(
+                    f"the runs that this one continues may have told {told:.3g}, and the privacy "
+                    f"budget for all of them is {budget:g}: give a larger one, or start a new run"
+                )
+            budget -= told
         fit = self.steps(budget)
         if fit < 1:
             raise InputError(

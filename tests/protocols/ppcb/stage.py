@@ -1,6 +1,6 @@
 """Runs, and looks into them, that the tests of PPCB share."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from lotor.core.effects import Checkpoint, Decision, Effect, Message, Observe, S
 from lotor.core.fixed_point import REWARD_ONE, Floats, RewardScale
 from lotor.crypto.sharing import to_floats
 from lotor.protocols.contextual_draws import ContextualDraws
+from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb import dealer, owner, receiver, server
 from lotor.protocols.ppcb.actor import PPCBActor
@@ -49,7 +50,7 @@ def traced_once() -> Iterator[None]:
     kept: dict[object, PPCBCircuits] = {}
 
     def circuits(terms: PPCBTerms) -> PPCBCircuits:
-        shape = terms.shape, terms.delay, terms.steps
+        shape = terms.shape, terms.delay, terms.steps, terms.learnt, terms.predicts
         if shape not in kept:
             kept[shape] = PPCBCircuits(terms)
         return kept[shape]
@@ -80,10 +81,11 @@ def play(
     transport: Transport | None = None,
     wrap: Wrap = lambda _, party: party,
     contexts: Contexts | None = None,
+    earlier: EndedRun | None = None,
 ) -> Outcome:
     """Like `lotor.run`, but keeps parties and views, and lets a test replace some of it."""
     scale = RewardScale(*arms.reward_range)
-    run = Run(run_id, arms.k, budget, scale, seed, arms, protocol.least_budget)
+    run = Run(run_id, arms.k, budget, scale, seed, arms, protocol.least_budget, earlier)
     parties = {name: wrap(name, party) for name, party in protocol.parties(run).items()}
     recorder = Recorder()
     seats = drive(
@@ -94,6 +96,12 @@ def play(
         observe=contexts or partial(features, arms),
     )
     return Outcome(run, parties, seats, recorder, [seen.arm for _, seen in recorder.acts])
+
+
+def ended(outcome: Outcome) -> EndedRun:
+    """A run as it can be continued."""
+    kept = {name: party.kept for name, party in outcome.parties.items() if party.kept is not None}
+    return EndedRun(outcome.run.id, "ppcb", terms_of(outcome).to_bytes(), kept, "dealt")
 
 
 def terms_of(outcome: Outcome) -> PPCBTerms:
@@ -143,9 +151,19 @@ class Judged:
 
 
 def judged(
-    protocol: lotor.PPCB, arms: lotor.ContextualArms, pulled: list[int], seed: int
+    protocol: lotor.PPCB,
+    arms: lotor.ContextualArms,
+    pulled: list[int],
+    seed: int,
+    *,
+    kept_after: Collection[int] = (),
+    learning: int | None = None,
 ) -> tuple[list[Judged], Floats]:
-    """Every decision of a run, and the weights of floats after all of its updates."""
+    """Every decision of a run, and the weights of floats after all of its updates.
+
+    A run that ends where the model is kept learns the rewards that are late. Only those of
+    `learning` steps are learnt, if that is given.
+    """
     scale = RewardScale(*arms.reward_range)
     run = Run("aa", arms.k, len(pulled), scale, seed, arms, 1)
     draws = ContextualDraws.simulated(run, protocol.policy.epsilon)
@@ -153,7 +171,8 @@ def judged(
     # Where a weight may be off: floats may come back to 0 exactly, and truncated numbers near it.
     inexact = np.zeros((arms.k, arms.d), dtype=bool)
     seen, earned = np.zeros_like(inexact), np.zeros((arms.k, 1), dtype=bool)
-    found = []
+    found: list[Judged] = []
+    done = 0
     for t, arm in enumerate(pulled, start=1):
         x = arms.context(t)
         scores = model.scores(x)
@@ -165,8 +184,11 @@ def judged(
         expected = draws.arm(t) if explores else int(best[draws.ranks(t)[best].argmax()])
         gap = float(scores.max() - others.max(initial=-inf))
         found.append(Judged(t, arm, expected, explores, gap, float(scores.max() - scores[arm])))
-        learnt = t - protocol.delay
-        if learnt >= 1:
+        upto = t if t in kept_after else t - protocol.delay
+        if learning is not None:
+            upto = min(upto, learning)
+        begin, done = done, max(done, upto)
+        for learnt in range(begin + 1, upto + 1):
             took = pulled[learnt - 1]
             reward = scale.to_fixed(pull(Decision.of_step("aa", learnt, took))) / REWARD_ONE
             model.update(took, arms.context(learnt), reward)
@@ -234,6 +256,7 @@ def watched(
     seed: int = 1,
     replace: Wrap = lambda _, party: party,
     contexts: Contexts | None = None,
+    earlier: EndedRun | None = None,
 ) -> tuple[Outcome, dict[str, Watched]]:
     """A run, and with it all that its parties did."""
     watches: dict[str, Watched] = {}
@@ -241,6 +264,15 @@ def watched(
     def wrap(name: str, party: Party) -> Party:
         return watches.setdefault(name, Watched(replace(name, party)))
 
-    outcome = play(protocol, arms, budget=budget, seed=seed, wrap=wrap, contexts=contexts)
+    outcome = play(
+        protocol,
+        arms,
+        budget=budget,
+        seed=seed,
+        run_id="aa" if earlier is None else "bb",
+        wrap=wrap,
+        contexts=contexts,
+        earlier=earlier,
+    )
     outcome.parties = {name: watch.party for name, watch in watches.items()}
     return outcome, watches

@@ -11,6 +11,7 @@ import pytest
 import lotor
 from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
+from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb.messages import Features, OneHot, Reward
 from lotor.protocols.ppcb.server import PPCBServer
@@ -21,6 +22,7 @@ from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
     SERVERS,
     Watched,
+    ended,
     play,
     rebuild,
     some_arms,
@@ -32,7 +34,11 @@ from restarting import Restarting
 
 ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
 CHOOSE = 0
-PROTOCOLS = [lotor.PPCB(epsilon=0.3), lotor.PPCB(epsilon=0.3, delay=2)]
+PROTOCOLS = [
+    lotor.PPCB(epsilon=0.3),
+    lotor.PPCB(epsilon=0.3, delay=2),
+    lotor.PPCB(epsilon=0.3, delay=2, keep=True),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -172,8 +178,9 @@ def opened_again(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_no_place_is_ever_opened_with_other_inputs(protocol: lotor.PPCB) -> None:
+    ends = 4 + (protocol.delay if protocol.keep else 0)
     for places in opened_again(protocol, rebuild).values():
-        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, 5)}
+        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, ends + 1)}
         assert max(map(len, places.values())) > 5
         assert all(len(set(shares)) == 1 for shares in places.values())
 
@@ -198,14 +205,15 @@ def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     with noted_pads() as noted:
         play(protocol, ARMS, budget=BUDGET)
     used = noted.used
-    circuits = 2 * BUDGET - protocol.delay
+    learnt = BUDGET if protocol.keep else BUDGET - protocol.delay
+    circuits = BUDGET + learnt
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
     assert len(used["dealer"]) == 2 * circuits
     # Of two feature parties and the receiver: the party itself and the first server. What covers
     # the one-hot vector: both servers.
     assert set(used["outside"].values()) == {2}
-    assert len(used["outside"]) == 4 * BUDGET - protocol.delay
+    assert len(used["outside"]) == 3 * BUDGET + learnt
     assert not used["outside"].keys() & used["dealer"].keys()
     noted.check_unequal()
 
@@ -218,3 +226,38 @@ def test_only_inputs_and_openings_are_sent() -> None:
     }
     named = {kind.__name__ for kind in kinds}
     assert named == {"Agreed", "BlindKey", "Opened", "OneHot", "Due"}
+
+
+@pytest.fixture(scope="module")
+def earlier(_traced: None) -> EndedRun:
+    return ended(play(lotor.PPCB(epsilon=0.3, keep=True), ARMS, budget=2))
+
+
+GOING_ON = [lotor.PPCB(epsilon=0.3, delay=1, keep=True), lotor.PPCB(epsilon=0.3, predict=True)]
+
+
+@pytest.mark.parametrize("protocol", GOING_ON)
+def test_nothing_is_opened_early_in_a_run_that_goes_on(
+    earlier: EndedRun, protocol: lotor.PPCB
+) -> None:
+    _, watches = watched(protocol, ARMS, budget=4, earlier=earlier)
+    assert len(watches[SECOND].sent(OneHot)) == 4
+    assert too_early(watches[SECOND]) == []
+
+
+@pytest.mark.parametrize("protocol", GOING_ON)
+def test_each_pad_of_a_run_that_goes_on_is_used_once(
+    earlier: EndedRun, protocol: lotor.PPCB
+) -> None:
+    """One more is drawn by both servers: what moves between the shares of the kept model."""
+    learnt = 0 if protocol.predict else 4
+    with noted_pads() as noted:
+        play(protocol, ARMS, budget=4, run_id="bb", earlier=earlier)
+    used = noted.used
+    assert used["server"] == used["dealer"]
+    assert set(used["dealer"].values()) == {1}
+    assert len(used["dealer"]) == 2 * (4 + learnt)
+    assert set(used["outside"].values()) == {2}
+    # Two feature parties' contexts, the arms, and rewards where there are some.
+    assert len(used["outside"]) == 1 + 3 * 4 + learnt
+    noted.check_unequal()

@@ -13,6 +13,7 @@ from lotor.core.errors import InputError, ProtocolError, PullError, StalledError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.kept_model import ContinuedModel
 from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
 from lotor.protocols.ppcb.receiver import PPCBReceiver
 from lotor.protocols.ppcb.step import SLACK
@@ -175,7 +176,9 @@ def test_any_other_terms_have_another_digest() -> None:
         {"run": "bb"}, {"budget": 11}, {"arms": 4}, {"owners": {"a": 1, "b": 2}},
         {"owners": {"b": 1, "a": 2}}, {"policy": "linear-epsilon-greedy:epsilon=0.2"},
         {"bits": 21}, {"delay": 1}, {"low": -1.0}, {"high": 2.0}, {"privacy_budget": 9.0},
-        {"delta": 1e-5},
+        {"delta": 1e-5}, {"keep": True}, {"predicts": True},
+        {"continued": ContinuedModel("cc", 5, 1.5, 1e-6)},
+        {"continued": ContinuedModel("cc", 5, 1.0, 1e-6)},
     ]  # fmt: skip
     assert {name for other in others for name in other} == set(PPCBTerms.__struct_fields__)
     digests = {msgspec.structs.replace(terms, **other).digest for other in others}

@@ -17,6 +17,7 @@ from lotor.policies.linear import (
     RewardSum,
 )
 from lotor.policies.linear.layout import Integers
+from lotor.protocols.kept_linear import KeptLinear, arms_digest
 from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.linucb_ds.messages import ArmCatalogue
 from lotor.protocols.linucb_ds.terms import LinUCBTerms
@@ -25,12 +26,17 @@ from lotor.protocols.plain.linear import linear_layout
 
 
 class LinearPrincipalMemory(Memory, kw_only=True):
-    """P's own draws, what it was sent, and the sums so far. Each form says which terms it has."""
+    """P's own draws, what it was sent, and the sums so far. Each form says which terms it has.
+
+    `kept` is there until the first `state`, if the run continues another one. `t` counts pulls, and
+    one for all those of earlier runs.
+    """
 
     keys: dict[str, bytes]
     terms: LinUCBTerms | None = None
     model: ArmCatalogue | None = None
     state: ModelSnapshot | None = None
+    kept: KeptLinear | None = None
     arms: tuple[str, ...] = ()
     noise: str = "0"
 
@@ -60,12 +66,19 @@ class PrincipalGame(ABC):
         self._memory = memory
         self.terms, self.catalogue = memory.terms, memory.model
         vectors, eigenvalues = self.catalogue.arms()
+        continued = self.terms.continued
+        # So many pulls are behind place 0.
+        self._offset = 0 if continued is None else continued.rounds - 1
         try:
             self._prepare(self.terms.check(memory.run), vectors, eigenvalues)
+            if memory.kept is not None:
+                memory.kept.check_arms(self.catalogue.described())
         except InputError as error:
             raise ProtocolError(
                 f"owner sent a model that does not fit the order: {error}"
             ) from None
+        if memory.kept is not None:
+            self.model.restore(memory.kept.model)
         self.draws = LinearDraws(
             memory.keys,
             self.catalogue.k,
@@ -86,26 +99,48 @@ class PrincipalGame(ABC):
         """Make the model and the fixed point of a run."""
 
     @abstractmethod
-    def numbers(self, t: int) -> tuple[Integers, list[int]]:
-        """u and addends of all arms after t pulls."""
+    def numbers(self, done: int) -> tuple[Integers, list[int]]:
+        """u and addends of all arms after so many pulls, those of earlier runs among them."""
 
     @abstractmethod
     def pull(self, t: int, arm: int) -> Steps[None]:
-        """The arm of round t."""
+        """The arm of place t."""
 
     @abstractmethod
     def _remember(self) -> None:
         """Write the sums so far into the memory."""
 
     def snapshot(self) -> bytes:
-        self._memory.state = self.model.snapshot()
+        self._memory.state, self._memory.kept = self.model.snapshot(), None
         self._remember()
         return self._memory.dump()
 
+    def to_keep(self) -> bytes:
+        """For a run that continues this one: nothing of theta."""
+        return KeptLinear(
+            run=self.terms.run,
+            policy=self.terms.policy,
+            rounds=self.terms.rounds,
+            arms=arms_digest(self.catalogue.described()),
+            model=self.model.snapshot(),
+        ).to_bytes()
+
+    def begin(self) -> Steps[None]:
+        """Step 2: the first arm, which nothing decides; there were pulls if a run is continued."""
+        if self.terms.continued is None:
+            yield from self.pull(1, self.draws.first())
+        else:
+            self._memory.t = 1
+
+    def round(self, t: int) -> int:
+        """The number of a round, counted from the first run on, by its place in this one."""
+        return self._offset + t
+
     def rows(self, t: int) -> ScoreRows:
         """After t pulls, in a fresh permutation; of equal scores its first wins, as in plain."""
-        sigma = self.draws.order(t + 1)
-        u, addends = self.numbers(t)
+        done = self.round(t)
+        sigma = self.draws.order(done + 1)
+        u, addends = self.numbers(done)
         return ScoreRows(sigma, u[sigma], [addends[i] for i in sigma.tolist()])
 
     def _count(self, t: int, arm: int, known: float) -> None:
@@ -131,21 +166,22 @@ class LinearGame(PrincipalGame):
 
     def _prepare(self, policy: LinearPolicy, vectors: Floats, eigenvalues: Floats | None) -> None:
         self.layout = linear_layout(vectors, policy, self.terms.slot_bits)
-        self.model = policy.start(vectors, budget=self.terms.budget, eigenvalues=eigenvalues)
+        self.model = policy.start(vectors, budget=self.terms.rounds, eigenvalues=eigenvalues)
 
     def _remember(self) -> None:
         # They may exceed 64 bits, the largest integers of msgpack.
         self._memory.arms = tuple(str(value) for value in self.rewards.arms)
         self._memory.noise = str(self.rewards.noise)
 
-    def numbers(self, t: int) -> tuple[Integers, list[int]]:
-        u, c = self.model.coefficients(t, self.draws.normals)
+    def numbers(self, done: int) -> tuple[Integers, list[int]]:
+        u, c = self.model.coefficients(done, self.draws.normals)
         addends = self.layout.addends(c)
         return self.layout.u(u), addends
 
     def pull(self, t: int, arm: int) -> Steps[None]:
         """pull*: the reward <x, theta> + noise is added up in its two parts."""
-        yield Decided(Decision.named(self._memory.run, t, arm))
-        noise = self.draws.noise(t)
+        number = self.round(t)
+        yield Decided(Decision.named(self._memory.run, number, arm))
+        noise = self.draws.noise(number)
         self.rewards.add(arm, noise)
         self._count(t, arm, noise)

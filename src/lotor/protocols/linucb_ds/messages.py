@@ -8,7 +8,6 @@ from lotor.core.effects import Message
 from lotor.core.errors import ProtocolError
 from lotor.core.fixed_point import Floats
 from lotor.core.vectors import LARGEST_COORDINATE
-from lotor.environments import LinearArms, VectorArms
 
 WIRE = "linucb-ds/1/"
 """A form that uses these messages must raise its own wire version when this one rises."""
@@ -42,17 +41,9 @@ class ArmCatalogue(Message, frozen=True):
     eigenvalues: bytes
     noise_sd: float
 
-    @staticmethod
-    def fields(arms: LinearArms | VectorArms) -> dict[str, Any]:
-        """What an owner says of its arms; of those without a theta, no noise."""
-        eigenvalues = arms.eigenvalues
-        return {
-            "k": arms.k,
-            "d": arms.d,
-            "vectors": arms.vectors.astype("<f8").tobytes(),
-            "eigenvalues": b"" if eigenvalues is None else eigenvalues.astype("<f8").tobytes(),
-            "noise_sd": arms.noise_sd if isinstance(arms, LinearArms) else 0.0,
-        }
+    def described(self) -> dict[str, Any]:
+        """What the owner said of its arms, without what a form adds."""
+        return {name: getattr(self, name) for name in ArmCatalogue.__struct_fields__}
 
     def arms(self) -> tuple[Floats, Floats | None]:
         """The vectors, and their graph's eigenvalues if there are some."""

@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 from lotor.core.fixed_point import Floats
 from lotor.crypto.prf import new_key
+from lotor.protocols.kept_linear import KeptLinear
 from lotor.protocols.linear_draws import PURPOSES
 from lotor.protocols.linucb_ds.game import LinearPrincipalMemory, PrincipalGame
 from lotor.protocols.memory import restored
@@ -17,7 +18,7 @@ class LinearPrincipal(Party, Generic[M]):
     """Knows the arms and which are pulled, and nothing of theta.
 
     A simulation gives `keys` (the first arm, ties, noise and samples), `noise` and `first`;
-    elsewhere P draws them itself.
+    elsewhere P draws them itself. `kept` is what it kept of the run that is continued.
     """
 
     memory_kind: type[M]
@@ -35,6 +36,7 @@ class LinearPrincipal(Party, Generic[M]):
         noise: Floats | None = None,
         first: int | None = None,
         order: bytes | None = None,
+        kept: KeptLinear | None = None,
         snapshot: bytes | None = None,
     ) -> None:
         self._noise = noise
@@ -42,7 +44,12 @@ class LinearPrincipal(Party, Generic[M]):
         self._order = order
         drawn = {purpose: new_key() for purpose in (*PURPOSES, *self.own_keys)}
         self._memory: M = (
-            self.memory_kind(party="principal", run=run, keys={**drawn, **(keys or {})})
+            self.memory_kind(party="principal", run=run, keys={**drawn, **(keys or {})}, kept=kept)
             if snapshot is None
             else restored(self.memory_kind, snapshot, "principal", run)
         )
+
+    def _keep(self, game: PrincipalGame) -> None:
+        """At the very end."""
+        if game.terms.keep:
+            self.kept = game.to_keep()

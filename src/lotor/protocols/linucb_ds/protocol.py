@@ -21,12 +21,16 @@ from lotor.policies.linear import (
     SlotBits,
     SpectralUCB,
 )
+from lotor.protocols.kept_linear import LIVE_NOT_KEPT, kept_linear
 from lotor.protocols.linucb_ds.figures import FIGURES
+from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from lotor.protocols.plain.linear import FROM_MODEL, LIVE
 from lotor.protocols.protocol import SecureProtocol
 
 LEAST_BUDGET = 2
+PULLS = "principal"
+"""The seat of the party that pulls."""
 PaperSlotBits: TypeAlias = Literal[64, 96]
 SLOT_BITS: tuple[SlotBits, ...] = get_args(PaperSlotBits)
 PAPER_LIVE: Final = "paper-live"
@@ -52,6 +56,8 @@ class LinUCBDS(SecureProtocol):
     `slot_bits` is the width in which a score is compared: 64, or 96 for arms that are nearly
     equal. `workers` are the processes and threads that each cloud uses. `key_bits` is the size of
     both Paillier keys; `insecure_key_bits` allows smaller ones, for tests and teaching.
+    With `keep` P keeps after the run what it knows of its pulls, for a run that continues it; not
+    with live rewards.
 
     With `rewards="live"`, or in the form "paper-live", which is the same, nobody knows theta: the
     owner pulls each arm that is chosen, and its reward enters encrypted.
@@ -132,6 +138,15 @@ class LinUCBDS(SecureProtocol):
             "live, from the owner's pulls, which is the form paper-live."
         ),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "Let P keep what it knows of its pulls after the run, for `--continue`; not with live "
+            "rewards.",
+            simulated=False,
+        ),
+    )
     form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -148,6 +163,10 @@ class LinUCBDS(SecureProtocol):
             raise InputError(f"slot_bits is 64 or 96, not {self.slot_bits!r}")
         if type(self.workers) is not int or self.workers < 1:
             raise InputError(f"workers is a whole number of at least 1, not {self.workers!r}")
+        if type(self.keep) is not bool:
+            raise InputError(f"keep is True or False, not {self.keep!r}")
+        if self.keep and self.rewards == LIVE:
+            raise InputError(LIVE_NOT_KEPT)
         check_key_bits(self.key_bits, self.insecure_key_bits)
         self.check_paper_options()
 
@@ -176,7 +195,13 @@ class LinUCBDS(SecureProtocol):
 
     def plain(self) -> Plain:
         """The same policy with no cryptography: the same arms and the same total."""
-        return Plain(self.policy, {"slot_bits": self.slots, "rewards": self.rewards})
+        settings = {"slot_bits": self.slots, "rewards": self.rewards, "keep": self.keep}
+        return Plain(self.policy, settings)
+
+    def rounds_before(self, run: Run) -> int:
+        if run.earlier is None:
+            return 0
+        return kept_linear(run.earlier.kept.get(PULLS), run.earlier.run).rounds
 
     @property
     def slots(self) -> SlotBits:
@@ -189,6 +214,8 @@ class LinUCBDS(SecureProtocol):
             chosen["key_bits"] = self.insecure_key_bits or self.key_bits
             chosen["slot_bits"] = self.slots
             chosen["workers"] = self.workers
+        if self.keep:
+            chosen["keep"] = "true"
         return {**chosen, "form": self.form}
 
     @property

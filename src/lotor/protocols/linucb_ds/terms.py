@@ -17,8 +17,19 @@ from lotor.protocols.received import check_announced
 PURPOSE = "terms"
 
 
-class LinUCBTerms(msgspec.Struct, frozen=True):
-    """N, the policy with its constants, the width of a slot. Each form adds to them."""
+class ContinuedPulls(msgspec.Struct, frozen=True):
+    """The run that is continued, and how many rounds there had been at its end."""
+
+    run: str
+    rounds: int
+
+
+class LinUCBTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """N, the policy with its constants, the width of a slot. Each form adds to them.
+
+    With `keep`, P keeps what it knows of its pulls after the run. A run that is `continued` begins
+    with that, and its rounds count on.
+    """
 
     widths: ClassVar[tuple[SlotBits, ...]]
     """The slots that the form computes with."""
@@ -27,6 +38,26 @@ class LinUCBTerms(msgspec.Struct, frozen=True):
     budget: int
     policy: str
     slot_bits: SlotBits
+    keep: bool = False
+    continued: ContinuedPulls | None = None
+
+    @property
+    def before(self) -> int:
+        """How many rounds there were before, in the runs that this one continues."""
+        return 0 if self.continued is None else self.continued.rounds
+
+    @property
+    def rounds(self) -> int:
+        """The number of the last round, counted from the first run on."""
+        return self.before + self.budget
+
+    @property
+    def places(self) -> int:
+        """The place of the total in messages: those from 1 up to it have a choice each.
+
+        Place 1 stands for what nobody chooses: the first pull, or all pulls of earlier runs.
+        """
+        return self.budget if self.continued is None else self.budget + 1
 
     def to_bytes(self) -> bytes:
         """What the customer signs."""
@@ -43,7 +74,11 @@ class LinUCBTerms(msgspec.Struct, frozen=True):
                 f"customer ordered {self.policy}, which is not a linear policy: order one such as "
                 "linucb"
             )
-        fits = LEAST_BUDGET <= self.budget <= MAXIMAL_BUDGET and self.slot_bits in self.widths
+        begun = self.continued
+        least = LEAST_BUDGET if begun is None else 1
+        fits = least <= self.budget and self.rounds <= MAXIMAL_BUDGET
+        fits = fits and self.slot_bits in self.widths
+        fits = fits and (begun is None or (begun.run not in ("", run) and begun.rounds >= 1))
         if self.run != run or not fits:
             raise ProtocolError(
                 f"customer ordered {self.budget} pulls in run {self.run} with slots of "

@@ -3,14 +3,18 @@
 from lotor.core.effects import Decision, Pull, Steps
 from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import LinearPolicy, LiveLayout, NormalDraws
+from lotor.protocols.linear_draws import LinearDraws
 from lotor.protocols.party import Run
 
 
 class LiveRewards:
-    """Learns from the same integers as LinUCB-DS with live rewards."""
+    """Learns from the same integers as LinUCB-DS with live rewards, and continues no run."""
+
+    before = 0
 
     def __init__(self, policy: LinearPolicy, arms: LinearArms | VectorArms, run: Run) -> None:
         self._run = run
+        self.draws = LinearDraws.simulated(run, arms)
         self._model = policy.start(arms.vectors, budget=run.budget, eigenvalues=arms.eigenvalues)
         least = self._model.least_penalty
         self._layout = LiveLayout(arms.vectors, least, run.scale, run.budget)

@@ -11,7 +11,7 @@ from lotor.protocols.two_server.checks import place_of
 from lotor.protocols.two_server.outside import agree, read_bits
 
 
-class PPCBActorMemory(Memory, tag="ppcb/2/actor"):
+class PPCBActorMemory(Memory, tag="ppcb/3/actor"):
     """It remembers nothing but how far it is."""
 
 
@@ -34,9 +34,10 @@ class PPCBActor(Party):
             memory.t = 1
         for t in range(memory.t, terms.steps + 1):
             memory.t = t
-            yield Checkpoint(memory.dump, t)
+            step = terms.before + t
+            yield Checkpoint(memory.dump, step)
             one_hot = yield from read_bits(OneHot, t, terms.arms, SEATS)
-            yield Act(Decision.of_step(terms.run, t, self._arm(one_hot, t)))
+            yield Act(Decision.of_step(terms.run, step, self._arm(one_hot, step)))
             yield Send(FIRST, Acted(place_of(t)))
 
     @staticmethod

@@ -68,7 +68,7 @@ class RewardsFromShares(Attack):
         terms = terms_from(view.order)
         scale, shares = terms.scale, _InputShares(view, terms)
         # Rewards of the last steps are never shared if they come too late to be learnt from.
-        real = list(truth.rewards)[: terms.steps - terms.delay]
+        real = list(truth.rewards)[: terms.learnt]
         width = scale.high - scale.low
         guesses = [scale.low + shares.reward(t) * width for t in range(1, len(real) + 1)]
         unit = width * 2.0**-terms.bits
@@ -127,7 +127,7 @@ class _InputShares:
 
     def reward(self, t: int) -> float:
         """The reward of step t, between 0 and 1."""
-        words = self._input(Reward, RECEIVER, t + self._terms.delay, 1)
+        words = self._input(Reward, RECEIVER, t + self._terms.late, 1)
         return float(np.clip(to_floats(words, self._terms.bits), 0, 1)[0])
 
     def _input(self, kind: type[PlacedShares], name: str, t: int, count: int) -> Words:

@@ -13,12 +13,12 @@ class PPCBCircuits:
     """Choosing an arm (lines 8 to 15), and learning from its reward (lines 20 to 23).
 
     No checkpoint lies between learning in one step and choosing in the next. With a delay the first
-    steps learn nothing.
+    steps learn nothing, and a run that only predicts never does.
     """
 
     def __init__(self, terms: PPCBTerms) -> None:
         self._shape = shape = terms.shape
-        self._late = terms.delay > 0
+        self._late = terms.delay > 0 or terms.predicts
         weights = Weights(zeros(shape.arms, shape.entries + shape.features))
         x, reward = zeros(shape.features), zeros(1)
         gains = None if self._late else Gains.none(shape)
@@ -34,11 +34,12 @@ class PPCBCircuits:
             number=1,
             compute=self._learn,
             zeros=(weights, chosen, reward),
-            first=terms.delay + 1,
-            last=terms.steps,
+            first=terms.late + 1,
+            last=terms.late + terms.learnt,
             later=1,
         )
-        self.schedule = DealerSchedule(self.choose, self.learn)
+        used = (self.choose,) if terms.predicts else (self.choose, self.learn)
+        self.schedule = DealerSchedule(*used)
 
     def _choose(
         self, engine: Engine, weights: Weights, x: Shared, chance: Chance

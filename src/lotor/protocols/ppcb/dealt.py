@@ -1,7 +1,8 @@
 """PPCB with a dealer: everybody talks to both servers."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
@@ -11,6 +12,7 @@ from lotor.environments.base import Environment
 from lotor.policies import to_text
 from lotor.protocols.cast import Cast
 from lotor.protocols.contextual_draws import SERVERS
+from lotor.protocols.earlier import Earlier
 from lotor.protocols.form import (
     ACT,
     FEATURES,
@@ -30,7 +32,8 @@ from lotor.protocols.ppcb.actor import PPCBActor
 from lotor.protocols.ppcb.circuits import PPCBCircuits
 from lotor.protocols.ppcb.dealer import PPCBDealer
 from lotor.protocols.ppcb.demo import travel
-from lotor.protocols.ppcb.leakage import MEASURED
+from lotor.protocols.ppcb.kept_model import check_continues, kept_model
+from lotor.protocols.ppcb.leakage import KEPT, MEASURED, PREDICTED
 from lotor.protocols.ppcb.messages import WIRE
 from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.protocol import PPCB
@@ -60,6 +63,10 @@ class PPCBDealt(Form[PPCB]):
     )
     hubs: ClassVar[tuple[str, ...]] = BOTH
     paced: ClassVar[bool] = True
+    continuable: ClassVar[bool] = True
+    keeps: ClassVar[Mapping[str, str]] = {
+        "server": "its share of the model: random words, which tell nothing without the other's"
+    }
     apart: ClassVar[str] = "any two of the dealer and the two servers"
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("server", "server"), ("server", "dealer"))
     leakage: ClassVar[Mapping[str, Finding]] = MEASURED
@@ -81,7 +88,7 @@ class PPCBDealt(Form[PPCB]):
     }
 
     def simulated(self, protocol: PPCB, run: Run) -> Mapping[str, Sequence[Member]]:
-        features = protocol.split(contextual_arms(run).d)
+        features = protocol.split(contextual_arms(run, protocol.rounds_before(run)).d)
         scale = run.scale
         return {
             "receiver": [Member("receiver", Contribution(low=scale.low, high=scale.high))],
@@ -101,6 +108,27 @@ class PPCBDealt(Form[PPCB]):
         budget: int,
         identity: Identity,  # noqa: ARG002
     ) -> tuple[bytes, Party]:
+        return self._ordered(protocol, run, members, budget, None)
+
+    def reopen(
+        self,
+        protocol: PPCB,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        identity: Identity,  # noqa: ARG002
+        earlier: Earlier,
+    ) -> tuple[bytes, Party]:
+        return self._ordered(protocol, run, members, budget, earlier.order)
+
+    @staticmethod
+    def _ordered(
+        protocol: PPCB,
+        run: str,
+        members: Mapping[str, Sequence[Member]],
+        budget: int,
+        earlier: bytes | None,
+    ) -> tuple[bytes, Party]:
         for owner in members["owner"]:
             if owner.contribution.features < 1:
                 raise InputError(
@@ -115,6 +143,7 @@ class PPCBDealt(Form[PPCB]):
             arms=actor.contribution.arms,
             owners={owner.name: owner.contribution.features for owner in members["owner"]},
             scale=RewardScale(paid.low, paid.high),
+            earlier=earlier,
         )
         order = terms.to_bytes()
         # As everybody else reads them: a budget of 9 becomes 9.0, and all digests agree.
@@ -128,15 +157,22 @@ class PPCBDealt(Form[PPCB]):
             terms.steps,
             terms.arms,
             self.seats_of({"owner": tuple(terms.owners)}),
+            # What earlier runs told is charged already: what this one adds is at most this, since
+            # each arm is a randomised response whatever was learnt before.
             privacy=terms.accountant.total(terms.steps),
             delta=terms.delta,
             account=terms.account(),
+            keeps=terms.keep,
+            continues="" if terms.continued is None else terms.continued.run,
+            before=terms.before,
         )
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         terms, seat = terms_from(assignment.order), assignment.seat
         if seat == "receiver" and snapshot is not None:
             return PPCBReceiver.restored(assignment.run, snapshot)
+        if terms.continued is not None and assignment.earlier is not None:
+            check_continues(terms, terms_from(assignment.earlier.order))
         if seat == "actor":
             _check_arms(terms, assignment)
             return PPCBActor(terms, snapshot=snapshot)
@@ -145,7 +181,8 @@ class PPCBDealt(Form[PPCB]):
         if seat in BOTH:
             number, seed = BOTH.index(seat), assignment.seed
             key = None if seed is None else draw_key(seed, SERVERS[number])
-            return PPCBServer(number, terms, draw_key=key, snapshot=snapshot)
+            kept = None if snapshot is not None else kept_model(seat, terms, assignment.earlier)
+            return PPCBServer(number, terms, draw_key=key, kept=kept, snapshot=snapshot)
         _check_features(terms, assignment)
         return PPCBOwner(seat, terms, snapshot=snapshot)
 
@@ -181,6 +218,9 @@ class PPCBDealt(Form[PPCB]):
             )
         ]
 
+    def notes(self, protocol: PPCB) -> Sequence[str]:
+        return [KEPT] * protocol.keep + [PREDICTED] * protocol.predict
+
     def cast(self, protocol: PPCB, budget: int, seed: int, size: int | None) -> Cast:  # noqa: ARG002
         if size is not None:
             raise InputError(
@@ -209,11 +249,14 @@ def _check_features(terms: PPCBTerms, assignment: Assignment) -> None:
 def _counted_terms(protocol: PPCB, environment: Environment, budget: int) -> PPCBTerms:
     if not isinstance(environment, ContextualArms):
         raise InputError(f"ppcb needs ContextualArms, not {environment!r}")
-    # How the features are split changes none of the counts.
-    return protocol.terms(
-        "",
-        budget=budget,
-        arms=environment.k,
-        owners={"owners": environment.d},
-        scale=RewardScale(*environment.reward_range),
-    )
+    sizes: dict[str, Any] = {
+        "arms": environment.k,
+        # How the features are split changes none of the counts.
+        "owners": {"owners": environment.d},
+        "scale": RewardScale(*environment.reward_range),
+    }
+    earlier = None
+    if protocol.predict:
+        learning = replace(protocol, predict=False, keep=True, privacy_budget=None)
+        earlier = learning.terms("earlier", budget=1, **sizes).to_bytes()
+    return protocol.terms("", budget=budget, earlier=earlier, **sizes)

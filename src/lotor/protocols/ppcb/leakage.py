@@ -12,7 +12,8 @@ MEASURED: dict[str, Finding] = {
         paper="the arms, which are log(A/epsilon)-differentially private",
         measured=(
             "the arms: log(A/epsilon - A + 1) for one step, and **far more over a run**, since "
-            "every later arm depends on all earlier contexts; the account is in each result"
+            "every later arm depends on all earlier contexts, also those of the runs that it "
+            "continues; the account is in each result"
         ),
         evidence=(
             "A = 10, epsilon = 0.1: 4.51 for a step and 245,484 over 60,000 steps (delta 1e-6). "
@@ -44,11 +45,16 @@ MEASURED: dict[str, Finding] = {
     SERVER: Finding(
         sees="shares, and values opened under masks that it does not know",
         paper="nothing",
-        measured="uniformly random words; T, A, the number of features of each party, the timing",
+        measured=(
+            "uniformly random words; T, A, the number of features of each party, the timing; where "
+            "the terms say `keep`, its share of the model stays with it: random words, too"
+        ),
         evidence=(
             "All that is opened carries a fresh mask, except one bit a step: whether the whole "
             "context is longer than 1, which ends the run. Its view has the same distribution for "
-            "any two inputs (a test compares them). **Both servers together know everything.**"
+            "any two inputs (a test compares them). **Both servers together know everything**, and "
+            "both kept shares are the model. A run that goes on from it begins with fresh shares, "
+            "so that shares of two runs do not fit each other."
         ),
     ),
     DEALER: Finding(
@@ -73,9 +79,21 @@ MEASURED: dict[str, Finding] = {
     ),
 }
 
+KEPT = (
+    "with keep each server keeps its share of the model after the run; whoever gets at both, at "
+    "any later time, reads the model"
+)
+PREDICTED = (
+    "with predict nobody is asked for rewards; the arms still tell the actor about the contexts "
+    "that the model was learnt from, and with epsilon 0 nothing bounds how much"
+)
+
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "pad keys": ("masks, and one server's shares of what is dealt", (SERVER, DEALER)),
     "input keys": ("the first server's shares of features and rewards", (SERVER, OWNER, RECEIVER)),
     "draw keys": ("each server's part of coins, turns and ranks", (SERVER,)),
-    "blind key": ("what both servers put on the shares that p' is sent", (SERVER,)),
+    "blind key": (
+        "what both servers put on the shares that p' is sent, and on shares of a kept model",
+        (SERVER,),
+    ),
 }

@@ -5,7 +5,7 @@ What the servers exchange with each other and with the dealer is in two_server/m
 
 from lotor.protocols.two_server.messages import PlacedMessage, PlacedShares
 
-WIRE = "ppcb/2/"
+WIRE = "ppcb/3/"
 
 
 class Next(PlacedMessage, frozen=True, tag=WIRE + "next"):
@@ -30,3 +30,7 @@ class Due(PlacedMessage, frozen=True, tag=WIRE + "due"):
 
 class Reward(PlacedShares, frozen=True, tag=WIRE + "reward"):
     """Line 19, p'' to the second server: its share of [r_t]."""
+
+
+class AllPulled(PlacedMessage, frozen=True, tag=WIRE + "all-pulled"):
+    """First server to p'': the last arm of a run that only predicts was pulled."""

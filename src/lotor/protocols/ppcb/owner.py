@@ -22,7 +22,7 @@ from lotor.protocols.two_server.outside import InputSharer
 AHEAD, TOGETHER = 4, 2
 
 
-class PPCBOwnerMemory(Memory, tag="ppcb/2/owner"):
+class PPCBOwnerMemory(Memory, tag="ppcb/3/owner"):
     """The key of its shares."""
 
     share_key: bytes
@@ -54,13 +54,14 @@ class PPCBOwner(Party):
             memory.t = 1
         for t in range(memory.t, terms.steps + 1):
             memory.t = t
-            yield Checkpoint(memory.dump, t)
+            step = terms.before + t
+            yield Checkpoint(memory.dump, step)
             if t > AHEAD and (t - 1) % TOGETHER == 0:
                 go_on: Next = yield Receive(SECOND, Next)
                 check_place(go_on, place_of(t), SECOND)
-            decision = Decision.hidden(terms.run, t)
+            decision = Decision.hidden(terms.run, step)
             features: tuple[float, ...] = yield Observe(decision, self._columns)  # line 5
-            share = self._sharer.share(self._encoded(features, t), t)
+            share = self._sharer.share(self._encoded(features, step), t)
             self._shared += self._count
             yield Send(SECOND, Features(place_of(t), share))  # line 6
 

@@ -35,8 +35,12 @@ class PPCB(SecureProtocol):
     - `bits`: how many are behind the point of all numbers, 16 to 24;
     - `owners`: among how many feature parties a simulation splits its contexts;
     - `delay`: how many steps later a reward is learnt from;
-    - `privacy_budget`: the run ends before its arms could tell more about a context than this, by
-      `accountant.total`, except with probability `delta`; None is no limit.
+    - `privacy_budget`: the run ends before its arms, and those of the runs that it continues, could
+      tell more about a context than this, by `accountant.total`, except with probability `delta`;
+      None is no limit;
+    - `keep`: each server keeps its share of the model, for runs that continue this one;
+    - `predict`: the run chooses by the model of the one that it continues, which stays as it is;
+      nobody is asked for rewards, and the result's reward is the number of steps.
 
     >>> import lotor
     >>> arms = lotor.ContextualArms.lookalike(rounds=20, arms=3, d=4, seed=1)
@@ -86,6 +90,20 @@ class PPCB(SecureProtocol):
         kw_only=True,
         metadata=option("How likely the privacy account may fail, at most 0.01."),
     )
+    keep: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "Let each server keep its share of the model for `--continue`.", simulated=False
+        ),
+    )
+    predict: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=option(
+            "With `--continue`: choose by the kept model, and learn nothing.", simulated=False
+        ),
+    )
     form: str = field(default="dealt", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
@@ -99,6 +117,9 @@ class PPCB(SecureProtocol):
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise InputError(f"{name} is {value!r}: give a whole number from {least} up")
+        for name in ("keep", "predict"):
+            if type(getattr(self, name)) is not bool:
+                raise InputError(f"{name} is True or False, not {getattr(self, name)!r}")
         # Before anybody is asked to take part; how many arms there are is no matter here.
         Accountant(2, self.policy.epsilon, self.delta)
 
@@ -108,7 +129,7 @@ class PPCB(SecureProtocol):
 
     def plain(self) -> Plain:
         """The same policy with no cryptography, on floats: the same arms but for rounding."""
-        names = ("delay", "privacy_budget", "delta")
+        names = ("delay", "privacy_budget", "delta", "keep", "predict")
         return Plain(self.policy, {name: getattr(self, name) for name in names})
 
     def options(self) -> Mapping[str, str | int]:
@@ -122,14 +143,34 @@ class PPCB(SecureProtocol):
         }
         if self.privacy_budget is not None:
             options["privacy_budget"] = str(self.privacy_budget)
-        return options
+        return {**options, **{name: "true" for name in ("keep", "predict") if getattr(self, name)}}
+
+    def rounds_before(self, run: Run) -> int:
+        from lotor.protocols.ppcb.terms import terms_from  # noqa: PLC0415  it loads the circuits
+
+        return 0 if run.earlier is None else terms_from(run.earlier.order).last
 
     def terms(
-        self, run: str, *, budget: int, arms: int, owners: Mapping[str, int], scale: RewardScale
+        self,
+        run: str,
+        *,
+        budget: int,
+        arms: int,
+        owners: Mapping[str, int],
+        scale: RewardScale,
+        earlier: bytes | None = None,
     ) -> "PPCBTerms":
-        """The terms that all parties are sent; refuses an impossible run."""
-        from lotor.protocols.ppcb.terms import PPCBTerms  # noqa: PLC0415  it loads the circuits
+        """The terms that all parties are sent; refuses an impossible run.
 
+        `earlier` is the order of the run that this one continues.
+        """
+        from lotor.protocols.ppcb.kept_model import (  # noqa: PLC0415  it loads the circuits
+            check_continues,
+            continued_from,
+        )
+        from lotor.protocols.ppcb.terms import PPCBTerms, terms_from  # noqa: PLC0415
+
+        before = None if earlier is None else terms_from(earlier)
         terms = PPCBTerms(
             run=run,
             budget=budget,
@@ -142,8 +183,13 @@ class PPCB(SecureProtocol):
             high=scale.high,
             privacy_budget=self.privacy_budget,
             delta=self.delta,
+            keep=self.keep,
+            predicts=self.predict,
+            continued=None if before is None else continued_from(before),
         )
         terms.check()
+        if before is not None:
+            check_continues(terms, before)
         return terms
 
     def split(self, features: int) -> dict[str, int]:
@@ -159,6 +205,12 @@ class PPCB(SecureProtocol):
 
     def privacy(self, run: Run) -> Mapping[str, float | int | str | None]:
         """What the arms of a run tell whoever pulls them, per step and in all."""
-        owners = self.split(contextual_arms(run).d)
-        terms = self.terms(run.id, budget=run.budget, arms=run.k, owners=owners, scale=run.scale)
+        terms = self.terms(
+            run.id,
+            budget=run.budget,
+            arms=run.k,
+            owners=self.split(contextual_arms(run, self.rounds_before(run)).d),
+            scale=run.scale,
+            earlier=None if run.earlier is None else run.earlier.order,
+        )
         return terms.account()

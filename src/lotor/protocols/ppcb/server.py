@@ -16,7 +16,8 @@ from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.memory import restored
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb.circuits import PPCBCircuits
-from lotor.protocols.ppcb.messages import Acted, Due, Features, Next, OneHot, Reward
+from lotor.protocols.ppcb.kept_model import KeptModel
+from lotor.protocols.ppcb.messages import Acted, AllPulled, Due, Features, Next, OneHot, Reward
 from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
 from lotor.protocols.ppcb.server_memory import (
     CONTEXT,
@@ -34,7 +35,8 @@ from lotor.protocols.two_server.server import SharingKeys, SharingServer
 class PPCBServer(Party):
     """Algorithm 1 but for lines 5, 16 and 19; `number` is 0 or 1.
 
-    `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere.
+    `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere. `kept`
+    is its share of the model that a continued run begins with.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class PPCBServer(Party):
         terms: PPCBTerms,
         *,
         draw_key: bytes | None = None,
+        kept: KeptModel | None = None,
         snapshot: bytes | None = None,
     ) -> None:
-        me = SEATS[number]
+        self._name = me = SEATS[number]
         self._first = number == 0
         self._terms = terms
         self._shape = terms.shape
@@ -63,14 +66,16 @@ class PPCBServer(Party):
         )
         self._draws = ServerDraws(self._memory.draw_key, terms.arms)
         self._sharing = SharingServer(number, SEATS, self._circuits.schedule, self._memory.keys)
-        self._weights = self._restored_weights()
+        self._weights = self._restored_weights(kept)
 
     def operations(self) -> Mapping[str, int]:
         return self._sharing.operations()
 
-    def _restored_weights(self) -> Weights:
+    def _restored_weights(self, kept: KeptModel | None) -> Weights:
         memory, shape = self._memory, self._shape
         if not memory.weights:
+            if kept is not None:
+                return kept.weights(shape, first=self._first)
             ridge = self._terms.learner.ridge
             return Weights.initial(shape, ridge, first=self._first)  # lines 1 to 3
         columns = shape.entries + shape.features
@@ -88,19 +93,18 @@ class PPCBServer(Party):
 
     def steps(self) -> Steps[None]:
         memory, terms = self._memory, self._terms
-        yield Checkpoint(self._snapshot, memory.t)
+        yield Checkpoint(self._snapshot, memory.t and terms.before + memory.t)
         if memory.t == 0:
-            yield from self._sharing.set_up(
-                terms.digest, readers=["actor"], sources=["receiver", *terms.owners]
-            )
+            yield from self._set_up()
             yield from self._take_context(1)
             memory.t = 1
             yield self._inputs_written()
-        for t in range(memory.t, self._last + 1):  # line 4
+        for t in range(memory.t, terms.ends + 1):  # line 4
             if memory.stage == CONTEXT:
-                yield BeginRound(t)
-                yield from self._choose(t)
-                yield from self._let_act(t)
+                if t <= self._last:
+                    yield BeginRound(terms.before + t)
+                    yield from self._choose(t)
+                    yield from self._let_act(t)
                 yield from self._take_reward(t)
                 if t < self._last:
                     yield from self._take_context(t + 1)
@@ -108,10 +112,24 @@ class PPCBServer(Party):
                 yield self._inputs_written()
             yield from self._learn(t)
             memory.t, memory.stage = t + 1, CONTEXT
+        if terms.predicts and self._first:
+            yield Send("receiver", AllPulled(place_of(self._last)))
+        if terms.keep:
+            self.kept = KeptModel.of(self._name, terms, self._weights).to_bytes()
+
+    def _set_up(self) -> Steps[None]:
+        terms = self._terms
+        readers, sources = ["actor"], list(terms.owners)
+        # Of a prediction there are no rewards: p'' brings nothing.
+        (readers if terms.predicts else sources).append("receiver")
+        yield from self._sharing.set_up(terms.digest, readers=readers, sources=sources)
+        if terms.continued is not None:
+            self._weights = Weights(self._sharing.reshared(self._weights.table))
 
     def _inputs_written(self) -> Checkpoint:
         """What others have brought is on the disk before anything under a pad depends on it."""
-        return Checkpoint(self._snapshot, self._memory.t, durable=not self._first)
+        step = self._terms.before + self._memory.t
+        return Checkpoint(self._snapshot, step, durable=not self._first)
 
     def _take_context(self, t: int) -> Steps[None]:
         """Lines 5 to 7: the context is the parties' features, one after the other."""
@@ -134,9 +152,9 @@ class PPCBServer(Party):
 
     def _chance(self, t: int) -> Chance:
         """Lines 8 and 12: this server's part of them."""
-        draws = self._draws
-        ranks = draws.order(t).astype(np.uint64)
-        return Chance(np.array([draws.coin(t)], np.uint64), draws.turn(t), ranks)
+        draws, step = self._draws, self._terms.before + t
+        ranks = draws.order(step).astype(np.uint64)
+        return Chance(np.array([draws.coin(step)], np.uint64), draws.turn(step), ranks)
 
     def _let_act(self, t: int) -> Steps[None]:
         """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
@@ -145,17 +163,23 @@ class PPCBServer(Party):
         if self._first:
             acted: Acted = yield Receive("actor", Acted)
             check_place(acted, place_of(t), "actor")
-            yield Send("receiver", Due(place_of(t)))
+            if not self._terms.predicts:
+                yield Send("receiver", Due(place_of(t)))
+        if self._terms.predicts:
+            self._memory.waiting.pop()
+
+    def _learns(self, t: int) -> bool:
+        return self._circuits.learn.first <= t <= self._circuits.learn.last
 
     def _take_reward(self, t: int) -> Steps[None]:
         """Line 19: of the oldest step that waits for one."""
-        if t > self._terms.delay:
+        if self._learns(t):
             share = yield from self._sharing.take_input("receiver", Reward, t, 1)
             self._memory.waiting[0].reward = share.tobytes()
 
     def _learn(self, t: int) -> Steps[None]:
         """Lines 20 to 23, for the oldest step whose reward has come."""
-        if t <= self._terms.delay:
+        if not self._learns(t):
             return
         oldest = self._memory.waiting[0]
         self._weights = yield from self._sharing.compute(

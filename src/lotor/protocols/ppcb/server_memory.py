@@ -55,7 +55,7 @@ def words_in(data: bytes, *shape: int, first: bool) -> Shared:
     return Shared(words.reshape(shape), first=first)
 
 
-class PPCBServerMemory(Memory, tag="ppcb/2/server"):
+class PPCBServerMemory(Memory, tag="ppcb/3/server"):
     """Keys and shares, none of which tells anything without the other server's.
 
     `waiting` are the steps whose reward is still to come, the oldest first.

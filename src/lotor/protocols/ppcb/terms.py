@@ -1,19 +1,22 @@
 """What the receiver orders, as every party must agree on it."""
 
+from dataclasses import replace
 from hashlib import sha256
 from itertools import accumulate
-from math import log2
+from math import isfinite, log2
 
 import msgspec
 
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
+from lotor.core.wording import counted
 from lotor.crypto.sharing import MANY, TOURNAMENT, group_count
-from lotor.policies import from_text
+from lotor.policies import from_text, to_text
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
+from lotor.protocols.ppcb.kept_model import ContinuedModel
 from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS
 from lotor.protocols.ppcb.shape import INNER_BITS, StepShape
 from lotor.protocols.ppcb.step import SLACK
@@ -45,8 +48,10 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     """T, A, the policy with epsilon, and how many features each party brings, in their order.
 
     `bits` are those behind the point; `delay` is how many steps a reward is late; a run stops
-    before its arms tell more than `privacy_budget` (None: no limit) except with probability
-    `delta`.
+    before its arms, and those of the runs that it continues, tell more than `privacy_budget` (None:
+    no limit) except with probability `delta` for each run. With `keep`, each server keeps its share
+    of the model after the run. A run that is `continued` begins with a kept one, and its steps
+    count on from there; one that only `predicts` leaves it as it is, and asks for no rewards.
     """
 
     run: str
@@ -60,6 +65,9 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     high: float
     privacy_budget: float | None
     delta: float
+    keep: bool = False
+    predicts: bool = False
+    continued: ContinuedModel | None = None
 
     @property
     def features(self) -> int:
@@ -78,6 +86,11 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         return policy
 
     @property
+    def unexploring(self) -> str:
+        """The policy but for how often it explores, which may change from run to run."""
+        return to_text(replace(self.learner, epsilon=0.0))
+
+    @property
     def shape(self) -> StepShape:
         return StepShape(self.arms, self.features, self.bits, threshold(self.learner.epsilon))
 
@@ -88,15 +101,60 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     @property
     def steps(self) -> int:
         """How many steps the run has: its budget, or fewer where its privacy is spent before."""
-        return self.accountant.allowed(self.budget, self.privacy_budget)
+        return self.accountant.allowed(self.budget, self.privacy_budget, self._told)
+
+    @property
+    def before(self) -> int:
+        """How many steps there were before, in the runs that this one continues."""
+        return 0 if self.continued is None else self.continued.steps
+
+    @property
+    def last(self) -> int:
+        """The number of the last step, counted from the first run on."""
+        return self.before + self.steps
+
+    @property
+    def late(self) -> int:
+        """How many steps late a reward is learnt from.
+
+        Where the model is kept, all rewards are learnt: after the last step none is late any more.
+        """
+        return min(self.delay, self.steps - 1) if self.keep else self.delay
+
+    @property
+    def ends(self) -> int:
+        """The step, counted within the run, after which it ends; behind the last it only learns."""
+        return self.steps + (self.late if self.keep else 0)
+
+    @property
+    def learnt(self) -> int:
+        """How many steps the run learns from."""
+        return 0 if self.predicts else max(0, self.ends - self.late)
 
     def spent(self) -> PrivacySpent:
-        """What the arms of the whole run tell."""
+        """What the arms of this run tell, whatever was told before."""
         return self.accountant.spent(self.steps)
+
+    @property
+    def whole(self) -> float:
+        """What the arms of this run and of all that it continues tell, but for `whole_delta`."""
+        return self._told + self.accountant.total(self.steps)
+
+    @property
+    def _told(self) -> float:
+        return 0.0 if self.continued is None else self.continued.told
+
+    @property
+    def whole_delta(self) -> float:
+        return self.delta + (0.0 if self.continued is None else self.continued.delta)
 
     def account(self) -> dict[str, float | int | str | None]:
         """The same by name, for results and reports."""
         account: dict[str, float | int | str | None] = msgspec.structs.asdict(self.spent())
+        if self.continued is not None:
+            account["steps_before"] = self.before
+            account["whole"] = self.whole if isfinite(self.whole) else None
+            account["whole_delta"] = self.whole_delta
         return account
 
     def columns(self) -> dict[str, tuple[int, int]]:
@@ -115,6 +173,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     def check(self) -> None:
         """Refuse terms that no run can keep, with the reason."""
         self._check_size()
+        self._check_continued()
         self._check_policy(self.learner)
         self._check_length()
         RewardScale(self.low, self.high)
@@ -143,12 +202,39 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         if policy.recompute is not None:
             raise InputError("ppcb never computes A⁻¹ anew: leave recompute out of the policy")
 
+    def _check_continued(self) -> None:
+        continued = self.continued
+        if self.predicts and continued is None:
+            raise InputError(
+                "a run that only predicts needs a model: continue an ended run that kept one"
+            )
+        if self.predicts and (self.keep or self.delay):
+            raise InputError(
+                "a run that only predicts learns nothing, so it has nothing to keep and no rewards "
+                "that could be late: leave keep and delay out; the model stays as it was kept"
+            )
+        # nan fails the comparison too.
+        if continued is not None and not (
+            continued.run not in ("", self.run)
+            and 1 <= continued.steps <= MOST_STEPS
+            and continued.told >= 0
+            and continued.delta >= 0
+        ):
+            raise InputError(
+                f"run {continued.run} cannot be continued as the order says: order it again"
+            )
+
     def _check_length(self) -> None:
         if not 1 <= self.budget <= MAXIMAL_BUDGET:
             raise InputError(f"a budget of {self.budget}: give from 1 to {MAXIMAL_BUDGET} steps")
         if self.steps > MOST_STEPS:
             raise InputError(
                 f"{self.steps} steps: rounding might add up beyond {MOST_STEPS}; order several runs"
+            )
+        if self.last > MOST_STEPS and not self.predicts:
+            raise InputError(
+                f"{counted(self.before, 'step')} before and {self.steps} more: rounding might add "
+                f"up beyond {MOST_STEPS}; order fewer, or start a new run"
             )
         most = min(self.budget, MOST_WAITING // (8 * self.features + self.arms))
         if not 0 <= self.delay <= most:
@@ -163,14 +249,14 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         Rewards are in [0, 1] and contexts no longer than 1, so that |w| <= sqrt(n/ridge) / 2 after
         n rewards; a score has 2·bits behind the point and the ranks of the arms below these.
         """
-        longest = (max(1.0, (self.steps / ridge) ** 0.5 / 2) + 1) * (1 + SLACK)
+        longest = (max(1.0, (self.last / ridge) ** 0.5 / 2) + 1) * (1 + SLACK)
         compared = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
         truncated = INNER_BITS + self.bits + log2(longest)  # w, and k (r - s) before it is added
         needed = max(compared, truncated + 1)
         room = ROOM - 1 if self.arms >= TOURNAMENT else ROOM
         if needed >= room:
             raise InputError(
-                f"scores of {self.arms} arms after {self.steps} steps need {needed:.1f} bits, and "
+                f"scores of {self.arms} arms after {self.last} steps need {needed:.1f} bits, and "
                 f"fewer than {room} are there: take fewer bits behind the point than {self.bits}"
             )
 

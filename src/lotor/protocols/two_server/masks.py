@@ -1,5 +1,7 @@
 """Masks that two parties derive from a common key, each of them for one value only."""
 
+from math import prod
+
 import numpy as np
 
 from lotor.core.errors import CryptoError
@@ -45,6 +47,11 @@ def result_blind(cipher: PadCipher, t: int, count: int, number: int = 0) -> Bits
     pads = Pads(cipher, aligned(count), t=t, attempt=ATTEMPT, circuit=number)
     bits: Bits = pads.bits((count,), np.dtype(np.uint8)) & np.uint8(1)
     return bits
+
+
+def zero_mask(cipher: PadCipher, shape: tuple[int, ...]) -> Words:
+    """What moves from one server's share to the other's before the first step, whose place is 1."""
+    return Pads(cipher, 8 * prod(shape), t=0, attempt=ATTEMPT, circuit=0).words(shape)
 
 
 def number_blind(cipher: PadCipher, t: int, size: int, number: int = 0) -> int:

@@ -1,19 +1,39 @@
 """How live rewards are asked for, and who refuses them with which reason."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 import lotor
-from lotor.core.errors import InputError
+from lotor.core.errors import InputError, ProtocolError
+from lotor.core.fixed_point import RewardScale
 from lotor.crypto.signing import trusting_identities
+from lotor.protocols.earlier import Earlier, EndedRun
 from lotor.protocols.form import MODEL, Assignment, Contribution
 from lotor.protocols.linucb_ds.live.form import LinUCBDSLive
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
+from lotor.protocols.linucb_ds.terms import ContinuedPulls
+from lotor.protocols.party import Run
 from lotor.protocols.plain import Plain
 from protocols.linucb_ds.live.stage import SHOP, live
 
+FRESH = "cannot go on under a fresh one"
 KINDS = [lotor.LinUCBDS, lotor.SpectralUCBDS]
+
+
+def ordered(policy: str = "linucb") -> LiveTerms:
+    return LiveTerms(
+        run="aa",
+        budget=9,
+        policy=policy,
+        slot_bits=128,
+        key_bits=3072,
+        customer_key=b"",
+        low=0.0,
+        high=1.0,
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,7 +92,7 @@ def test_an_owner_whose_arms_do_not_fit_refuses_the_run(
 ) -> None:
     """When its party is built, so that a federation tells it to everybody in the owner's name."""
     form = live().in_form()
-    terms = LiveTerms("aa", 9, policy, 128, key_bits=3072, customer_key=b"", low=0.0, high=1.0)
+    terms = ordered(policy)
     assignment = Assignment(
         run="aa",
         seat="owner",
@@ -86,3 +106,45 @@ def test_an_owner_whose_arms_do_not_fit_refuses_the_run(
         form.party(assignment)
     with pytest.raises(InputError, match="no function that answers pulls"):
         form.party(replace(assignment, brings=frozenset({MODEL})))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_kept_and_the_reason_is_said(kind: type[lotor.LinUCBDS]) -> None:
+    for asked in ({"form": "paper-live"}, {"form": "paper", "rewards": "live"}):
+        with pytest.raises(InputError, match=f"keeps nothing: .*{FRESH}; leave keep out"):
+            kind(keep=True, **asked)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=FRESH):
+        kind.ordered({"form": "paper-live", "keep": 1})
+    policy = kind.policy_kind()()
+    with pytest.raises(InputError, match=FRESH):
+        Plain(policy, {"rewards": "live", "keep": True})
+    form = kind(form="paper-live").in_form()
+    assert not form.continuable
+    assert not form.keeps
+
+
+def test_plain_keeps_nothing_of_arms_without_a_theta() -> None:
+    with pytest.raises(InputError, match=FRESH):
+        lotor.run(Plain(lotor.LinUCB(), {"keep": True}), SHOP, budget=5, seed=1)
+    assert lotor.run(live().plain(), SHOP, budget=5, seed=1).kept is None
+
+
+@pytest.mark.parametrize(
+    "changes", [{"keep": True}, {"continued": ContinuedPulls("bb", 3)}], ids=["keep", "continued"]
+)
+def test_terms_that_keep_or_continue_are_refused(changes: Mapping[str, object]) -> None:
+    ordered().check("aa")
+    with pytest.raises(ProtocolError, match=f"{FRESH}; order it without"):
+        msgspec.structs.replace(ordered(), **changes).check("aa")
+
+
+def test_no_run_is_continued_with_live_rewards() -> None:
+    form, identity = live().in_form(), trusting_identities(["customer"])["customer"]
+    earlier = Earlier("aa", ordered().to_bytes(), b"sums")
+    with pytest.raises(InputError, match=f"cannot continue another one: .*{FRESH}; start a new"):
+        form.reopen(live(), "bb", {}, 5, identity, earlier)
+    ended = EndedRun("aa", "linucb-ds", earlier.order, {"principal": b"", "agent": b""})
+    run = Run("bb", SHOP.k, 5, RewardScale(), 1, SHOP, 2, ended)
+    for protocol in (live(), live().plain()):
+        with pytest.raises(InputError, match=FRESH):
+            protocol.parties(run)

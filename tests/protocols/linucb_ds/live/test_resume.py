@@ -172,7 +172,10 @@ def test_an_owner_that_states_another_range_takes_no_part() -> None:
     owner = made["owner"].party
     assert isinstance(owner, LiveOwner)
     terms = LiveTerms(
-        *("aa", BUDGET, "linucb", 128),
+        run="aa",
+        budget=BUDGET,
+        policy="linucb",
+        slot_bits=128,
         key_bits=512,
         customer_key=b"",
         low=0.0,

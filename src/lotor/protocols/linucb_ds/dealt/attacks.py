@@ -63,12 +63,12 @@ def sent_rows(view: View) -> list[Words]:
     number, shape = _products(view).number, _shape(view)
     return [
         np.frombuffer(sent[place_of(t, number)], np.uint64).reshape(shape)
-        for t in range(1, _terms(view).budget)
+        for t in range(1, _terms(view).places)
     ]
 
 
 def _products(view: View) -> AnyCircuit:
-    return circuits(*_shape(view), _terms(view).budget).products
+    return circuits(*_shape(view), _terms(view).places).products
 
 
 def _terms(view: View) -> LinUCBDealtTerms:

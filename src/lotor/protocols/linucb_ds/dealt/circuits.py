@@ -47,14 +47,14 @@ class DealtCircuits(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def circuits(k: int, d: int, budget: int) -> DealtCircuits:
+def circuits(k: int, d: int, places: int) -> DealtCircuits:
     """The same for both servers and the dealer."""
     rows, vector = np.zeros((k, d), np.uint64), np.zeros(d, np.uint64)
     scores, large = Shared(np.zeros(k, np.uint64), first=False), no_numbers(d)
     return DealtCircuits(
-        StepCircuit(0, times_known, (rows, vector), 1, budget - 1),
-        StepCircuit(1, select, (scores,), 1, budget - 1),
-        StepCircuit(2, times_known_large, (large, large), budget, budget),
+        StepCircuit(0, times_known, (rows, vector), 1, places - 1),
+        StepCircuit(1, select, (scores,), 1, places - 1),
+        StepCircuit(2, times_known_large, (large, large), places, places),
     )
 
 

@@ -73,14 +73,14 @@ class LinUCBDealtComp(Party):
         server, computed = self._sharing(terms, holding)
         share = np.array(holding.in_scores(terms), np.uint64)
         nothing = np.zeros((holding.k, holding.d), np.uint64)
-        for t in range(memory.t, terms.budget):
+        for t in range(memory.t, terms.places):
             memory.t = t
             yield Checkpoint(memory.dump, t)
             scores = yield from server.compute(t, computed.products, nothing, share)  # step 3
             yield Once(scores.share.tobytes())
             won = yield from server.compute(t, computed.selection, scores)
             yield Send("principal", DealtChoice(place_of(t), won.share.tobytes()))  # step 4
-        memory.t = terms.budget
+        memory.t = terms.places
         yield from self._total(terms, holding, server, computed)
 
     def _set_up(self) -> Steps[tuple[LinUCBDealtTerms, ThetaHolding]]:
@@ -95,7 +95,7 @@ class LinUCBDealtComp(Party):
     def _sharing(
         self, terms: LinUCBDealtTerms, holding: ThetaHolding
     ) -> tuple[SharingServer, DealtCircuits]:
-        computed = circuits(holding.k, holding.d, terms.budget)
+        computed = circuits(holding.k, holding.d, terms.places)
         self._server = SharingServer(1, SEATS, computed.schedule, self._memory.sharing)
         return self._server, computed
 
@@ -107,7 +107,7 @@ class LinUCBDealtComp(Party):
         computed: DealtCircuits,
     ) -> Steps[None]:
         """Steps 5 to 7: its share of the sum of rewards, for the customer."""
-        end = terms.budget
+        end = terms.places
         yield Checkpoint(self._memory.dump, end)
         vector = large_to_bytes(holding.in_total(terms), TOTAL_BYTES)
         share = yield from server.compute(end, computed.total, no_numbers(holding.d), vector)

@@ -52,6 +52,6 @@ class LinUCBDealtCustomer(Party):
         total = 0
         for server in SEATS[:2]:
             message: DealtRewards = yield Receive(server, DealtRewards)
-            check_place(message, place_of(terms.budget), server)
+            check_place(message, place_of(terms.places), server)
             total += from_bytes(message.shares, 1, terms.total_modulus, server)[0]
         return in_units(terms, centred(total, terms.total_modulus), unit.longest, unit.k, unit.d)

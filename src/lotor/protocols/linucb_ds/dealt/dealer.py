@@ -70,7 +70,7 @@ class LinUCBDealer(Dealer):
         memory.terms, memory.holding, memory.sealing_key = terms, holding, b""
 
     def _prepare(self, terms: LinUCBDealtTerms, holding: ThetaHolding) -> None:
-        computed = circuits(holding.k, holding.d, terms.budget)
+        computed = circuits(holding.k, holding.d, terms.places)
         self._digest = terms.digest(holding.k, holding.d)
         self._schedule = computed.schedule
         self._given = {

@@ -1,12 +1,12 @@
 """LinUCB-DS and SpectralUCB-DS with a dealer: everybody talks to P and to Comp."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
-from lotor.protocols.form import MODEL, Assignment, Member, Role
+from lotor.protocols.form import MODEL, Assignment, Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.dealt.circuits import circuits
 from lotor.protocols.linucb_ds.dealt.comp import LinUCBDealtComp
@@ -55,15 +55,15 @@ class LinUCBDSDealt(LinearForm[LinUCBDealtTerms]):
     def check_size(self, k: int, d: int) -> None:
         LinUCBDealtTerms.check_size(k, d)
 
-    def open(
+    def ordering(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
         budget: int,
         identity: Identity,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
-        terms = self.ordered(protocol, run, budget)
+        terms = self.ordered(protocol, run, budget, **said)
         return terms.to_bytes(), LinUCBDealtCustomer(identity, terms)
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
@@ -73,7 +73,7 @@ class LinUCBDSDealt(LinearForm[LinUCBDealtTerms]):
         if assignment.seat == "customer":
             return LinUCBDealtCustomer(identity, terms, snapshot=snapshot)
         if assignment.seat == "principal":
-            return LinUCBDealtPrincipal(run, snapshot=snapshot, **principal_given(assignment))
+            return LinUCBDealtPrincipal(run, **principal_given(assignment, terms, snapshot))
         if assignment.seat == "comp":
             return LinUCBDealtComp(identity, run, order=order, snapshot=snapshot)
         if assignment.seat == "dealer":

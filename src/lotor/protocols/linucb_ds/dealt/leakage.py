@@ -46,7 +46,8 @@ MEASURED: dict[str, Finding] = {
         paper="the pulled arms, and nothing of theta or the rewards",
         measured=(
             "the pulled arms, hence inequalities on theta, which give its direction to a cosine "
-            "above 0.9 in most runs: inherent in knowing what is pulled, as in the paper's form"
+            "above 0.9 in most runs: inherent in knowing what is pulled, as in the paper's form; "
+            "where the terms say `keep`, it keeps this in sums after the run"
         ),
         evidence=(
             "Comp's shares and all that is opened are uniform to it, one winning position a round "

@@ -7,7 +7,7 @@ with each other and with the dealer, step 3 among it, is in two_server/messages.
 from lotor.core.effects import Message
 from lotor.protocols.two_server.messages import PlacedShares
 
-WIRE = "linucb-ds-dealt/1/"
+WIRE = "linucb-ds-dealt/2/"
 
 
 class DealtChoice(PlacedShares, frozen=True, tag=WIRE + "choice"):

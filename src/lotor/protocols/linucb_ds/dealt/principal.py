@@ -51,12 +51,12 @@ class LinUCBDealtPrincipal(LinearPrincipal[LinUCBDealtPrincipalMemory]):
         self.game = game = LinearGame(memory, self._noise, self._first)
         server, computed = self._sharing(terms, model)
         if memory.t == 0:
-            yield from game.pull(1, game.draws.first())  # step 2
+            yield from game.begin()  # step 2
         share = np.array(in_scores(model, terms), np.uint64)
         nothing = np.zeros_like(share)
-        for t in range(memory.t, terms.budget):
-            yield Checkpoint(game.snapshot, t)
-            yield BeginRound(t + 1)
+        for t in range(memory.t, terms.places):
+            yield Checkpoint(game.snapshot, game.round(t))
+            yield BeginRound(game.round(t + 1))
             sigma, rows, addends = game.rows(t)
             u, c = rows.view(np.uint64), np.array(addends, np.uint64)
             # Other rows under the same pads would show the difference of the two.
@@ -67,6 +67,7 @@ class LinUCBDealtPrincipal(LinearPrincipal[LinUCBDealtPrincipalMemory]):
             position = yield from self._winner(t, won)  # step 4
             yield from game.pull(t + 1, int(sigma[position]))
         yield from self._total(terms, model, game, server, computed)
+        self._keep(game)
 
     def _set_up(self) -> Steps[tuple[LinUCBDealtTerms, ModelShare]]:
         run, announced = self._memory.run, self._order
@@ -82,7 +83,7 @@ class LinUCBDealtPrincipal(LinearPrincipal[LinUCBDealtPrincipalMemory]):
     def _sharing(
         self, terms: LinUCBDealtTerms, model: ModelShare
     ) -> tuple[SharingServer, DealtCircuits]:
-        computed = circuits(model.k, model.d, terms.budget)
+        computed = circuits(model.k, model.d, terms.places)
         self._server = SharingServer(0, SEATS, computed.schedule, self._memory.sharing)
         return self._server, computed
 
@@ -110,8 +111,8 @@ class LinUCBDealtPrincipal(LinearPrincipal[LinUCBDealtPrincipalMemory]):
         computed: DealtCircuits,
     ) -> Steps[None]:
         """Steps 5 to 7: the sum of rewards is <theta, sum of arms> + sum of noise."""
-        end, rewards, layout = terms.budget, game.rewards, game.layout
-        yield Checkpoint(game.snapshot, end)
+        end, rewards, layout = terms.places, game.rewards, game.layout
+        yield Checkpoint(game.snapshot, game.round(end))
         arms = large_to_bytes(rewards.arms, TOTAL_BYTES)
         yield Once(arms.tobytes() + str(rewards.noise).encode())
         product = yield from server.compute(end, computed.total, arms, no_numbers(layout.d))

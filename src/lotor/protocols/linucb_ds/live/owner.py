@@ -9,6 +9,7 @@ from lotor.crypto.paillier import Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import LiveLayout
+from lotor.protocols.kept_linear import described
 from lotor.protocols.linucb_ds.live.messages import ChosenArm, EncryptedReward, LiveCatalogue
 from lotor.protocols.linucb_ds.live.terms import LiveTerms
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
@@ -73,7 +74,7 @@ class LiveOwner(KeyedOwner[LinearArms | VectorArms, LiveOwnerMemory]):
         message: CompKey = yield Receive("principal", CompKey)
         memory.comp_key = self._comp_key(message)
         public_key_from(memory.comp_key, self._minimum_bits, "comp")
-        fields = {**LiveCatalogue.fields(arms), "noise_sd": 0.0}
+        fields = {**described(arms), "noise_sd": 0.0}
         yield Send("principal", LiveCatalogue(**fields))  # step 1
         return terms
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import RewardScale
 from lotor.policies.linear import LinearPolicy, LiveLayout, SlotBits
+from lotor.protocols.kept_linear import LIVE_NOT_CONTINUED
 from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
 
 
@@ -22,6 +23,11 @@ class LiveTerms(LinUCBPaperTerms, frozen=True):
 
     def check(self, run: str) -> LinearPolicy:
         policy = super().check(run)
+        if self.keep or self.continued is not None:
+            raise ProtocolError(
+                f"customer ordered a run with live rewards that keeps what P knows, or continues a "
+                f"run: {LIVE_NOT_CONTINUED}; order it without"
+            )
         try:
             _ = self.scale
         except InputError as error:

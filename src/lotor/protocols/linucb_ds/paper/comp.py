@@ -25,7 +25,7 @@ from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from, public_key_from
 
 
-class LinUCBCompMemory(Memory, tag="linucb-ds/1/comp"):
+class LinUCBCompMemory(Memory, tag="linucb-ds/2/comp"):
     """The private key is Comp's own; nobody else ever has it."""
 
     private_key: bytes
@@ -103,7 +103,7 @@ class LinUCBComp(Party):
     def _compare(self, terms: LinUCBPaperTerms, workers: Workers) -> Steps[None]:
         memory, key = self._memory, self._key
         layout = PackedLayout(key.public.bits, memory.k, terms.slot_bits)
-        for t in range(memory.t, terms.budget):
+        for t in range(memory.t, terms.places):
             memory.t = t
             yield Checkpoint(memory.dump, t)
             message: PackedScores = yield Receive("principal", PackedScores)  # step 3
@@ -119,7 +119,7 @@ class LinUCBComp(Party):
                 ) from None
             self._decryptions += layout.ciphertexts
             yield Send("principal", Winner(message.t, position_of(winner)))  # step 4
-        memory.t = terms.budget
+        memory.t = terms.places
 
     def _switch_keys(self, terms: LinUCBPaperTerms) -> Steps[None]:
         memory = self._memory

@@ -18,7 +18,7 @@ from lotor.protocols.party import Party
 from lotor.protocols.received import ciphertext_from
 
 
-class LinUCBCustomerMemory(Memory, tag="linucb-ds/1/customer"):
+class LinUCBCustomerMemory(Memory, tag="linucb-ds/2/customer"):
     """The terms that it orders, and the key that opens the answer."""
 
     private_key: bytes

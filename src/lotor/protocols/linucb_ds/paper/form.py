@@ -9,7 +9,7 @@ from lotor.crypto.key_sizes import SECURE_BITS, check_key_bits
 from lotor.crypto.paillier import generate_keypair
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
-from lotor.protocols.form import MODEL, Assignment, Member, Role, RunPlan
+from lotor.protocols.form import MODEL, Assignment, Role, RunPlan
 from lotor.protocols.leakage import Finding
 from lotor.protocols.linucb_ds.form import P_KNOWS_THE_ARMS, LinearForm, principal_given
 from lotor.protocols.linucb_ds.paper import complexity
@@ -43,21 +43,17 @@ class PaillierForm(LinearForm[T]):
     coalitions: ClassVar[tuple[tuple[str, ...], ...]] = (("principal", "comp"), ("comp", "owner"))
     leaks: ClassVar[bool] = True
 
-    def stated(self, members: Mapping[str, Sequence[Member]]) -> Mapping[str, object]:  # noqa: ARG002
-        """What the terms say of what the members bring."""
-        return {}
-
     @abstractmethod
     def owner(self, assignment: Assignment, terms: T, least: int, snapshot: bytes | None) -> Party:
         """The data owner, who accepts keys from so many bits on."""
 
-    def open(
+    def ordering(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],
         budget: int,
         identity: Identity,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
         key = generate_keypair(protocol.key_bits, insecure_bits=protocol.insecure_key_bits)
         terms = self.ordered(
@@ -66,7 +62,7 @@ class PaillierForm(LinearForm[T]):
             budget,
             key_bits=protocol.insecure_key_bits or protocol.key_bits,
             customer_key=key.public.to_bytes(),
-            **self.stated(members),
+            **said,
         )
         return terms.to_bytes(), self.customer_kind(identity, terms, key)
 
@@ -95,8 +91,7 @@ class PaillierForm(LinearForm[T]):
                 run,
                 minimum_key_bits=least,
                 workers=workers,
-                snapshot=snapshot,
-                **principal_given(assignment),
+                **principal_given(assignment, terms, snapshot),
             )
         if assignment.seat == "comp":
             return self.comp_kind(

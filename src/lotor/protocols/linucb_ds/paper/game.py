@@ -46,7 +46,7 @@ class KeyedPrincipalMemory(LinearPrincipalMemory, kw_only=True):
     comp_key: bytes = b""
 
 
-class LinUCBPrincipalMemory(KeyedPrincipalMemory, tag="linucb-ds/1/principal", kw_only=True):
+class LinUCBPrincipalMemory(KeyedPrincipalMemory, tag="linucb-ds/2/principal", kw_only=True):
     """With theta*."""
 
     model: Model | None = None
@@ -115,7 +115,7 @@ class EncryptedGame(KeyedGame, LinearGame):
         return PackedDotProducts(
             self.theta,
             self.layout.k,
-            rounds=self.terms.budget - self._memory.t,
+            rounds=self.terms.places - self._memory.t,
             slot_bits=self.layout.slot_bits,
             u_bits=self.layout.u_bits,
             workers=workers,

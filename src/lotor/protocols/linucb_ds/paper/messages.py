@@ -8,7 +8,7 @@ linucb_ds/messages.py.
 from lotor.core.effects import Message
 from lotor.protocols.linucb_ds.messages import ArmCatalogue
 
-WIRE = "linucb-ds/1/"
+WIRE = "linucb-ds/2/"
 
 
 class CompKey(Message, frozen=True, tag=WIRE + "comp-key"):

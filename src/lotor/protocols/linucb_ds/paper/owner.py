@@ -7,6 +7,7 @@ from lotor.core.effects import Checkpoint, Receive, Send, Steps
 from lotor.crypto.paillier import SECURE_BITS, Randomisers
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms, VectorArms
+from lotor.protocols.kept_linear import described
 from lotor.protocols.linucb_ds.messages import LinUCBSetup
 from lotor.protocols.linucb_ds.paper.messages import CompKey, Model
 from lotor.protocols.linucb_ds.paper.terms import LinUCBPaperTerms
@@ -18,7 +19,7 @@ from lotor.protocols.plain.linear import linear_layout
 from lotor.protocols.received import public_key_from
 
 
-class LinUCBOwnerMemory(Memory, tag="linucb-ds/1/owner"):
+class LinUCBOwnerMemory(Memory, tag="linucb-ds/2/owner"):
     """The owner's place in the run only: theta stays where the owner keeps it."""
 
 
@@ -94,4 +95,4 @@ class LinUCBOwner(KeyedOwner[LinearArms, LinUCBOwnerMemory]):
         with Randomisers(key, uses=arms.d) as randomisers:
             theta = [key.encrypt(m, randomisers).to_bytes() for m in layout.theta(arms.theta)]
         self._encryptions += arms.d
-        return Model(**Model.fields(arms), theta=theta)
+        return Model(**described(arms), theta=theta)

@@ -87,7 +87,7 @@ class KeyedPrincipal(LinearPrincipal[M], Generic[M, G, C]):
             yield from self._setup()
         self.game = game = self.game_kind(memory, self._noise, self._first, self._minimum_bits)
         if memory.t == 0:
-            yield from game.pull(1, game.draws.first())  # step 2
+            yield from game.begin()  # step 2
         with ExitStack() as stack:
             workers = stack.enter_context(Workers(self._workers))
             try:
@@ -95,6 +95,7 @@ class KeyedPrincipal(LinearPrincipal[M], Generic[M, G, C]):
             finally:
                 self.cpu_elsewhere += workers.cpu_seconds
         yield from self._switch_keys(game)
+        self._keep(game)
 
     def _setup(self) -> Steps[None]:
         memory = self._memory
@@ -110,16 +111,16 @@ class KeyedPrincipal(LinearPrincipal[M], Generic[M, G, C]):
         memory.terms, memory.comp_key, memory.model = terms, key.public, model
 
     def _rounds(self, game: G, workers: Workers, stack: ExitStack) -> Steps[None]:
-        memory, k, budget = self._memory, game.layout.k, game.terms.budget
+        memory, k, end = self._memory, game.layout.k, game.terms.places
         products = game.products(workers)
         stack.callback(products.close)
-        uses = (budget - memory.t) * products.layout.ciphertexts
+        uses = (end - memory.t) * products.layout.ciphertexts
         randomisers = Randomisers(game.key, uses=uses, depth=min(uses, POOL_DEPTH))
         stack.callback(self._count, randomisers)  # when it is closed
         stack.enter_context(randomisers)
-        for t in range(memory.t, budget):
-            yield Checkpoint(game.snapshot, t)
-            yield BeginRound(t + 1)
+        for t in range(memory.t, end):
+            yield Checkpoint(game.snapshot, game.round(t))
+            yield BeginRound(game.round(t + 1))
             sigma, u, addends = game.rows(t)
             packed = products.compute(u, addends, randomisers)
             self._products += products.products_per_round
@@ -135,7 +136,7 @@ class KeyedPrincipal(LinearPrincipal[M], Generic[M, G, C]):
         self.cpu_elsewhere += randomisers.cpu_seconds
 
     def _switch_keys(self, game: G) -> Steps[None]:
-        yield Checkpoint(game.snapshot, self._memory.t)
+        yield Checkpoint(game.snapshot, game.round(self._memory.t))
         rand = game.mask()
         masked = game.encrypted_sum() + rand
         self._randomised += 2

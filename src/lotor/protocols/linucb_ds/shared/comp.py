@@ -162,7 +162,7 @@ class LinUCBSharedComp(Party):
                     yield from side.garble_next("principal", number + 1)
                 if turn == turns[-1]:
                     yield from side.send_tables("principal", number + 1)
-        memory.circuits.batch, memory.t = schedule.count, terms.budget
+        memory.circuits.batch, memory.t = schedule.count, terms.places
 
     def _products(self, batch: int) -> Steps[bytes]:
         """Y = U·b + V of the rounds of a batch."""
@@ -175,7 +175,7 @@ class LinUCBSharedComp(Party):
         memory, state = self._memory, self._memory.circuits
         yield Checkpoint(memory.dump, memory.t)
         message: SumColumns = yield Receive("principal", SumColumns)  # step 7
-        expect(message, round_place(terms.budget), "principal")
+        expect(message, round_place(terms.places), "principal")
         # Words for two sets of choices would give theta's share away.
         yield Once(message.columns)
         sender = ProductSender(
@@ -203,6 +203,6 @@ def agreed(
     if terms is None or holding is None or size is None:
         raise InputError("Comp has no share of theta yet: set it up first")
     try:
-        return terms, holding, RoundSchedule(holding.k, holding.d, terms.budget, size)
+        return terms, holding, RoundSchedule(holding.k, holding.d, terms.places, size)
     except InputError as error:
         raise ProtocolError(f"customer ordered too much: {error}") from None

@@ -1,7 +1,7 @@
 """LinUCB-DS and SpectralUCB-DS on shares of theta: everybody talks to the principal."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lotor.core.wording import counted
 from lotor.crypto.sealing import SealingKey
@@ -54,36 +54,36 @@ class LinUCBDSShared(LinearForm[LinUCBSharedTerms]):
         members = super().simulated(protocol, run)
         if run.environment is not None:
             # A run that is too long is refused before any key is made.
-            self._costs(protocol, run.environment, run.budget).schedule  # noqa: B018
+            places = run.budget + (run.earlier is not None)
+            self._costs(protocol, run.environment, places).schedule  # noqa: B018
         return members
 
     def check_size(self, k: int, d: int) -> None:
         LinUCBSharedTerms.check_size(k, d)
 
-    def open(
+    def ordering(
         self,
         protocol: LinUCBDS,
         run: str,
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
         budget: int,
         identity: Identity,
+        said: Mapping[str, Any],
     ) -> tuple[bytes, Party]:
         key = SealingKey()
-        terms = self.ordered(protocol, run, budget, customer_key=key.public)
+        terms = self.ordered(protocol, run, budget, **said, customer_key=key.public)
         return terms.to_bytes(), ThetaCustomer(identity, terms, key)
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:
         run, order, identity = assignment.run, assignment.order, assignment.identity
-        store = assignment.store
+        store, terms = assignment.store, terms_from(LinUCBSharedTerms, assignment.order)
         if assignment.seat == "customer" and snapshot is not None:
             return ThetaCustomer.restored(identity, run, LinUCBSharedTerms, snapshot)
         if assignment.seat == "principal":
-            return LinUCBSharedPrincipal(
-                run, store, snapshot=snapshot, **principal_given(assignment)
-            )
+            given = principal_given(assignment, terms, snapshot)
+            return LinUCBSharedPrincipal(run, store, **given)
         if assignment.seat == "comp":
             return LinUCBSharedComp(identity, run, store, order=order, snapshot=snapshot)
-        arms = self.model_of(assignment, terms_from(LinUCBSharedTerms, order))
+        arms = self.model_of(assignment, terms)
         return ThetaOwner(identity, run, arms, LinUCBSharedTerms, order=order, snapshot=snapshot)
 
     def complexity(self, protocol: LinUCBDS, environment: Environment, budget: int) -> Counts:

@@ -33,7 +33,8 @@ MEASURED: dict[str, Finding] = {
         paper="the pulled arms, and nothing of theta or the rewards",
         measured=(
             "the pulled arms, hence inequalities on theta, which give its direction to a cosine "
-            "above 0.9 in most runs: inherent in knowing what is pulled"
+            "above 0.9 in most runs: inherent in knowing what is pulled; where the terms say "
+            "`keep`, it keeps this in sums after the run"
         ),
         evidence=(
             "It decodes one place of each circuit, that of the largest score, and nothing else. "

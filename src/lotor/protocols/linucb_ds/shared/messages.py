@@ -7,7 +7,7 @@ garbled/messages.py; docs/security/private-linear.md numbers the steps.
 
 from lotor.protocols.garbled.messages import GarbledMessage
 
-WIRE = "linucb-ds-shared/2/"
+WIRE = "linucb-ds-shared/3/"
 
 
 class ProductPublicKey(GarbledMessage, frozen=True, tag=WIRE + "product-key"):

@@ -1,6 +1,7 @@
 """P in the shared form: evaluates garbled argmaxes of scores of which it knows one share only."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from lotor.core.draws import Words
 from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import Floats
 from lotor.crypto.bfv import NUMBER_BYTES, ProductMaker
 from lotor.crypto.garbling import HashKeys
 from lotor.crypto.one_use import OneUse
@@ -75,14 +75,9 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         self,
         run: str,
         store: Store,
-        *,
-        keys: Mapping[str, bytes] | None = None,
-        noise: Floats | None = None,
-        first: int | None = None,
-        order: bytes | None = None,
-        snapshot: bytes | None = None,
+        **given: Any,
     ) -> None:
-        super().__init__(run, keys=keys, noise=noise, first=first, order=order, snapshot=snapshot)
+        super().__init__(run, **given)
         self._store = store
         self._side: ReadingSide | None = None
         self._batches = 0
@@ -107,10 +102,11 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
         chosen = CircuitShares(memory.keys[CIRCUITS], schedule.k)
         self._side = side = ReadingSide(memory.circuits, schedule, chosen.choices)
         if memory.t == 0:
-            yield from game.pull(1, game.draws.first())  # step 3
+            yield from game.begin()  # step 3
         yield from side.begin("comp", restored=begun)
         yield from self._rounds(game, side, schedule, _Shares(memory, game, chosen, self._store))
         yield from self._total(game)
+        self._keep(game)
 
     def _take_model(self) -> Steps[None]:
         memory = self._memory
@@ -161,14 +157,14 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
                 memory.products = shares.message(batch)
                 self._batches += 1
             # The same U and V in other noise would tell Comp more of them.
-            yield Checkpoint(game.snapshot, memory.t, durable=begins)
+            yield Checkpoint(game.snapshot, game.round(memory.t), durable=begins)
             if begins:
                 yield Send("comp", ProductBatch(batch_place(batch), memory.products))  # step 4
             memory.products = b""
             yield from side.receive_tables("comp", number)
             turns = schedule.batch(number).turns
             for turn in turns:
-                yield BeginRound(turn + 2)
+                yield BeginRound(game.round(turn + 2))
                 rows = game.rows(turn + 1)
                 covered = shares.covered(turn, rows, schedule)
                 yield Once(covered.place + covered.rows + covered.shares)
@@ -187,13 +183,13 @@ class LinUCBSharedPrincipal(LinearPrincipal[LinUCBSharedPrincipalMemory]):
     def _total(self, game: LinearGame) -> Steps[None]:
         """s = <theta, A> + noise for the sum A of the pulled arms: P's share, and Comp's sealed."""
         memory, terms = self._memory, _terms(self._memory)
-        yield Checkpoint(game.snapshot, memory.t)
+        yield Checkpoint(game.snapshot, game.round(memory.t))
         arms, state = game.rewards.arms, memory.circuits
         chooser = ProductChooser(state.seed_pairs, HashKeys(state.hash_key), epoch=SUM_EPOCH)
         columns, chosen = chooser.choose(0, TOTAL_MODULUS, TOTAL_MODULUS.residues([arms]))
         # Other choices under the same streams would tell Comp their difference.
         yield Once(columns)
-        place = round_place(terms.budget)
+        place = round_place(terms.places)
         yield Send("comp", SumColumns(place, columns))  # step 7
         words: SumWords = yield Receive("comp", SumWords)  # step 8
         expect(words, place, "comp")
@@ -258,7 +254,7 @@ def _schedule(memory: LinUCBSharedPrincipalMemory, game: LinearGame) -> RoundSch
     if size is None:
         raise InputError("P has no model yet: set it up first")
     try:
-        return RoundSchedule(game.layout.k, game.layout.d, game.terms.budget, size)
+        return RoundSchedule(game.layout.k, game.layout.d, game.terms.places, size)
     except InputError as error:
         raise ProtocolError(f"customer ordered too much: {error}") from None
 

@@ -59,16 +59,16 @@ class RoundSchedule(BatchSchedule):
     Refuses a run that is longer than flooding hides theta's noise for.
     """
 
-    def __init__(self, k: int, d: int, budget: int, size: BatchSize) -> None:
+    def __init__(self, k: int, d: int, places: int, size: BatchSize) -> None:
         each = row_bytes(k, d) + share_bytes(k)
-        super().__init__(argmax_of(k), budget - 1, size, bytes_each=each)
+        super().__init__(argmax_of(k), places - 1, size, bytes_each=each)
         self.k, self.d = k, d
         self.circuits_each = max(1, SLOTS // k // self.size)
         """How many batches of circuits a batch of products serves."""
         self.distance = statistical_distance(d, self.products)
         if self.distance > LARGEST_DISTANCE:
             raise InputError(
-                f"{budget} rounds of {k} arms in {d} dimensions are a distance of 2^"
+                f"{places} rounds of {k} arms in {d} dimensions are a distance of 2^"
                 f"{self.distance:.0f} from telling Comp nothing, and 2^{LARGEST_DISTANCE:.0f} is "
                 f"the most: order at most {self._longest():,} rounds, or use form='dealt'"
             )

@@ -7,6 +7,7 @@ from lotor.core.errors import ProtocolError
 from lotor.crypto.prf import new_key
 from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms
+from lotor.protocols.kept_linear import described
 from lotor.protocols.linucb_ds.messages import WIRE, LinUCBSetup
 from lotor.protocols.linucb_ds.terms import accept
 from lotor.protocols.linucb_ds.theta.handing_out import ThetaHolding, seal_share_key
@@ -80,7 +81,7 @@ class ThetaOwner(Party):
         self._sealed += len(keys)
         scores, total = terms.score_modulus, terms.total_modulus
         return ModelShare(
-            **ModelShare.fields(arms),
+            **described(arms),
             theta=to_bytes(other_share(theta, holding.in_scores(terms), scores), scores),
             total=to_bytes(other_share(theta, holding.in_total(terms), total), total),
             keys=keys,
