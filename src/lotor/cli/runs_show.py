@@ -170,7 +170,7 @@ def _told_besides(document: RunDocument) -> Iterator[tuple[str, str]]:
 def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
     """Who has left for good, who may have to, and what was agreed about it."""
     if document.get("without"):
-        yield "total", without(document["without"])
+        yield "total", without_owners(document["without"])
     for one in document.get("lost", ()):
         yield "lost", one["note"]
     for one in document.get("excluded", ()):
@@ -184,7 +184,7 @@ def _losses(document: RunDocument) -> Iterator[tuple[str, str]]:
         yield "lost owners", rule
 
 
-def without(left: Mapping[str, int]) -> str:
+def without_owners(left: Mapping[str, int]) -> str:
     """What a total says of owners that have left."""
     parts = [f"{seat}, which left before round {t}" for seat, t in left.items()]
     return f"counts what was escrowed by {', and by '.join(parts)}"

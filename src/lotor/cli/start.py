@@ -24,7 +24,7 @@ from lotor.cli.derive import (
 )
 from lotor.cli.exit_codes import INTERRUPTED
 from lotor.cli.progress import RunProgress, announcement_of, plan_of
-from lotor.cli.runs_show import without
+from lotor.cli.runs_show import without_owners
 from lotor.cli.serve import KitOption, LevelOption, LogOption
 from lotor.cli.show import show_account
 from lotor.core.durations import to_seconds
@@ -211,7 +211,7 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
         counted_of = _of(told.outcomes, plan)
         typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
         if told.left:
-            typer.echo(f"it {without(told.left)}")
+            typer.echo(f"it {without_owners(told.left)}")
         if plan is not None and plan.continues:
             typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
     else:

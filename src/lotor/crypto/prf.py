@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from lotor.core.draws import Words
 from lotor.core.errors import InputError
-from lotor.crypto.derivation import KEY_BYTES as KEY_BYTES
+from lotor.crypto import derivation
 
+KEY_BYTES = derivation.KEY_BYTES
 _T_BITS = 48
 ROUNDS_AHEAD = 16
 
