@@ -194,6 +194,8 @@ def test_what_start_orders() -> None:
         "delay": 0,
         "delta": "1e-06",
         "form": "dealt",
+        "keep": 0,
+        "predict": 0,
     }
     options = {"epsilon": 0.3, "bits": 18, "delay": 1, "privacy_budget": 100.0, "delta": 1e-5}
     given = lotor.PPCB.configured(None, options).order_options()
@@ -204,6 +206,8 @@ def test_what_start_orders() -> None:
         "privacy_budget": "100.0",
         "delta": "1e-05",
         "form": "dealt",
+        "keep": 0,
+        "predict": 0,
     }
 
 
