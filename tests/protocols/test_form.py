@@ -311,6 +311,7 @@ VALUES: dict[str, Sequence[OptionValue]] = {
     "outstanding": [1, 40],
     "batch": [1, 8],
     "settle": ["90d", "1.5h"],
+    "exclude_after": ["7d"],
 }
 
 
