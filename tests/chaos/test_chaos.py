@@ -8,13 +8,6 @@ from chaos.harness import FORMS, POLICIES, survive_all
 from chaos.trial import Trial
 
 
-@pytest.mark.slow
-def test_a_run_survives_kills(tmp_path: Path) -> None:
-    """The policy with the most to remember; `lotor demo --kill` does UCB."""
-    trial = Trial("pursuit", "shared", budget=80, kills=6, seed=11)  # each of six parties
-    assert survive_all(tmp_path, trial).kills >= trial.kills
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("policy", POLICIES)

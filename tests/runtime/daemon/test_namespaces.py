@@ -146,7 +146,7 @@ def cut(federation: Federation, hosts: Hosts, party: str) -> None:
     hosts.plug(party, "up")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cable_pulled_out_changes_nothing(tmp_path: Path, hosts: Hosts) -> None:
     with prepared(tmp_path, 200, Apart) as federation:
         settle(federation, hosts)

@@ -56,7 +56,7 @@ def checked(federation: Federation, policy: str, process: subprocess.Popen[str])
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_that_overlap_do_not_disturb_each_other(tmp_path: Path) -> None:
     first, second, third = BUDGETS
     with prepared(tmp_path, max(BUDGETS.values()), hospital=HOSPITAL) as federation:
