@@ -49,6 +49,14 @@ FAULTS = [
         "every_step",
     ),
     Fault(
+        "who has left is told before it is on the disk who has not",
+        "exclusions",
+        "        yield Once(after.name.encode())\n",
+        "",
+        ("test_lost_owners_resume.py",),
+        "stays_so",
+    ),
+    Fault(
         "an agreement is about any absence",
         "exclusions",
         "if (one.party, one.since) == (party, moment)",
