@@ -196,8 +196,8 @@ class LosingTwo(LosingSimulation):
         self._lose(self.sites[owner])
 
     def _comp_has_begun_anew(self) -> bool:
-        tags = (msgspec.msgpack.decode(one.payload)[0] for one in self.sent if one.sender == "comp")
-        return sum(tag == garbled.BaseOffer.__struct_config__.tag for tag in tags) == 2
+        said = [msgspec.msgpack.decode(one.payload) for one in self.sent if one.sender == "comp"]
+        return [tag for tag, *_ in said].count(garbled.BaseOffer.__struct_config__.tag) == 2
 
     def _staying(self) -> list[str]:
         return [name for name in self.identities if name not in self.gone]
