@@ -266,10 +266,12 @@ class LosingSimulation(Simulation):
         assert host is not None
         if host.missed != self.lost or self.excluded:
             raise HangError(f"controller waits for {host.awaits}")
-        staying = [name for name in self.identities if name != self.lost]
-        host.exclude(exclusion_by(self.identities, "aa", [self.lost], staying))
+        host.exclude(exclusion_by(self.identities, "aa", [self.lost], self._staying()))
         self.excluded = True
         self._advance(controller)
+
+    def _staying(self) -> list[str]:
+        return [name for name in self.identities if name != self.lost]
 
 
 class LosingPowerCuts(LosingSimulation, PowerCuts):

@@ -49,6 +49,22 @@ FAULTS = [
         "every_step",
     ),
     Fault(
+        "who has left is told before it is on the disk who has not",
+        "exclusions",
+        "        yield Once(after.name.encode())\n",
+        "",
+        ("test_lost_owners_resume.py",),
+        "stays_so",
+    ),
+    Fault(
+        "Comp draws its share for whatever escrow Controller names",
+        "exclusions",
+        "last = range(left.t - 1, left.t + 1)",
+        "last = era.terms.rounds",
+        ("shared/test_lost_owners.py",),
+        "no_other_sum",
+    ),
+    Fault(
         "an agreement is about any absence",
         "exclusions",
         "if (one.party, one.since) == (party, moment)",

@@ -250,6 +250,44 @@ def test_controller_alone_excludes_nobody(cheat: Cheat, complaint: str, victim: 
     assert error.value.__notes__ == [f"(raised at {victim})"]
 
 
+def no_escrow(left: OwnersLeft, _: Mapping[str, Identity]) -> OwnersLeft:
+    return msgspec.structs.replace(left, escrows={})
+
+
+def an_older_escrow(left: OwnersLeft, _: Mapping[str, Identity]) -> OwnersLeft:
+    return with_escrow(left, 0, left.t - 2)
+
+
+def a_later_escrow(left: OwnersLeft, _: Mapping[str, Identity]) -> OwnersLeft:
+    return with_escrow(left, 0, left.t + 1)
+
+
+def an_escrow_of_a_later_era(left: OwnersLeft, _: Mapping[str, Identity]) -> OwnersLeft:
+    return with_escrow(left, 1, left.t - 1)
+
+
+def with_escrow(left: OwnersLeft, era: int, t: int) -> OwnersLeft:
+    return msgspec.structs.replace(left, escrows=dict.fromkeys(left.escrows, (era, t)))
+
+
+@pytest.mark.parametrize("rounds", [4, BUDGET - len(MEANS)], ids=["in a round", "at the total"])
+@pytest.mark.parametrize(
+    "cheat", [no_escrow, an_older_escrow, a_later_escrow, an_escrow_of_a_later_era]
+)
+def test_comp_counts_no_other_sum_than_the_last_one(cheat: Cheat, rounds: int) -> None:
+    """A Controller that drops outcomes of a lost owner would show in no tag."""
+
+    def change(effect: Effect, identities: Mapping[str, Identity]) -> Effect:
+        left = effect.message if isinstance(effect, Send) and effect.to == "comp" else None
+        return Send("comp", cheat(left, identities)) if isinstance(left, OwnersLeft) else effect
+
+    samba = lotor.Samba(owners=3, exclude_after="7d")
+    sent = {"owner-2": after("owner-2", rounds)}
+    with pytest.raises(ProtocolError, match="not what owner-2 left last") as error:
+        run_losing(samba, ARMS, sent, budget=BUDGET, change=change)
+    assert error.value.__notes__ == ["(raised at comp)"]
+
+
 def test_nobody_leaves_where_the_terms_do_not_say_so() -> None:
     """And a Controller that claims it all the same is not believed."""
 

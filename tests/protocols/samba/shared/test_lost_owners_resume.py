@@ -166,6 +166,64 @@ def test_a_controller_that_does_not_keep_what_the_lost_owner_said_cannot_go_on(
     assert any(fails(at) for at in range(steps(), 0, -5))
 
 
+class LosingTwo(LosingSimulation):
+    """When Comp has heard that an owner left, Controller dies, and another owner is lost."""
+
+    def run(self, limit: int = 200_000) -> None:
+        self.gone: set[str] = set()
+        for _ in range(limit):
+            controller = self.sites["controller"]
+            if not self.gone and controller.host is not None and controller.host.round >= self.t:
+                self._lose_for_good("owner-1")
+            if self.gone == {"owner-1"} and self._comp_has_begun_anew():
+                self._lose_for_good("owner-3")
+                self._lose(controller)
+            there = [one for name, one in self.sites.items() if name not in self.gone]
+            dead = [one for one in there if one.host is None]
+            if dead:
+                self._start(dead[0])
+            elif all(one.host.drained for one in there if one.host):
+                return
+            elif any(self._wires.values()):
+                self._deliver_one()
+            else:
+                self._exclude(controller)
+        raise HangError("too many steps")
+
+    def _lose_for_good(self, owner: str) -> None:
+        self.lost, self.excluded = owner, False
+        self.gone.add(owner)
+        self._lose(self.sites[owner])
+
+    def _comp_has_begun_anew(self) -> bool:
+        said = [msgspec.msgpack.decode(one.payload) for one in self.sent if one.sender == "comp"]
+        return [tag for tag, *_ in said].count(garbled.BaseOffer.__struct_config__.tag) == 2
+
+    def _staying(self) -> list[str]:
+        return [name for name in self.identities if name not in self.gone]
+
+
+def test_who_has_left_stays_so_if_another_one_is_lost_while_controller_is_dead() -> None:
+    """All others have heard of the first one alone."""
+    samba, means = lotor.Samba(PURSUIT, owners=3, exclude_after="7d"), [0.2, 0.5, 0.8, 0.4]
+    made = rebuildable(samba, Run("aa", len(means), BUDGET, RewardScale(), SEED))
+    sites = {
+        name: Site(name, one.party, one.rebuild, list(one.peers)) for name, one in made.items()
+    }
+    simulation = LosingTwo(sites, World(means, seed=SEED), Fate(), seed=1)
+    simulation.t, simulation.identities = 7, {name: one.identity for name, one in made.items()}
+    simulation.run()
+    assert used_twice(simulation.sent, *ONE_USE) == []
+    left = [told(one) for one in simulation.sent if one.to == "comp" and is_left(one)]
+    names = [tuple(one.exclusion.away) for one in left]
+    assert list(dict.fromkeys(names)) == [("owner-1",), ("owner-3",)]
+    customer = sites["customer"].host
+    assert customer is not None
+    assert customer.result.left == {away: one.t for one in left for away in one.exclusion.away}
+    for site in sites.values():
+        site.disk.close()
+
+
 def test_nobody_is_excluded_who_is_not_missed() -> None:
     with pytest.raises(HangError, match="controller waits for"):
         survived(UCB, Fate(), "owner-2", 0, 1)  # in the set-up

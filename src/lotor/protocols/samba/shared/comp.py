@@ -116,13 +116,9 @@ class SambaSharedComp(Party):
         loss = era.checked(self._ring.identity, left, t)
         keys = owners_keys(memory.owners_key, era.terms)
         for owner in loss.owners:
-            if owner in left.escrows:
-                number, counted = left.escrows[owner]
-                if not 0 <= number <= era.number or counted not in era.terms.rounds:
-                    raise ProtocolError(
-                        f"controller has a share of {owner} from round {counted}, when nobody can "
-                        "have left one: it is out of step; start a new run"
-                    )
+            # In the first round it may have left nothing.
+            if owner in left.escrows or t > era.terms.first:
+                number, counted = _last_escrow(era, left, owner)
                 key = Era(era.terms, memory.losses[:number]).key(keys[owner])
                 memory.escrowed.append(drawn_share(key, counted).to_bytes())
         memory.losses.append(loss)
@@ -187,6 +183,21 @@ class SambaSharedComp(Party):
         share = added(shares).to_bytes()
         sealed = self._ring.seal_to("customer", terms.customer_key, share, COMP_SUM)
         yield Send("controller", CompSum(sealed))  # step 12
+
+
+def _last_escrow(era: Era, left: OwnersLeft, owner: str) -> tuple[int, int]:
+    """The era and the round of what a lost owner left last: before this round, or the last one.
+
+    A Controller that counts less would show in no tag.
+    """
+    number, counted = left.escrows.get(owner, (0, 0))
+    last = range(left.t - 1, left.t + 1)
+    if not 0 <= number <= era.number or counted not in last or counted not in era.terms.rounds:
+        raise ProtocolError(
+            f"controller counts for {owner}, which is lost in round {left.t}, not what {owner} "
+            "left last: it is out of step, or drops outcomes; start a new run"
+        )
+    return number, counted
 
 
 def owners_keys(secret: bytes, terms: SambaSharedTerms) -> dict[str, bytes]:

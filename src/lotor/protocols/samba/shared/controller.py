@@ -124,6 +124,8 @@ class SambaSharedController(Party):
         found = {one: memory.escrows[one] for one in loss.owners if one in memory.escrows}
         left = OwnersLeft(t, exclusion, {owner: (one.era, one.t) for owner, one in found.items()})
         after = Era(era.terms, memory.losses)
+        # Whose scores are here now has not left, whatever becomes of it and of this party.
+        yield Once(after.name.encode())
         # Once the rounds are over, the owners have done their part.
         owners = after.owners if t <= era.terms.last else ()
         for party in ("comp", *owners, "customer"):

@@ -71,7 +71,8 @@ MEASURED: dict[str, Finding] = {
         paper="R",
         measured=(
             "R, of how many outcomes, and from R/N about the best mean: inherent in the result; of "
-            "an owner that was excluded, whether it was pulled just before it was lost"
+            "an owner that was excluded, whether it was pulled just before it was lost, or how "
+            "many outcomes it still owed"
         ),
         evidence=(
             "Shares of single owners never reach it: with one server it still sees only R. It "
