@@ -117,6 +117,7 @@ def test_an_audit_finds_what_its_table_does_not_state(there: Installed) -> None:
     assert "network, lengths of messages: LEAKS MORE THAN STATED" in found
 
 
+@pytest.mark.long
 def test_it_runs_as_daemons_that_are_killed(there: Installed) -> None:
     found = json.loads(there.lotor("demo", "--protocol", "toy", "--kill", "--json"))
     assert found["reward"] == found["plain_reward"]

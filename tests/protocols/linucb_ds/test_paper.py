@@ -118,10 +118,8 @@ def test_many_crashes_cuts_and_duplicates(
     assert crashes > 2 * len(seeds)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("budget", "checkpoint"), [(6, 2), pytest.param(BUDGET, 4, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("budget", "checkpoint"), [(6, 2), (BUDGET, 4)])
 def test_a_crash_at_each_step(
     budget: int, checkpoint: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

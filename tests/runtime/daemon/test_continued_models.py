@@ -98,6 +98,7 @@ def in_plain(
     return after
 
 
+@pytest.mark.long
 def test_ppcbs_servers_learn_on_from_their_model_and_predict_by_it(tmp_path: Path) -> None:
     arms = lotor.ContextualArms.lookalike(
         rounds=BEFORE + 2 * THEN, arms=4, d=sum(FIRMS.values()), seed=3

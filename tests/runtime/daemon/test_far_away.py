@@ -31,7 +31,7 @@ def cut(federation: Federation, proxies: Sequence[FarAway], peers: Sequence[str]
         proxy.open()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "budget"), [("pursuit", 40), pytest.param("ucb", 120, marks=pytest.mark.long)]
 )

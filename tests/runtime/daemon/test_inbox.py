@@ -71,6 +71,7 @@ def test_outcomes_that_are_told_when_they_are_waited_for(
     assert journals.total(run) == plain.reward
 
 
+@pytest.mark.long
 def test_outcomes_in_any_order_with_parties_that_come_and_go(tmp_path: Path) -> None:
     clinics, draw = Clinics(tmp_path), Random(3)
 

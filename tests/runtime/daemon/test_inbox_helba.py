@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("real_transfers")
 BUDGET, SEED = 12, 7
 
 
+@pytest.mark.long
 def test_one_decision_at_a_time_waits_for_its_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from lotor.sandbox.journals import Journals
 BUDGET, SEED, DELAY, FEATURES = 12, 7, 3, {"lyon": 2, "porto": 3}
 
 
+@pytest.mark.long
 def test_an_inbox_shows_arms_to_one_and_takes_rewards_from_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

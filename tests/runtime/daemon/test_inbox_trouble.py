@@ -137,6 +137,7 @@ def test_a_function_that_fails_waits_for_a_person_who_tells_or_has_it_asked_agai
     clinics.assert_equals_plain(play(clinics, scene), lotor.CallbackArms([paid] * 2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("repeatable", [True, False])
 def test_a_party_that_stops_while_its_function_is_slow(repeatable: bool, tmp_path: Path) -> None:
     """A function that recognises a decision is asked again; of another one, a person decides."""

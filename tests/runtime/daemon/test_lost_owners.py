@@ -137,6 +137,7 @@ def test_the_run_goes_on_without_it_and_says_so(run: LosingRun) -> None:
     assert [one["seat"] for one in document["excluded"]] == [LOST]
 
 
+@pytest.mark.long
 def test_one_that_comes_back_in_time_stays_and_old_agreements_do_not_count(run: LosingRun) -> None:
     others = [name for name in run.made.members if name != LOST]
 
@@ -171,6 +172,7 @@ def test_one_that_comes_back_in_time_stays_and_old_agreements_do_not_count(run: 
     asyncio.run(scenario())
 
 
+@pytest.mark.long
 def test_two_that_are_lost_together_leave_together(run: LosingRun) -> None:
     """Neither can agree to the other's leaving."""
     made = run.made

@@ -30,6 +30,7 @@ PROTOCOLS = [pytest.param(one, id=name) for name, one in FEW.items()]
 PROTOCOLS += [pytest.param(one, id=name, marks=pytest.mark.long) for name, one in MORE.items()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_in_every_form_though_each_party_is_restarted(
     protocol: SecureProtocol, tmp_path: Path

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import msgspec
+import pytest
 
 import lotor
 from daemons import DaemonGroup, until
@@ -102,6 +103,7 @@ def test_a_paused_party_stops_whatever_the_others_do_and_is_told_so(tmp_path: Pa
     asyncio.run(scenario())
 
 
+@pytest.mark.long
 def test_what_holds_a_paced_run_up_is_told(tmp_path: Path) -> None:
     made = federation(tmp_path / "f")
     run = PacedRun(made, lotor.Samba())
