@@ -280,7 +280,7 @@ def test_a_state_folder_may_be_anywhere(tmp_path: Path, where: str) -> None:
     target = tmp_path / "new" / "lyon"
     target.parent.mkdir()
     if where == "absolute":
-        with pytest.raises(ConfigError, match="has a kit already"):
+        with pytest.raises(ConfigError, match="there is a journal in that folder already"):
             restore(tmp_path / "b", target)
         assert not target.exists()
     report = restore(tmp_path / "b", target, force=where == "absolute")

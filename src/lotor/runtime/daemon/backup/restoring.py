@@ -202,9 +202,15 @@ def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 def _check_free(kit: Path, state: Path) -> None:
     """Refuse to replace what may be newer than the backup."""
-    there = _present(kit, KIT_FILES) + _present(state, STATE_FILES)
-    if there:
-        names = ", ".join(path.name for path in there)
+    known, kept = _present(kit, KIT_FILES), _present(state, STATE_FILES)
+    if kept and not known and not state.resolve().is_relative_to(kit.resolve()):
+        raise ConfigError(
+            f"the backup's party.toml says state = {str(state)!r}, and there is a journal in that "
+            "folder already, which may be the one in use, so nothing was written: use --force only "
+            "if that journal is to be replaced; it is then kept beside the restored one"
+        )
+    if known or kept:
+        names = ", ".join(path.name for path in known + kept)
         raise ConfigError(
             f"{kit} has a kit already ({names}), and its journal may be newer than the backup, so "
             "nothing was written: restore into a new folder, or use --force, which keeps what is "
