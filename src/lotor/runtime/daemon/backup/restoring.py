@@ -111,10 +111,18 @@ def _leftovers(kit: Path) -> re.Pattern[str]:
 
 
 def _clean(kit: Path) -> None:
-    """Remove what a killed process has left."""
+    """Remove what a killed process has left; one that is at work holds the lock of its folder."""
     for path in kit.absolute().parent.iterdir():
-        if _leftovers(kit).fullmatch(path.name):
-            wipe_folder(path)
+        if not _leftovers(kit).fullmatch(path.name):
+            continue
+        handle = lock_folder(path)
+        if handle is None:
+            raise ConfigError(
+                f"another process restores {kit} now, and nothing was written: wait until it has "
+                "come to its end"
+            )
+        os.close(handle)
+        wipe_folder(path)
 
 
 @contextmanager
@@ -123,9 +131,13 @@ def _staging(kit: Path) -> Iterator[Path]:
     kit = kit.absolute()
     stage = kit.with_name(f".{kit.name}.restoring.{secrets.token_hex(8)}")
     stage.mkdir(mode=0o700)
+    handle = None
     try:
+        handle = lock_folder(stage)
         yield stage
     finally:
+        if handle is not None:
+            os.close(handle)
         wipe_folder(stage)
 
 
