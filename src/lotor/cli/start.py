@@ -131,7 +131,9 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     ) -> None:
         # An impossible run is refused before any other party is asked.
         unknown = policy is not None and is_class_name(split_text(policy)[0])
-        kind.configured(None if unknown else policy, options)
+        asked = kind.configured(None if unknown else policy, options)
+        if continues is None and (why := asked.why_not_anew()):
+            raise InputError(f"{why}, by --continue RUN")
         named = [] if owners is None else _names(owners)
         pace = _pace(every, on_demand=on_demand)
         with open_kit(kit) as at:
