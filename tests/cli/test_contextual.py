@@ -266,6 +266,12 @@ def test_the_demo_survives_kills_and_each_party_sees_its_own(tmp_path: Path) -> 
     assert "total reward" in output("runs", "follow", report["run"], *kit)
 
 
+def test_an_order_to_predict_without_a_model_is_refused_before_anybody_is_asked() -> None:
+    done = command("start", "ppcb", "--kit", "absent", "--budget", "8", "--predict")
+    assert done.returncode == 2
+    assert "needs a model: continue an ended run that kept one, by --continue" in done.stderr
+
+
 def test_an_order_with_an_impossible_delta_is_refused_before_anybody_is_asked() -> None:
     done = command("start", "ppcb", "--kit", "absent", "--budget", "8", "--delta", "0.5")
     assert done.returncode != 0

@@ -109,6 +109,12 @@ def test_names_that_nobody_can_have_are_refused_before_anybody_is_looked_for(own
     assert done.stderr.startswith(f"lotor: --owners {owners!r}")
 
 
+def test_an_option_without_a_value_is_refused_as_one_of_another_protocol() -> None:
+    done = lotor("start", "helba", "--keep", "--budget", "9", "--kit", "/nowhere")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("lotor: --keep belongs to ")
+
+
 def wrong(option: Option) -> list[str]:
     """Values of the right type that hardly any option takes."""
     return {int: ["-1", "0", "1e25"], float: ["-1", "nan", "1e300"], str: ["", "@"]}.get(

@@ -82,9 +82,10 @@ def parameter(option: Option, panel: str) -> Parameter:
 def _hidden(option: Option) -> Parameter:
     """An option of another protocol: accepted, so that the error can name that protocol."""
     shown = typer.Option(flag(option), hidden=True)
+    kind: Any = bool if option.kind is bool else str  # as there, one takes a value or none
     name = f"foreign_{option.flag}"
     return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[str | None, shown]
+        name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, shown]
     )
 
 

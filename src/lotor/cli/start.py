@@ -40,7 +40,7 @@ from lotor.core.registry import is_class_name
 from lotor.core.wording import counted
 from lotor.crypto.certificates.subject import check_word
 from lotor.policies.registry import split_text, without
-from lotor.protocols.form import RunPlan
+from lotor.protocols.form import REWARD, RunPlan
 from lotor.protocols.party import RUN_ID_BYTES
 from lotor.protocols.protocol import PROTOCOLS, SecureProtocol
 from lotor.runtime.daemon import commands, logs
@@ -131,7 +131,9 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
     ) -> None:
         # An impossible run is refused before any other party is asked.
         unknown = policy is not None and is_class_name(split_text(policy)[0])
-        kind.configured(None if unknown else policy, options)
+        asked = kind.configured(None if unknown else policy, options)
+        if continues is None and (why := asked.why_not_anew()):
+            raise InputError(f"{why}, by --continue RUN")
         named = [] if owners is None else _names(owners)
         pace = _pace(every, on_demand=on_demand)
         with open_kit(kit) as at:
@@ -209,7 +211,10 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
     if isinstance(total, int | float):
         chosen_form = f"{announced.protocol} in the form {announced.form}"
         counted_of = _of(told.outcomes, plan)
-        typer.echo(f"total reward {total:g}{counted_of} (run {row.id}, {chosen_form})")
+        said = f"total reward {total:g}{counted_of}"
+        if plan is not None and plan.counts != REWARD:
+            said = f"{total:g} {plan.counts}"
+        typer.echo(f"{said} (run {row.id}, {chosen_form})")
         if told.left:
             typer.echo(f"it {without_owners(told.left)}")
         if plan is not None and plan.continues:
@@ -229,7 +234,7 @@ def _as_json(
     said: dict[str, object] = {"run": run, "protocol": announced.protocol, "form": announced.form}
     if plan is not None and plan.continues:
         said["continues"] = plan.continues
-    said["reward"] = told.output
+    said[REWARD if plan is None else plan.counts] = told.output
     if told.outcomes is not None:
         said["outcomes"] = told.outcomes
     if told.left:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lotor.protocols.protocol import Protocol, SecureProtocol
 
 PULL, ACT, FEATURES, MODEL = "pull", "act", "features", "model"
+REWARD = "reward"
 """What a party can bring to a run; the keys of its table in party.toml."""
 
 _DOES = {
@@ -84,8 +85,9 @@ class RunPlan:
     There were `before` rounds, if rounds count on from there. `late` says in words what holds for
     outcomes that come late; each is waited for if it is empty. `reveals` is what the party that
     ordered the run learns beyond its result, in words, by the names under which parties agree to
-    it. A party in an `excludable` seat that has been away for `exclude_after` seconds may leave the
-    run for good, if all others agree.
+    it. The result is the total of what the run `counts`: rewards, unless nobody is asked for any. A
+    party in an `excludable` seat that has been away for `exclude_after` seconds may leave the run
+    for good, if all others agree.
     """
 
     policy: str
@@ -105,6 +107,7 @@ class RunPlan:
     reveals: Mapping[str, str] = field(default_factory=dict)
     exclude_after: float | None = None
     excludable: tuple[str, ...] = ()
+    counts: str = REWARD
 
 
 @dataclass(frozen=True, slots=True)

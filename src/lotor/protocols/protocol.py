@@ -314,6 +314,10 @@ class SecureProtocol(Protocol):
         """The same, with decisions that do not wait for outcomes; None where they always do."""
         return None
 
+    def why_not_anew(self) -> str:
+        """Why a run of it must continue another one; empty if it can begin anew."""
+        return ""
+
     def order_options(self) -> dict[str, str | int]:
         """Its options in an order to a federation; floats are written as exact text."""
         said: dict[str, str | int] = {"policy": to_text(self.policy)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lotor.core.errors import ConfigError, FormatError, IntegrityError, JournalError, LotorError
 from lotor.core.version import VERSION
-from lotor.runtime.daemon.backup import archive
+from lotor.runtime.daemon.backup import archive, restoring
 from lotor.runtime.daemon.backup.archive import BackupWriter
 from lotor.runtime.daemon.backup.making import back_up
 from lotor.runtime.daemon.backup.restoring import restore
@@ -280,7 +280,7 @@ def test_a_state_folder_may_be_anywhere(tmp_path: Path, where: str) -> None:
     target = tmp_path / "new" / "lyon"
     target.parent.mkdir()
     if where == "absolute":
-        with pytest.raises(ConfigError, match="has a kit already"):
+        with pytest.raises(ConfigError, match="there is a journal in that folder already"):
             restore(tmp_path / "b", target)
         assert not target.exists()
     report = restore(tmp_path / "b", target, force=where == "absolute")
@@ -346,6 +346,22 @@ def test_a_restore_that_is_killed_loses_nothing(
     restore(backup, target, force=True)
     assert rows(target) == expected
     assert list(tmp_path.rglob(".*.restoring.*")) == []
+
+
+def test_two_restores_of_one_kit_do_not_disturb_each_other(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, place = tmp_path / "again", restoring._place
+
+    def meanwhile(*where: Path) -> tuple[str, ...]:
+        with pytest.raises(ConfigError, match="another process restores"):
+            restore(backup, target)
+        return place(*where)
+
+    monkeypatch.setattr(restoring, "_place", meanwhile)
+    restore(backup, target)
+    assert (target / "state" / "journal.db").exists()
+    assert not (target / "journal.lock").exists()
 
 
 def cut_off(*_: object, **__: object) -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 import lotor
+from commands import lotor as command
 from daemons import SandboxDaemons, until
 from lotor.protocols.cast import Cast
 from lotor.protocols.ppcb.demo import FIRMS, feature_parties
@@ -123,6 +124,10 @@ def test_ppcbs_servers_learn_on_from_their_model_and_predict_by_it(tmp_path: Pat
         assert carried_out(predicted, BEFORE, THEN) == in_plain(arms, (asked, THEN), after=one).arms
         assert made.output(predicted) == THEN
         assert made.kept(predicted) == set()
+        # Nobody was asked for a reward, so none is shown.
+        kit = str(made.made.kits["receiver"])
+        said = await asyncio.to_thread(command, "runs", "follow", predicted, "--kit", kit)
+        assert said.stdout.startswith(f"{THEN} decisions (run {predicted}, ")
 
         further = await made.run(keeping, THEN, continues=first)
         two = in_plain(arms, (keeping, THEN), after=one)

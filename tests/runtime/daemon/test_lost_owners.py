@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import lotor
@@ -12,14 +13,16 @@ from commands import lotor as command
 from daemons import until
 from losing import drive_bereft
 from lotor.core.errors import InputError
-from lotor.runtime.daemon.commands import NextRounds
+from lotor.runtime.daemon.commands import NextRounds, StartRun
+from lotor.runtime.daemon.config import read_config, write_config
+from lotor.runtime.daemon.live_run import LiveRun
 from lotor.runtime.daemon.local.interface import Excluding, LocalInterface
 from lotor.runtime.daemon.serving import open_kit
-from lotor.runtime.durable.journal import RUNNING, STOPPED
+from lotor.runtime.durable.journal import FINISHED, REFUSED, RUNNING, STOPPED
 from lotor.sandbox import Federation
 from runtime.daemon.on_demand import PacedRun
 
-SEED, BUDGET, LOST = 7, 16, "lyon"
+SEED, BUDGET, THEN, LOST = 7, 16, 4, "lyon"
 SAMBA = lotor.Samba(exclude_after="0.2s")
 
 
@@ -202,3 +205,57 @@ def test_two_that_are_lost_together_leave_together(run: LosingRun) -> None:
     arms, _ = drive_bereft(SAMBA, made.cast.environment, absent, budget=BUDGET, seed=SEED)
     assert run.journals.trajectory(run.id, BUDGET) == arms
     assert run.shown(made.opener)["without"] == dict.fromkeys(lost, 6)
+
+
+@pytest.mark.long
+def test_those_who_are_left_can_continue_the_run_without_it(tmp_path: Path) -> None:
+    keeping = lotor.Samba(exclude_after="0.2s", keep=True)
+    made = Federation.of(tmp_path / "f", keeping, budget=BUDGET, seed=SEED)
+    made.prepare()
+    for name, role in made.members.items():
+        if role == "owner":
+            let_keep(made.kits[name] / "party.toml")
+    run = LosingRun(made, keeping)
+    others = [name for name in made.members if name != LOST]
+    listed = read_config(made.kits[made.opener] / "party.toml").members
+    left = {role: [name for name in names if name != LOST] for role, names in listed.items()}
+
+    async def further(members: dict[str, list[str]]) -> LiveRun:
+        options: dict[str, str | int] = {**keeping.order_options()}
+        order = StartRun("samba", THEN, options, members, continues=run.id)
+        live = await run.group.live(made.opener, run.group.order(made.opener, order))
+        await until(lambda: live.state != RUNNING)
+        return live
+
+    async def scenario() -> None:
+        try:
+            await run.begin(BUDGET)
+            await run.waits_after(3)
+            await run.group.down(LOST)
+            run.group.tell(made.opener, run.id, NextRounds(BUDGET))
+            for name in others:
+                await run.known_as_lost(name)
+                run.exclude(name)
+            await run.finishes()
+            await run.group.up(LOST)
+            await run.group.state(LOST, run.id, STOPPED)
+            for name in left["owner"]:
+                await run.group.state(name, run.id, FINISHED)
+            live = await further(left)
+            assert (live.state, live.note) == (FINISHED, "")
+            assert live.agreement.plan.before == BUDGET
+            # It has kept nothing, and cannot be ordered as if it had.
+            live = await further({role: list(names) for role, names in listed.items()})
+            assert live.state == REFUSED
+            assert f"run {run.id} is stopped at {LOST}" in live.note
+        finally:
+            await run.group.down()
+
+    asyncio.run(scenario())
+
+
+def let_keep(path: Path) -> None:
+    config = read_config(path)
+    assert config.consent is not None
+    consent = msgspec.structs.replace(config.consent, keep=True)
+    write_config(path, msgspec.structs.replace(config, consent=consent))

@@ -81,6 +81,8 @@ def test_runs_are_found_by_the_beginning_of_their_id(journal: Journal) -> None:
     assert journal.run("b").id == "b"
     with pytest.raises(InputError, match="2 runs here whose id begins with 'ab'"):
         journal.run("ab")
+    with pytest.raises(InputError, match="the id of a run is empty"):
+        journal.run("")
     with pytest.raises(InputError, match="no run here whose id begins with 'c'"):
         journal.run("c")
 

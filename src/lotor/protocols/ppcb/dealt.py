@@ -17,6 +17,7 @@ from lotor.protocols.form import (
     ACT,
     FEATURES,
     PULL,
+    REWARD,
     Assignment,
     Contribution,
     Form,
@@ -165,6 +166,7 @@ class PPCBDealt(Form[PPCB]):
             keeps=terms.keep,
             continues="" if terms.continued is None else terms.continued.run,
             before=terms.before,
+            counts="decisions" if terms.predicts else REWARD,
         )
 
     def build(self, assignment: Assignment, snapshot: bytes | None) -> Party:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lotor.protocols.ppcb.terms import PPCBTerms
 
 LEAST_BITS, MOST_BITS = 16, 24
+NO_MODEL = "a run that only predicts needs a model: continue an ended run that kept one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,9 @@ class PPCB(SecureProtocol):
         if self.privacy_budget is not None:
             options["privacy_budget"] = str(self.privacy_budget)
         return {**options, **{name: "true" for name in ("keep", "predict") if getattr(self, name)}}
+
+    def why_not_anew(self) -> str:
+        return NO_MODEL if self.predict else ""
 
     def rounds_before(self, run: Run) -> int:
         from lotor.protocols.ppcb.terms import terms_from  # noqa: PLC0415  it loads the circuits

@@ -17,7 +17,7 @@ from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
 from lotor.protocols.ppcb.kept_model import ContinuedModel
-from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS
+from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS, NO_MODEL
 from lotor.protocols.ppcb.shape import INNER_BITS, StepShape
 from lotor.protocols.ppcb.step import SLACK
 from lotor.protocols.two_server.schedule import ServerSeats
@@ -205,9 +205,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     def _check_continued(self) -> None:
         continued = self.continued
         if self.predicts and continued is None:
-            raise InputError(
-                "a run that only predicts needs a model: continue an ended run that kept one"
-            )
+            raise InputError(NO_MODEL)
         if self.predicts and (self.keep or self.delay):
             raise InputError(
                 "a run that only predicts learns nothing, so it has nothing to keep and no rewards "

@@ -263,7 +263,12 @@ class Journal:
         return [RunRow(*row) for row in rows]
 
     def run(self, prefix: str) -> RunRow:
-        """The run whose id begins so."""
+        """The run whose id begins so; an empty beginning, as of an unset variable, names none."""
+        if not prefix:
+            raise InputError(
+                "the id of a run is empty: give the id or its beginning, as `lotor runs list` "
+                "shows it"
+            )
         found = [row for row in self.runs() if row.id.startswith(prefix)]
         if len(found) != 1:
             what, kind = f"{len(found)} runs", InputError

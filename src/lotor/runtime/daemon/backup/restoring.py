@@ -111,10 +111,18 @@ def _leftovers(kit: Path) -> re.Pattern[str]:
 
 
 def _clean(kit: Path) -> None:
-    """Remove what a killed process has left."""
+    """Remove what a killed process has left; one that is at work holds the lock of its folder."""
     for path in kit.absolute().parent.iterdir():
-        if _leftovers(kit).fullmatch(path.name):
-            wipe_folder(path)
+        if not _leftovers(kit).fullmatch(path.name):
+            continue
+        handle = lock_folder(path)
+        if handle is None:
+            raise ConfigError(
+                f"another process restores {kit} now, and nothing was written: wait until it has "
+                "come to its end"
+            )
+        os.close(handle)
+        wipe_folder(path)
 
 
 @contextmanager
@@ -123,9 +131,13 @@ def _staging(kit: Path) -> Iterator[Path]:
     kit = kit.absolute()
     stage = kit.with_name(f".{kit.name}.restoring.{secrets.token_hex(8)}")
     stage.mkdir(mode=0o700)
+    handle = None
     try:
+        handle = lock_folder(stage)
         yield stage
     finally:
+        if handle is not None:
+            os.close(handle)
         wipe_folder(stage)
 
 
@@ -202,9 +214,15 @@ def _present(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 def _check_free(kit: Path, state: Path) -> None:
     """Refuse to replace what may be newer than the backup."""
-    there = _present(kit, KIT_FILES) + _present(state, STATE_FILES)
-    if there:
-        names = ", ".join(path.name for path in there)
+    known, kept = _present(kit, KIT_FILES), _present(state, STATE_FILES)
+    if kept and not known and not state.resolve().is_relative_to(kit.resolve()):
+        raise ConfigError(
+            f"the backup's party.toml says state = {str(state)!r}, and there is a journal in that "
+            "folder already, which may be the one in use, so nothing was written: use --force only "
+            "if that journal is to be replaced; it is then kept beside the restored one"
+        )
+    if known or kept:
+        names = ", ".join(path.name for path in known + kept)
         raise ConfigError(
             f"{kit} has a kit already ({names}), and its journal may be newer than the backup, so "
             "nothing was written: restore into a new folder, or use --force, which keeps what is "

@@ -10,6 +10,7 @@ import msgspec
 
 from lotor.core.durations import in_words
 from lotor.core.errors import JournalError, LotorError
+from lotor.protocols.form import RunPlan
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.runtime.daemon import announcement, commands
 from lotor.runtime.daemon.announcement import RunAgreement
@@ -101,7 +102,7 @@ def described(at: OpenKit, row: RunRow, *, served: bool) -> RunDocument:
         document |= _own(at.config.owner, *at.journal.pulled(row.id))
         document["open_decisions"] = at.journal.open_decisions(row.id)
     if row.seat == agreement.form.opener:
-        document |= _result(at.journal.all_output(row.id))
+        document |= _result(at.journal.all_output(row.id), agreement.plan)
     document |= _losses(at, row, agreement, left)
     document["held_up"] += [one["note"] for one in document.get("lost", ())]
     if row.state == WAITING:
@@ -234,9 +235,9 @@ def is_served(journal: Journal) -> bool:
     return True
 
 
-def _result(told: RunOutput) -> RunDocument:
+def _result(told: RunOutput, plan: RunPlan) -> RunDocument:
     """What came of a run, where it was ordered."""
-    found: RunDocument = {"reward": told.output, "outcomes": told.outcomes}
+    found: RunDocument = {plan.counts: told.output, "outcomes": told.outcomes}
     if told.revealed is not None:
         found["revealed"] = msgspec.to_builtins(told.revealed)
     if told.left:
