@@ -167,10 +167,14 @@ def _tell_outcomes(federation: Federation) -> None:
 
 def _ordered(protocol: SecureProtocol, budget: int) -> list[str]:
     """The order of a run on the command line."""
-    flags = {one.name: flag(one) for one in protocol.all_options()} | {"policy": "--policy"}
+    options = {one.name: one for one in protocol.all_options()}
     words = [PROTOCOLS.name_of(type(protocol)), "--budget", str(budget)]
     for name, value in protocol.order_options().items():
-        words += [flags[name], str(value)]
+        typed = flag(options[name]) if name in options else f"--{name}"
+        if name in options and options[name].kind is bool:
+            words += [typed] if value else []
+        else:
+            words += [typed, str(value)]
     return words
 
 
