@@ -127,7 +127,7 @@ def steps_of(form: str, budget: int) -> int:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("stride", [29, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [29, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", [crashing, losing_power])
 def test_a_crash_at_every_step(
     form: str, stride: int, how: Callable[[Fate, dict[str, Site], Clerks], Simulation]

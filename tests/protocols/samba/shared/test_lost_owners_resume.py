@@ -137,13 +137,13 @@ def steps(*, power: bool = False) -> int:
     return counted.steps
 
 
-@pytest.mark.parametrize("stride", [47, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [47, pytest.param(7, marks=pytest.mark.long)])
 def test_a_crash_at_every_step(stride: int) -> None:
     for at in range(1, steps() + 1, stride):
         crashing_once(Fate(at=at))
 
 
-@pytest.mark.parametrize("stride", [61, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stride", [61, pytest.param(9, marks=pytest.mark.long)])
 def test_a_power_cut_at_every_step(stride: int) -> None:
     for at in range(1, steps(power=True) + 1, stride):
         crashing_once(Fate(at=at), power=True)
