@@ -140,7 +140,6 @@ def test_the_run_goes_on_without_it_and_says_so(run: LosingRun) -> None:
     assert [one["seat"] for one in document["excluded"]] == [LOST]
 
 
-@pytest.mark.long
 def test_one_that_comes_back_in_time_stays_and_old_agreements_do_not_count(run: LosingRun) -> None:
     others = [name for name in run.made.members if name != LOST]
 
