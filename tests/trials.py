@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +95,15 @@ def events(federation: Federation, name: str, event: str, peer: str) -> int:
             entry = json.loads(line)
             found += (entry.get("event"), entry.get("peer")) == (event, peer)
     return found
+
+
+def links(federation: Federation, peers: Iterable[str]) -> set[bool]:
+    """Whether the controller and these peers are connected, as both ends say."""
+    return {
+        events(federation, here, "connected", there) > events(federation, here, "gone", there)
+        for peer in peers
+        for here, there in (("controller", peer), (peer, "controller"))
+    }
 
 
 def change(federation: Federation, name: str, alter: Callable[[PartyConfig], PartyConfig]) -> None:

@@ -7,25 +7,18 @@ import pytest
 
 from delay import FarAway, Weather
 from lotor.sandbox import Federation
-from trials import Trial, dial, events, listens, prepared, until
+from trials import Trial, dial, links, listens, prepared, until
 
 ROUGH = Weather(delay=0.010, stall=0.3, stalls=0.005)
 
 
 def cut(federation: Federation, proxies: Sequence[FarAway], peers: Sequence[str]) -> None:
     """Shut the network until both ends have noticed, and somebody has dialled in vain."""
-
-    def gone() -> list[int]:
-        return [
-            events(federation, here, "gone", there)
-            for peer in peers
-            for here, there in (("controller", peer), (peer, "controller"))
-        ]
-
-    before = gone()
+    # Who is away already, on a busy machine, would not be away once more.
+    until(federation, lambda: links(federation, peers) == {True})
     for proxy in proxies:
         proxy.shut()
-    until(federation, lambda: all(now > was for now, was in zip(gone(), before, strict=True)))
+    until(federation, lambda: links(federation, peers) == {False})
     for proxy in proxies:
         proxy.refuses()
         proxy.open()
