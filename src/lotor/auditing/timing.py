@@ -167,14 +167,13 @@ def _tell_outcomes(federation: Federation) -> None:
 
 def _ordered(protocol: SecureProtocol, budget: int) -> list[str]:
     """The order of a run on the command line."""
-    options = {one.name: one for one in protocol.all_options()}
+    values, options = protocol.order_options(), {one.name: one for one in protocol.all_options()}
     words = [PROTOCOLS.name_of(type(protocol)), "--budget", str(budget)]
-    for name, value in protocol.order_options().items():
-        typed = flag(options[name]) if name in options else f"--{name}"
-        if name in options and options[name].kind is bool:
-            words += [typed] if value else []
-        else:
-            words += [typed, str(value)]
+    words += ["--policy", str(values.pop("policy"))]
+    for name, value in values.items():
+        switch = options[name].kind is bool
+        words += [flag(options[name])] if value or not switch else []
+        words += [] if switch else [str(value)]
     return words
 
 

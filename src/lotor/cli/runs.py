@@ -29,7 +29,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Follow, approve, pause, stop, show and prune the runs of a party.",
 )
-app.command("prune")(prune_command)
 RunArgument = Annotated[str, typer.Argument(help="The run's id, or its beginning.")]
 
 
@@ -192,6 +191,9 @@ def resolve(
         paid, values = _reward(reward), _numbers("--features", features)
         resolution = Resolution(decision, paid, values, lost, again)
         _say(LocalInterface(at).resolve(run, resolution))
+
+
+app.command("prune")(prune_command)
 
 
 def _reward(text: str | None) -> float | None:

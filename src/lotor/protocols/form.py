@@ -195,6 +195,9 @@ class Form(ABC, Generic[P]):
     continuable: ClassVar[bool] = False
     """Whether a run can continue an ended one: see `reopen`."""
 
+    why_not_continued: ClassVar[str] = ""
+    """Why it cannot, where there is more to say."""
+
     joinable: ClassVar[bool] = False
     """Whether owners can join or leave when a run continues an ended one."""
 
@@ -242,9 +245,10 @@ class Form(ABC, Generic[P]):
         earlier: Earlier,  # noqa: ARG002
     ) -> tuple[bytes, Party]:
         """Order a run that continues an ended one, whose order is at hand."""
+        why = f"{self.why_not_continued}; " if self.why_not_continued else ""
         raise InputError(
-            f"a run of {protocol.name} in the form {self.name} cannot continue another one: start "
-            "a new one"
+            f"a run of {protocol.name} in the form {self.name} cannot continue another one: "
+            f"{why}start a new one"
         )
 
     def rounds_of(self, order: bytes) -> int:  # noqa: ARG002

@@ -93,6 +93,8 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
         identity: Identity,
         earlier: Earlier,
     ) -> tuple[bytes, Party]:
+        if not self.continuable:
+            return super().reopen(protocol, run, members, budget, identity, earlier)
         terms = terms_from(self.terms_kind, earlier.order)
         if not terms.keep:
             raise InputError(

@@ -109,7 +109,7 @@ class Samba(SecureProtocol):
         kw_only=True,
         metadata=option(
             "How many decisions may wait for their outcomes while others are made.",
-            shown="as many as --batch; all with --delay",
+            shown="as many as --batch",
         ),
     )
     batch: int = field(
@@ -139,7 +139,8 @@ class Samba(SecureProtocol):
         default=NO_DELAY,
         kw_only=True,
         metadata=option(
-            "How many rounds late outcomes come: 5, 'uniform:0-10' or 'geometric:20'.",
+            "How many rounds late outcomes come: 5, 'uniform:0-10' or 'geometric:20'; none is "
+            "waited for, unless --outstanding says how many may be missing.",
             ordered=False,
         ),
     )

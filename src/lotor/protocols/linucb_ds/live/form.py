@@ -5,13 +5,11 @@ from typing import Any, ClassVar
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
-from lotor.crypto.signing import Identity
 from lotor.environments import LinearArms, VectorArms
 from lotor.environments.base import Environment
 from lotor.policies import to_text
 from lotor.policies.linear import LiveLayout
 from lotor.protocols.cast import Cast
-from lotor.protocols.earlier import Earlier
 from lotor.protocols.form import MODEL, PULL, Assignment, Contribution, Member, Role
 from lotor.protocols.kept_linear import LIVE_NOT_CONTINUED
 from lotor.protocols.leakage import Finding
@@ -39,6 +37,7 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
     name: ClassVar[str] = PAPER_LIVE
     wire: ClassVar[str] = WIRE.rstrip("/")
     continuable: ClassVar[bool] = False
+    why_not_continued: ClassVar[str] = LIVE_NOT_CONTINUED
     keeps: ClassVar[Mapping[str, str]] = {}
     terms_kind = LiveTerms
     customer_kind = LiveCustomer
@@ -74,20 +73,6 @@ class LinUCBDSLive(PaillierForm[LiveTerms]):
         owner = Member("owner", Contribution(arms.k, run.scale.low, run.scale.high))
         others = {role.name: [Member(role.name)] for role in self.roles}
         return {**others, "owner": [owner]}
-
-    def reopen(
-        self,
-        protocol: LinUCBDS,
-        run: str,  # noqa: ARG002
-        members: Mapping[str, Sequence[Member]],  # noqa: ARG002
-        budget: int,  # noqa: ARG002
-        identity: Identity,  # noqa: ARG002
-        earlier: Earlier,  # noqa: ARG002
-    ) -> tuple[bytes, Party]:
-        raise InputError(
-            f"a run of {protocol.name} in the form {self.name} cannot continue another one: "
-            f"{LIVE_NOT_CONTINUED}; start a new one"
-        )
 
     def stated(self, members: Mapping[str, Sequence[Member]]) -> Mapping[str, Any]:
         (owner,) = members["owner"]
