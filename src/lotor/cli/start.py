@@ -218,7 +218,7 @@ def _say_what_came(row: RunRow, told: RunOutput, *, as_json: bool) -> None:
         if told.left:
             typer.echo(f"it {without_owners(told.left)}")
         if plan is not None and plan.continues:
-            typer.echo(f"of this run alone; it continues run {plan.continues}", err=True)
+            typer.echo(f"that is of this run alone, which continues {plan.continues}", err=True)
     else:
         typer.echo(f"run {row.id} is finished; the party that started it has the total")
     if told.revealed is not None:

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lotor.core.errors import InputError
+from lotor.core.fixed_point import MAXIMAL_BUDGET
+from lotor.core.wording import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
@@ -26,3 +30,12 @@ class EndedRun:
     def at(self, seat: str) -> Earlier:
         """The run as the party of a seat has it."""
         return Earlier(self.run, self.order, self.kept.get(seat))
+
+
+def check_room(before: int, budget: int) -> None:
+    """Refuse more rounds in a row than one run could have."""
+    if before + budget > MAXIMAL_BUDGET:
+        raise InputError(
+            f"{counted(before, 'round')} before and {budget} more are above {MAXIMAL_BUDGET}, the "
+            "most that runs which continue each other may have: start a new run"
+        )

@@ -6,7 +6,6 @@ import numpy as np
 from lotor.core.errors import FormatError, InputError
 from lotor.core.fixed_point import RewardScale
 from lotor.core.unreadable import UNREADABLE
-from lotor.core.wording import counted
 from lotor.policies import ArmSnapshot, ArmStates, Policy, to_text
 
 
@@ -93,12 +92,3 @@ def first_arms(kept: KeptArms, count: int) -> KeptArms:
         numbers=kept.numbers[:count],
         arms=ArmSnapshot(arms.k, arms.n[:count], arms.s[:count], own),
     )
-
-
-def check_room(before: int, budget: int, most: int) -> None:
-    """Refuse more rounds in a row than sums can count."""
-    if before + budget > most:
-        raise InputError(
-            f"{counted(before, 'round')} before and {budget} more are above {most}, the most that "
-            "runs which continue each other may have: start a new run"
-        )

@@ -7,9 +7,7 @@ from typing import Any
 import msgspec
 
 from lotor.core.errors import FormatError, InputError
-from lotor.core.fixed_point import MAXIMAL_BUDGET
 from lotor.core.unreadable import UNREADABLE
-from lotor.core.wording import counted
 from lotor.environments import LinearArms, VectorArms
 from lotor.policies.linear import ModelSnapshot
 
@@ -92,13 +90,4 @@ def check_policy(run: str, before: str, now: str) -> None:
         raise InputError(
             f"run {run} was one of {before}, and cannot be continued with {now}: order the same "
             "policy with the same parameters, or start a new run"
-        )
-
-
-def check_rounds(before: int, budget: int) -> None:
-    """Refuse more rounds in a row than one run could have."""
-    if before + budget > MAXIMAL_BUDGET:
-        raise InputError(
-            f"{counted(before, 'round')} before and {budget} more are above {MAXIMAL_BUDGET}, the "
-            "most that runs which continue each other may have: start a new run"
         )

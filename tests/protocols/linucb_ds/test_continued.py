@@ -17,8 +17,8 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.result import Result
 from lotor.crypto.paillier import InsecureKeyWarning
 from lotor.policies.linear import LinearPolicy
-from lotor.protocols.earlier import EndedRun
-from lotor.protocols.kept_linear import KeptLinear, check_rounds
+from lotor.protocols.earlier import EndedRun, check_room
+from lotor.protocols.kept_linear import KeptLinear
 from lotor.protocols.linucb_ds.form import LinearForm
 from lotor.protocols.linucb_ds.terms import ContinuedPulls, LinUCBTerms, terms_from
 from lotor.protocols.party import Party, Run
@@ -327,7 +327,7 @@ def test_what_cannot_be_continued_is_refused(earlier: Mapping[str, EndedRun]) ->
     with pytest.raises(InputError, match="run aa was started without keep"):
         unkept.parties(planned("dealt", replace(earlier["dealt"], order=order)))
     with pytest.raises(InputError, match="the most that runs which continue each other may have"):
-        check_rounds(MAXIMAL_BUDGET, 1)
+        check_room(MAXIMAL_BUDGET, 1)
     with pytest.raises(InputError, match="keep is True or False"):
         lotor.LinUCBDS(keep=1)  # type: ignore[arg-type]
     few = lotor.LinearArms(ARMS.vectors, ARMS.theta, noise=[0.0] * 8)

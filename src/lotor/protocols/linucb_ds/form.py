@@ -11,9 +11,9 @@ from lotor.environments.base import Environment
 from lotor.environments.sources import GraphSource, MadeUpArms, made_up
 from lotor.policies import POLICIES, to_text
 from lotor.protocols.cast import Cast, CastMember, arm_in_id
-from lotor.protocols.earlier import Earlier
+from lotor.protocols.earlier import Earlier, check_room
 from lotor.protocols.form import Assignment, Form, Member, RunPlan
-from lotor.protocols.kept_linear import check_policy, check_rounds, kept_linear
+from lotor.protocols.kept_linear import check_policy, kept_linear
 from lotor.protocols.linear_draws import PURPOSES
 from lotor.protocols.linucb_ds.protocol import LinUCBDS
 from lotor.protocols.linucb_ds.terms import ContinuedPulls, LinUCBTerms, terms_from
@@ -102,7 +102,7 @@ class LinearForm(Form[LinUCBDS], Generic[T]):
                 "principal knew: start a new run, with keep if it is to be continued"
             )
         check_policy(terms.run, terms.policy, to_text(protocol.policy))
-        check_rounds(terms.rounds, budget)
+        check_room(terms.rounds, budget)
         continued = ContinuedPulls(terms.run, terms.rounds)
         said = {**self.stated(members), "continued": continued}
         return self.ordering(protocol, run, budget, identity, said)

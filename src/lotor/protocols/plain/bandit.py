@@ -9,14 +9,15 @@ from lotor.core.best_arm import BestArm
 from lotor.core.draws import Draws
 from lotor.core.effects import Decision, Steps
 from lotor.core.errors import InputError
-from lotor.core.fixed_point import MAXIMAL_BUDGET, Floats, Scores, to_scores
+from lotor.core.fixed_point import Floats, Scores, to_scores
 from lotor.core.revealed import Revealed
 from lotor.core.wording import counted
 from lotor.crypto.prf import Prf
 from lotor.environments.sources import BanditSource
 from lotor.policies import ArmStates, Policy, check_genericity, check_iterations, to_text
 from lotor.protocols.delays import NO_DELAY, checked_delay, delays
-from lotor.protocols.kept_arms import KeptArms, check_room, first_arms, fresh_states
+from lotor.protocols.earlier import check_room
+from lotor.protocols.kept_arms import KeptArms, first_arms, fresh_states
 from lotor.protocols.party import Run
 from lotor.protocols.plain.agent import AGENT, Agent
 from lotor.protocols.plain.learner import NO_CONTEXT, Learner
@@ -223,7 +224,7 @@ def _kept_of(policy: Policy, run: Run) -> KeptArms | None:
         return None
     kept = KeptArms.from_bytes(run.earlier.kept[AGENT])
     kept.check(policy, run.scale)
-    check_room(kept.rounds, run.budget, MAXIMAL_BUDGET)
+    check_room(kept.rounds, run.budget)
     had = len(kept.numbers)
     if run.budget < run.k - had:
         raise InputError(

@@ -17,13 +17,13 @@ from lotor.environments.sources import VectorSource
 from lotor.policies import to_text
 from lotor.policies.linear import Layout, LinearPolicy, NormalDraws, RewardSum, SlotBits
 from lotor.policies.noise import check_noise, suited_to_noise
+from lotor.protocols.earlier import check_room
 from lotor.protocols.kept_linear import (
     LIVE_NOT_CONTINUED,
     LIVE_NOT_KEPT,
     KeptLinear,
     arms_digest,
     check_policy,
-    check_rounds,
     described,
     kept_linear,
 )
@@ -91,7 +91,7 @@ class ModelRewards:
     ) -> None:
         self.before = 0 if kept is None else kept.rounds
         arms = linear_arms(run, policy, self.before)
-        check_rounds(self.before, run.budget)
+        check_room(self.before, run.budget)
         self._run, self._policy = run, policy
         self._rounds = self.before + run.budget
         self._layout = linear_layout(arms.vectors, policy, slot_bits)

@@ -7,15 +7,14 @@ from itertools import pairwise
 from typing import Any, ClassVar, Generic, TypeVar
 
 from lotor.core.errors import InputError, ProtocolError
-from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
+from lotor.core.fixed_point import RewardScale
 from lotor.core.wording import counted
 from lotor.crypto.signing import Identity
 from lotor.environments.base import Environment
 from lotor.policies import Policy, to_text
 from lotor.protocols.cast import Cast
-from lotor.protocols.earlier import Earlier, EndedRun
+from lotor.protocols.earlier import Earlier, EndedRun, check_room
 from lotor.protocols.form import Assignment, Contribution, Form, Member, RunPlan
-from lotor.protocols.kept_arms import check_room
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.report import Comparison
@@ -82,7 +81,7 @@ class SambaForm(Form[Samba], Generic[T]):
                 f"run {terms.run} was one of {terms.policy}, and what its owners have kept means "
                 f"nothing to {to_text(protocol.policy)}: continue it with {terms.policy}"
             )
-        check_room(terms.last, budget, MAXIMAL_BUDGET)
+        check_room(terms.last, budget)
         listed = list(terms.owners)
         # Those who were in it keep their order, and newcomers are behind them.
         owners = sorted(

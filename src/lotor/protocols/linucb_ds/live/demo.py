@@ -29,7 +29,7 @@ def pull(decision):
 
 
 def shop(made: MadeUpArms, seats: Sequence[str], *, budget: int, seed: int, policy: str) -> Cast:
-    """One owner whose rewards follow made-up arms, which nobody takes part who knows."""
+    """One owner with made-up arms: nobody who takes part knows what they pay."""
     world, graph = made.arms(), made.kind is GraphArms
     answer = world.start(seed)
     # The run itself refuses a budget of 0.
