@@ -21,6 +21,14 @@ from lotor.crypto.ot.products import (
     product_rows,
     product_words,
 )
+from lotor.crypto.ot.vectors import (
+    ChosenBits,
+    OfferedLabels,
+    VectorChooser,
+    VectorSender,
+    VectorTransfer,
+    word_bits,
+)
 
 __all__ = [
     "ANSWER_BYTES",
@@ -31,15 +39,21 @@ __all__ = [
     "TRANSFERS",
     "BaseReceiver",
     "BaseSender",
+    "ChosenBits",
     "ChosenRows",
     "CorrelatedReceiver",
     "CorrelatedSender",
     "Delta",
     "Labels",
+    "OfferedLabels",
     "OfferedRows",
     "ProductChooser",
     "ProductSender",
+    "VectorChooser",
+    "VectorSender",
+    "VectorTransfer",
     "column_bytes",
     "product_rows",
     "product_words",
+    "word_bits",
 ]

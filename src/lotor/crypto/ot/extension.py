@@ -119,8 +119,10 @@ class _Streams:
         ]
         counter = batch.to_bytes(8) + bytes(8)
         zeros = bytes(size)
-        parts = []
-        for encryptor in self._encryptors:
+        # AES wants 15 bytes of room behind what it writes, where the next stream will be.
+        streams = np.empty(len(self._encryptors) * size + 15, np.uint8)
+        room = streams.data
+        for number, encryptor in enumerate(self._encryptors):
             encryptor.reset_nonce(counter)
-            parts.append(encryptor.update(zeros))
-        return np.frombuffer(bytearray().join(parts), np.uint8).reshape(-1, size)
+            encryptor.update_into(zeros, room[number * size :])
+        return streams[:-15].reshape(-1, size)

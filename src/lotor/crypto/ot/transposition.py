@@ -5,12 +5,13 @@ from numpy.typing import NDArray
 
 from lotor.crypto.ot.delta import Labels
 
-# An 8 x 8 matrix of bits in a word is transposed by exchanging bits in three steps
-# (Warren, Hacker's Delight, 7-3): by how much they move, and which do.
+# Eight bytes of eight columns are 8 x 8 matrices of bits, side by side. They are transposed in
+# three steps (Warren, Hacker's Delight, 7-3): columns that are so far apart exchange bits, the one
+# those that are not in the mask for the other's that are.
 _STEPS = (
-    (np.uint64(7), np.uint64(0x00AA00AA00AA00AA)),
-    (np.uint64(14), np.uint64(0x0000CCCC0000CCCC)),
-    (np.uint64(28), np.uint64(0x00000000F0F0F0F0)),
+    (1, np.uint64(1), np.uint64(0x5555555555555555)),
+    (2, np.uint64(2), np.uint64(0x3333333333333333)),
+    (4, np.uint64(4), np.uint64(0x0F0F0F0F0F0F0F0F)),
 )
 
 
@@ -23,15 +24,18 @@ def transposed(columns: NDArray[np.uint8]) -> Labels:
     [[8, 0], [0, 1], [0, 0]]
     """
     size = columns.shape[1]
-    blocks = columns.reshape(16, 8, size).transpose(2, 0, 1).copy()
-    words = blocks.view(np.uint64).reshape(size, 16)
-    moves = np.empty_like(words)
-    for shift, mask in _STEPS:
-        np.right_shift(words, shift, out=moves)
-        moves ^= words
-        moves &= mask
-        words ^= moves
-        moves <<= shift
-        words ^= moves
-    rows = words.view(np.uint8).reshape(size, 16, 8).transpose(0, 2, 1)
+    length = -(-size // 8)
+    octets = np.zeros((128, 8 * length), np.uint8)
+    octets[:, :size] = columns
+    words, moves = octets.view(np.uint64), np.empty(64 * length, np.uint64)
+    for distance, shift, mask in _STEPS:
+        pairs = words.reshape(-1, 2, distance * length)
+        lower, upper, moved = pairs[:, 0], pairs[:, 1], moves.reshape(-1, distance * length)
+        np.right_shift(lower, shift, out=moved)
+        moved ^= upper
+        moved &= mask
+        upper ^= moved
+        moved <<= shift
+        lower ^= moved
+    rows = octets.reshape(16, 8, 8 * length)[:, :, :size].transpose(2, 1, 0)
     return np.ascontiguousarray(rows).view(np.uint64).reshape(8 * size, 2)
