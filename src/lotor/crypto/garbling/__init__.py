@@ -31,6 +31,7 @@ from lotor.crypto.garbling.arithmetic import (
     subtract_modulo,
     subtract_with_borrow,
 )
+from lotor.crypto.garbling.choice import ChoiceCircuit
 from lotor.crypto.garbling.circuit import AND_BYTES, ArgmaxCircuit, BooleanCircuit
 from lotor.crypto.garbling.comparison import equal, greater, less, select
 from lotor.crypto.garbling.evaluator import Evaluator
@@ -53,6 +54,7 @@ from lotor.crypto.garbling.outputs import (
     opened,
     signs_of,
 )
+from lotor.crypto.garbling.reciprocal import ReciprocalCircuit
 from lotor.crypto.garbling.roots import square_root
 from lotor.crypto.garbling.shared_scores import (
     ResidueArgmaxCircuit,
@@ -79,6 +81,7 @@ __all__ = [
     "TAG_BYTES",
     "ArgmaxCircuit",
     "BooleanCircuit",
+    "ChoiceCircuit",
     "CountingGates",
     "Evaluator",
     "Garbled",
@@ -93,6 +96,7 @@ __all__ = [
     "Place",
     "PlainGates",
     "Purpose",
+    "ReciprocalCircuit",
     "ResidueArgmaxCircuit",
     "RootArgmaxCircuit",
     "SumArgmaxCircuit",
