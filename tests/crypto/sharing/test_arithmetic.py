@@ -38,6 +38,7 @@ from lotor.crypto.sharing import (
     square,
     together,
     truncate,
+    upper_outer,
 )
 
 Kind = Callable[[Engine, Shared], Circuit[MaskedWords]]
@@ -120,6 +121,17 @@ def test_contract(shape: list[int], seed: int) -> None:
     lefts, rights, done = run(all_products(contract), *pair).value
     for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
         np.testing.assert_array_equal(found, np.atleast_1d((a * b).sum(axis=-1)), str(names))
+
+
+@settings(max_examples=15)
+@given(st.integers(1, 6), seeds)
+def test_upper_outer(n: int, seed: int) -> None:
+    """Row by row, from the diagonal on; also of values with several terms."""
+    pair = shared(mixed((n,), seed), 1), shared(mixed((n,), seed + 1), 2)
+    lefts, rights, done = run(all_products(upper_outer), *pair).value
+    rows, columns = np.triu_indices(n)
+    for (a, b), found, names in zip(product(lefts, rights), done, PAIRS, strict=True):
+        np.testing.assert_array_equal(found, np.outer(a, b)[rows, columns], str(names))
 
 
 @settings(max_examples=25)

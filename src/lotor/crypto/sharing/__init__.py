@@ -23,6 +23,7 @@ from lotor.crypto.sharing.arithmetic import (
     settled,
     square,
     truncate,
+    upper_outer,
 )
 from lotor.crypto.sharing.boolean import both, conjunction
 from lotor.crypto.sharing.circuits import (
@@ -36,8 +37,11 @@ from lotor.crypto.sharing.circuits import (
 )
 from lotor.crypto.sharing.comparison import MANY, Coins, negative
 from lotor.crypto.sharing.conversion import bit_to_word, bits_to_words, words_to_bits
+from lotor.crypto.sharing.cutting import cut, cut_and_mask
 from lotor.crypto.sharing.engine import (
+    RING,
     Engine,
+    PreparedEngine,
     ServerEngine,
     mask,
     mask_bits,
@@ -57,13 +61,16 @@ from lotor.crypto.sharing.local import LocalRun, run_locally, split
 from lotor.crypto.sharing.lookup import look_up, one_hot_of_sum
 from lotor.crypto.sharing.masked import MaskedBits, MaskedWords
 from lotor.crypto.sharing.pads import PadCipher, PadCiphers, Pads
+from lotor.crypto.sharing.polynomial import polynomial_reciprocal
 from lotor.crypto.sharing.recipe import Recipe
 from lotor.crypto.sharing.reciprocal import reciprocal
 from lotor.crypto.sharing.shares import Shared, SharedBits, Tally
+from lotor.crypto.sharing.supply import Supply, Values
 from lotor.crypto.sharing.words import Bits, Shorts, Words, constant, to_floats, to_words
 
 __all__ = [
     "MANY",
+    "RING",
     "TOURNAMENT",
     "Bits",
     "Circuit",
@@ -78,12 +85,15 @@ __all__ = [
     "PadCipher",
     "PadCiphers",
     "Pads",
+    "PreparedEngine",
     "Recipe",
     "ServerEngine",
     "Shared",
     "SharedBits",
     "Shorts",
+    "Supply",
     "Tally",
+    "Values",
     "Words",
     "argmax",
     "bit_to_word",
@@ -92,6 +102,8 @@ __all__ = [
     "conjunction",
     "constant",
     "contract",
+    "cut",
+    "cut_and_mask",
     "differences",
     "due",
     "group_count",
@@ -111,6 +123,7 @@ __all__ = [
     "one_hot_of_sum",
     "only",
     "placed",
+    "polynomial_reciprocal",
     "reciprocal",
     "reveal",
     "reveal_bits",
@@ -127,5 +140,6 @@ __all__ = [
     "together",
     "tournament",
     "truncate",
+    "upper_outer",
     "words_to_bits",
 ]

@@ -3,7 +3,8 @@
 import numpy as np
 
 from lotor.crypto.sharing.circuits import Circuit, OpeningShare
-from lotor.crypto.sharing.engine import HALF, WORD, Engine
+from lotor.crypto.sharing.correlations import upper_half
+from lotor.crypto.sharing.engine import HALF, RING, WORD, Engine
 from lotor.crypto.sharing.masked import MaskedWords, Term
 from lotor.crypto.sharing.shares import Shared, word
 from lotor.crypto.sharing.words import Words
@@ -16,14 +17,26 @@ def _own(engine: Engine, x: MaskedWords) -> Words:
     return x.share + x.public if engine.first else x.share
 
 
-def multiply(engine: Engine, x: MaskedWords, y: MaskedWords) -> Shared:
-    """x · y, element by element; the shares are not rescaled."""
+def multiply(engine: Engine, x: MaskedWords, y: MaskedWords, ring: int = RING) -> Shared:
+    """x · y, element by element, modulo 2^ring; the shares are not rescaled."""
     share = x.public * _own(engine, y) + y.public * x.share
     for left in x.terms:
         for right in y.terms:
             if left.power + right.power < 64:  # else the term is a multiple of 2^64
-                dealt = engine.product(left, right, share.shape).share
+                dealt = engine.product(left, right, share.shape, ring).share
                 share += _scaled(dealt, left, right)
+    return Shared(share, first=engine.first)
+
+
+def upper_outer(engine: Engine, x: MaskedWords, y: MaskedWords, ring: int = RING) -> Shared:
+    """The upper half of the outer product of two vectors, row by row, modulo 2^ring."""
+    rows, columns = upper_half(len(x.public))
+    share = x.public[rows] * _own(engine, y)[columns] + x.share[rows] * y.public[columns]
+    for left in x.terms:
+        for right in y.terms:
+            if left.power + right.power < 64:
+                dealt = engine.upper_outer(left, right, len(rows), ring).share
+                share += _scaled(dealt, left.moved(rows), right.moved(columns))
     return Shared(share, first=engine.first)
 
 
@@ -48,8 +61,11 @@ def multiply_three(engine: Engine, x: MaskedWords, y: MaskedWords, z: MaskedWord
     return Shared(share, first=engine.first)
 
 
-def contract(engine: Engine, x: MaskedWords, y: MaskedWords) -> Shared:
-    """The product of a matrix (or a stack of them) x with a vector y; of two vectors, in (1,)."""
+def contract(engine: Engine, x: MaskedWords, y: MaskedWords, ring: int = RING) -> Shared:
+    """The product of a matrix (or a stack of them) x with a vector y, modulo 2^ring.
+
+    Of two vectors, in (1,).
+    """
     shape = x.shape[:-1] or (1,)
     # Reshaped before it is added: numpy warns of numbers that wrap around, and not of arrays.
     by_public: Words = (x.public @ _own(engine, y)).reshape(shape)
@@ -59,7 +75,7 @@ def contract(engine: Engine, x: MaskedWords, y: MaskedWords) -> Shared:
             if left.power + right.power >= 64:
                 continue
             if isinstance(left.coefficient, int) and isinstance(right.coefficient, int):
-                dealt = engine.contraction(left, right, shape).share
+                dealt = engine.contraction(left, right, shape, ring).share
                 share += _scaled(dealt, left, right)
             else:
                 dealt = engine.product(left, right, x.shape).share

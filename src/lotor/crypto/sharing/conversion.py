@@ -19,10 +19,7 @@ def bit_to_word(engine: Engine, bits: SharedBits) -> Circuit[MaskedWords]:
     b = v + (1 - 2v) rho. (A sum of the servers' bits, as in the paper, would not be their XOR.)
     """
     rho = engine.uniform(bits.shape, BYTE, xor=True)
-    n = rho.number
-    number = engine.dealt(
-        lambda v: (v[n] & np.uint8(1)).astype(np.uint64), bits.shape, WORD, xor=False
-    )
+    number = engine.bit_word(rho)
     (opened,) = yield [OpeningShare((bits.share ^ rho.share) & np.uint8(1), xor=True)]
     v = opened.astype(np.uint64)
     turned = _ONE - (v << _ONE)

@@ -12,6 +12,14 @@ import numpy as np
 
 from lotor.core.errors import CryptoError
 from lotor.crypto.sharing.circuits import Circuit, OpeningShare
+from lotor.crypto.sharing.correlations import (
+    BitPair,
+    BitWord,
+    Contraction,
+    Correlation,
+    Product,
+    UpperOuter,
+)
 from lotor.crypto.sharing.masked import (
     BitTerm,
     MaskedBits,
@@ -32,9 +40,16 @@ HALF: DType = np.dtype(np.uint32)
 SHORT: DType = np.dtype(np.uint16)
 BYTE: DType = np.dtype(np.uint8)
 
+RING = 64
+"""Bits of the ring that a dealer deals in. Two servers without one may make products of fewer."""
+
 _USED_UP = (
     "the dealer's corrections are used up: no item is ever used twice, and this circuit asks for "
     "more than the recipe that was dealt"
+)
+_NO_DEALER = (
+    "this circuit needs a dealer, and two servers without one run it: use a circuit without what "
+    "only a dealer can give"
 )
 
 
@@ -45,7 +60,9 @@ class Engine(ABC):
 
     def __init__(self) -> None:
         self._count = 0
-        self._products: dict[tuple[str, int, int], Secret] = {}
+        self._conjunctions: dict[tuple[int, int], Secret] = {}
+        # By kind, too: tuples of different kinds are equal if their fields are.
+        self._correlated: dict[tuple[type[Correlation], Correlation], Secret] = {}
 
     def _secret(self, share: Bits) -> Secret:
         self._count += 1
@@ -86,40 +103,49 @@ class Engine(ABC):
     def shared_bits(self, public: Bits) -> SharedBits:
         return SharedBits(public if self.first else np.zeros_like(public), first=self.first)
 
-    def product(self, left: Term, right: Term, shape: tuple[int, ...]) -> Secret:
+    def product(self, left: Term, right: Term, shape: tuple[int, ...], ring: int = RING) -> Secret:
         """Of two terms' secrets, element by element, with as many bits as count of both."""
         i, j = left.number, right.number
         if i > j:
             i, j = j, i
-        key = ("product", i, j)
-        found = self._products.get(key)
-        if found is None:
-            dtype = left.dtype if left.dtype.itemsize < right.dtype.itemsize else right.dtype
-            found = self._products[key] = self.dealt(
-                lambda v: (v[i] * v[j]).astype(dtype, copy=False), shape, dtype, xor=False
-            )
-        return found
+        dtype = left.dtype if left.dtype.itemsize < right.dtype.itemsize else right.dtype
+        return self._once(Product(i, j, dtype.itemsize, ring), shape, dtype)
 
-    def contraction(self, left: Term, right: Term, shape: tuple[int, ...]) -> Secret:
+    def contraction(
+        self, left: Term, right: Term, shape: tuple[int, ...], ring: int = RING
+    ) -> Secret:
         """The product of a matrix, or a stack of them, with a vector."""
-        i, j = left.number, right.number
-        key = ("contraction", i, j)
-        found = self._products.get(key)
+        return self._once(Contraction(left.number, right.number, shape, ring), shape, WORD)
+
+    def upper_outer(self, left: Term, right: Term, entries: int, ring: int = RING) -> Secret:
+        """The upper half of the outer product of two vectors."""
+        return self._once(UpperOuter(left.number, right.number, ring), (entries,), WORD)
+
+    def bit_word(self, bits: Secret) -> Secret:
+        """Bits in the lowest places of bytes as numbers."""
+        return self._once(BitWord(bits.number), bits.share.shape, WORD)
+
+    def bit_pair(self, bits: Secret) -> Secret:
+        """Of bits that each server has for itself those that both have, as numbers."""
+        return self._once(BitPair(bits.number), bits.share.shape, WORD)
+
+    def _once(self, wanted: Correlation, shape: tuple[int, ...], dtype: DType) -> Secret:
+        key = type(wanted), wanted
+        found = self._correlated.get(key)
         if found is None:
-            found = self._products[key] = self.dealt(
-                lambda v: (v[i] @ v[j]).reshape(shape), shape, WORD, xor=False
-            )
+            compute: Compute = wanted  # type: ignore[assignment]  # mypy calls no named tuple
+            found = self._correlated[key] = self.dealt(compute, shape, dtype, xor=False)
         return found
 
     def conjunction(self, left: Secret, right: Secret) -> Secret:
         """left AND right, bit by bit."""
         i, j = sorted((left.number, right.number))
-        key = ("conjunction", i, j)
-        if key not in self._products:
+        if (i, j) not in self._conjunctions:
             shape = _common_shape(left, right)
             dtype = left.share.dtype
-            self._products[key] = self.dealt(lambda v: v[i] & v[j], shape, dtype, xor=True)
-        return self._products[key]
+            made = self.dealt(lambda v: v[i] & v[j], shape, dtype, xor=True)
+            self._conjunctions[i, j] = made
+        return self._conjunctions[i, j]
 
 
 class ServerEngine(Engine):
@@ -175,6 +201,54 @@ class ServerEngine(Engine):
     def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:  # noqa: ARG002
         self._count += 1
         return self._count - 1
+
+
+class PreparedEngine(Engine):
+    """One of two servers without a dealer: both have made in advance what the circuit asks for.
+
+    `shares` are this server's, in the order of asking; masks come from its own pads.
+    """
+
+    def __init__(self, pads: Pads, shares: Sequence[Words], *, first: bool) -> None:
+        super().__init__()
+        self.first = first
+        self._pads = pads
+        self._shares = iter(shares)
+
+    def uniform(self, shape: tuple[int, ...], dtype: DType, *, xor: bool) -> Secret:  # noqa: ARG002
+        return self._secret(self._pads.bits(shape, dtype))
+
+    def dealt(
+        self,
+        compute: Compute,  # noqa: ARG002
+        shape: tuple[int, ...],
+        dtype: DType,  # noqa: ARG002
+        *,
+        xor: bool,  # noqa: ARG002
+    ) -> Secret:
+        share = next(self._shares, None)
+        if share is None or share.shape != shape:
+            raise CryptoError(
+                "the circuit asks for something that was not prepared: nothing is ever used twice; "
+                "prepare what its recipe says"
+            )
+        return self._secret(share)
+
+    def rearranged(self, secret: Secret, rearrange: Rearrange) -> Secret:
+        return self._secret(rearrange(secret.share))
+
+    def renamed(self, number: int, rearrange: Rearrange, shape: tuple[int, ...]) -> int:  # noqa: ARG002
+        self._count += 1
+        return self._count - 1
+
+    def own(self, shape: tuple[int, ...], dtype: DType) -> Secret:  # noqa: ARG002
+        raise CryptoError(_NO_DEALER)
+
+    def told(self, compute: Compute, shape: tuple[int, ...], dtype: DType) -> Secret:  # noqa: ARG002
+        raise CryptoError(_NO_DEALER)
+
+    def given(self, shape: tuple[int, ...], dtype: DType) -> int:  # noqa: ARG002
+        raise CryptoError(_NO_DEALER)
 
 
 def _nothing(dtype: DType) -> Bits:

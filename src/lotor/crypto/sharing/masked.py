@@ -10,6 +10,9 @@ masked values are multiplied without another round.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lotor.crypto.sharing.pads import DType
 from lotor.crypto.sharing.shares import word
 from lotor.crypto.sharing.words import Bits, Words
@@ -41,6 +44,12 @@ class Term:
     number: int
     dtype: DType
     power: int = 0
+
+    def moved(self, places: NDArray[np.intp]) -> "Term":
+        """With the coefficients of other elements; the secret is that of all of them."""
+        if isinstance(self.coefficient, int):
+            return self
+        return Term(self.coefficient[places], self.number, self.dtype, self.power)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -82,4 +91,7 @@ class MaskedBits:
 
 
 Rearrange = Callable[[Bits], Bits]
-"""Moves values about, whatever they are: an index, a slice, a shift of bits."""
+"""Moves values about, whatever they are: an index, a slice, a shift of bits.
+
+Where two servers prepare several steps at once, their number is one more axis in front.
+"""

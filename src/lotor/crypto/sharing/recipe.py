@@ -34,6 +34,11 @@ class RecipeItem:
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", aligned(prod(self.shape) * self.dtype.itemsize))
 
+    @property
+    def is_dealt(self) -> bool:
+        """Whether it is computed from other secrets, and shares of it are needed."""
+        return self.compute is not None and self.dealt
+
 
 class TracingEngine(Engine):
     """Writes down what a circuit asks for; all values are zero."""
@@ -93,7 +98,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         drawn = [item for item in self.items if item.compute is None]
-        dealt = [item for item in self.items if item.compute is not None and item.dealt]
+        dealt = [item for item in self.items if item.is_dealt]
         uniform = sum(item.size for item in drawn if item.of == "both")
         # The first server draws its shares of what is dealt, and what is its own.
         first = sum(item.size for item in drawn if item.of == "first")
