@@ -9,7 +9,13 @@ from lotor.core.effects import Receive
 from lotor.core.errors import ProtocolError
 from lotor.crypto.garbling import OutputCodes, OutputSigns
 from lotor.protocols.garbled.messages import DecodingTable, ShownOutputs
-from lotor.protocols.garbled.showing import OutputReader, codes_from, table_bytes, table_of
+from lotor.protocols.garbled.showing import (
+    OutputReader,
+    codes_from,
+    shown_of,
+    table_bytes,
+    table_of,
+)
 
 PLACE = bytes(8)
 READER = OutputReader("garbler", "evaluator", 11)
@@ -23,8 +29,7 @@ def parts(selected: list[int], seed: int = 1) -> tuple[DecodingTable, ShownOutpu
     colours = draws.integers(0, 2, (11, 1), np.uint8)
     tags = draws.integers(0, 2**63, (2, 11, 1), np.uint64)
     signs = OutputSigns(colours ^ bits, np.where(bits, tags[1], tags[0]))
-    packed = np.packbits(signs.colours.reshape(-1)).tobytes()
-    shown = ShownOutputs(PLACE, packed, signs.tags.astype("<u8").tobytes())
+    shown = shown_of(signs, PLACE)
     return table_of(OutputCodes(colours, tags), PLACE), shown
 
 

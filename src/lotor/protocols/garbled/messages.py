@@ -64,7 +64,7 @@ class DecodingTable(PlacedGarbledMessage, frozen=True, tag=WIRE + "decoding-tabl
     tags: bytes
 
 
-class ShownOutputs(PlacedGarbledMessage, frozen=True, tag=WIRE + "shown-outputs"):
+class ShownOutputs(PlacedGarbledMessage, frozen=True, tag="garbled/2/shown-outputs"):
     """Evaluator to a third party, who may read the outputs of a turn: what its labels show.
 
     The colour and the tag of the label of each output.

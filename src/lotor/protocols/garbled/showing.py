@@ -60,8 +60,7 @@ class SigningSide(EvaluatingSide):
 
     def shown(self, turn: int, labels: bytes, place: bytes) -> ShownOutputs:
         """What a third party needs to read the outputs of one turn, besides the table."""
-        signs = self.signs(turn, labels)
-        return ShownOutputs(place, *_packed(signs.colours, signs.tags))
+        return shown_of(self.signs(turn, labels), place)
 
 
 class OutputReader(NamedTuple):
@@ -79,8 +78,7 @@ class OutputReader(NamedTuple):
         expect(table, place, self.garbler, **sizes)
         sizes["tags"] //= 2
         expect(shown, place, self.evaluator, **sizes)
-        tags = np.frombuffer(shown.tags, "<u8").reshape(shape)
-        signs = OutputSigns(_colours(shown.colours, shape), tags)
+        signs = _signs_from(shown, shape)
         with received_from(f"{self.garbler} or {self.evaluator}"):
             bits = opened(codes_from(table, shape), signs)
         return the_position(bits, turn, self.garbler)
@@ -103,6 +101,20 @@ def table_bytes(outputs: int) -> dict[str, int]:
 
 def table_of(codes: OutputCodes, place: bytes) -> DecodingTable:
     return DecodingTable(place, *_packed(codes.colours, codes.tags))
+
+
+def shown_of(signs: OutputSigns, place: bytes) -> ShownOutputs:
+    """Lower halves of tags come first, so that the reader is not sent the same blocks twice."""
+    colours, tags = _packed(signs.colours, signs.tags)
+    halves = np.frombuffer(tags, "<u4").reshape(-1, 2)
+    return ShownOutputs(place, colours, halves.T.tobytes())
+
+
+def _signs_from(shown: ShownOutputs, shape: tuple[int, ...]) -> OutputSigns:
+    """What `shown_of` was given; its sizes must have been checked."""
+    halves = np.frombuffer(shown.tags, "<u4").reshape(2, -1)
+    tags = np.ascontiguousarray(halves.T).view("<u8").reshape(shape)
+    return OutputSigns(_colours(shown.colours, shape), tags)
 
 
 def codes_from(table: DecodingTable, shape: tuple[int, ...]) -> OutputCodes:

@@ -6,7 +6,7 @@ else has a width that is fixed for a run. docs/security/two-servers.md numbers t
 
 from lotor.protocols.garbled.messages import GarbledMessage, PlacedGarbledMessage
 
-WIRE = "helba-two-servers/1/"
+WIRE = "helba-two-servers/2/"
 
 
 class UserPadKey(GarbledMessage, frozen=True, tag=WIRE + "pad-key"):
