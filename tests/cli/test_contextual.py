@@ -16,7 +16,7 @@ from lotor.privacy import Accountant
 from lotor.protocols.ppcb.demo import FIRMS
 
 SMALL = ["--arms", "contexts:4,6", "--budget", "30", "--seed", "7"]
-SEATS = {"server-0", "server-1", "dealer", "actor", "receiver"}
+SEATS = {"server-0", "server-1", "actor", "receiver"}
 PLAIN = ["plain", "--policy", "linear-epsilon-greedy"]
 
 
@@ -27,7 +27,7 @@ def output(*arguments: str, code: int = 0) -> str:
 
 
 def test_compare_shows_costs_rounds_privacy_and_leakage() -> None:
-    shown = output("run", "ppcb", *SMALL, "--compare")
+    shown = output("run", "ppcb", *SMALL, "--form", "dealt", "--compare")
     for text in (
         "4 arms, 30 pulls",
         "server-1",
@@ -47,7 +47,8 @@ def test_compare_shows_costs_rounds_privacy_and_leakage() -> None:
 
 
 def test_compare_as_json() -> None:
-    report = json.loads(output("run", "ppcb", *SMALL, "--compare", "--json", "--trajectory"))
+    dealt = ("--form", "dealt", "--compare", "--json", "--trajectory")
+    report = json.loads(output("run", "ppcb", *SMALL, *dealt))
     assert (report["same"], report["different_arms"]) == (True, 0)
     assert report["secure"]["arms"] == report["plain"]["arms"]
     counts = report["operations"]
@@ -69,7 +70,8 @@ def test_options_reach_the_protocol() -> None:
         "owners": 3,
         "delay": 2,
         "delta": "1e-06",
-        "form": "dealt",
+        "reciprocal": "shares",
+        "form": "shared",
     }
     assert {"owner-1", "owner-2", "owner-3"} <= set(document["parties"])
 
@@ -193,11 +195,13 @@ def test_what_start_orders() -> None:
         "bits": 20,
         "delay": 0,
         "delta": "1e-06",
-        "form": "dealt",
+        "reciprocal": "shares",
+        "form": "shared",
         "keep": 0,
         "predict": 0,
     }
-    options = {"epsilon": 0.3, "bits": 18, "delay": 1, "privacy_budget": 100.0, "delta": 1e-5}
+    numbers = {"epsilon": 0.3, "bits": 18, "delay": 1, "privacy_budget": 100.0, "delta": 1e-5}
+    options: dict[str, float | str] = {**numbers, "form": "dealt"}
     given = lotor.PPCB.configured(None, options).order_options()
     assert given == {
         "policy": "linear-epsilon-greedy:epsilon=0.3,ridge=1.0",
@@ -205,6 +209,7 @@ def test_what_start_orders() -> None:
         "delay": 1,
         "privacy_budget": "100.0",
         "delta": "1e-05",
+        "reciprocal": "shares",
         "form": "dealt",
         "keep": 0,
         "predict": 0,
@@ -234,6 +239,12 @@ def test_what_start_refuses(
 def test_trial_keys(tmp_path: Path) -> None:
     made = ["keys", "demo", str(tmp_path / "trial"), "--protocol", "ppcb", "--owner", "airline"]
     assert set(json.loads(output(*made, "--json"))) == {"authority", "airline", *SEATS}
+
+
+def test_the_same_without_a_dealer() -> None:
+    report = json.loads(output("run", "ppcb", *SMALL, "--compare", "--json", "--trajectory"))
+    assert (report["same"], report["secure"]["options"]["form"]) == (True, "shared")
+    assert report["operations"]["expected"] == report["operations"]["counted"]
 
 
 def test_the_demo_has_no_hospitals_to_count() -> None:

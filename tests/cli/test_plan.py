@@ -28,9 +28,24 @@ def test_a_plan_for_programs() -> None:
     options = ("ppcb", "--arms", "contexts:3,6", "--budget", "30", "--rtt", "0.05s", "--json")
     found = json.loads(output(*options))
     rehearsal = found["rehearsal"]
-    assert (found["protocol"], found["form"]) == ("ppcb", "dealt")
+    assert (found["protocol"], found["form"]) == ("ppcb", "shared")
     assert (rehearsal["budget"], rehearsal["rtt"], rehearsal["exact"]) == (30, 0.05, True)
     assert rehearsal["seconds"] > rehearsal["round_trips"] * 0.05
+    # The other way to take reciprocals has fewer round trips, and at this distance less time.
+    (other,) = found["alternatives"].values()
+    assert other["round_trips"] < rehearsal["round_trips"]
+    assert other["seconds"] < rehearsal["seconds"]
+
+
+def test_a_plan_names_the_quickest_way() -> None:
+    options = ("ppcb", "--arms", "contexts:3,6", "--budget", "20")
+    assert "--reciprocal" not in output(*options)
+    shown = output(*options, "--rtt", "0.1s")
+    (line,) = (line for line in shown.splitlines() if "the quickest" in line)
+    assert "--reciprocal garbled" in line
+    again = output(*options, "--rtt", "0.1s", "--reciprocal", "garbled")
+    (line,) = (line for line in again.splitlines() if "the quickest" in line)
+    assert "as ordered" in line
 
 
 def test_no_rehearsal() -> None:

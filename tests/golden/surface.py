@@ -17,7 +17,7 @@ DOCUMENTS = (
     f"run samba {PAPER} --arms 0.9,0.5 --budget 6",
     f"run linucb-ds {PAPER} --arms linear:3,2 --budget 4",
     f"run spectral-ucb-ds {PAPER} --arms graph:3 --budget 4",
-    "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6",
+    "run ppcb --form dealt --compare --trajectory --arms contexts:3,4 --budget 6",
     f"run helba --compare --trajectory {ENCRYPTED}",
     f"plan helba {ENCRYPTED}",
     "audit samba --form paper --key-bits 2048 --arms 0.9,0.5 --budget 6 --repeat 1",
@@ -27,6 +27,9 @@ DOCUMENTS = (
 )
 # What was recorded by another name, or is gone on purpose; CHANGELOG.md names each.
 FORMERLY = {
+    "run ppcb --form dealt --compare --trajectory --arms contexts:3,4 --budget 6": (
+        "run ppcb --compare --trajectory --arms contexts:3,4 --budget 6"
+    ),
     f"run spectral-ucb-ds {PAPER} --arms graph:3 --budget 4": (
         "run spectral-ucb-ds --compare --trajectory --key-bits 2048 --arms graph:3 --budget 4"
     ),

@@ -16,6 +16,7 @@ from lotor.protocols.linucb_ds.dealt import leakage as linear_dealt
 from lotor.protocols.linucb_ds.live import leakage as linear_live
 from lotor.protocols.linucb_ds.shared import leakage as linear_shared
 from lotor.protocols.ppcb import leakage as ppcb
+from lotor.protocols.ppcb.shared import leakage as ppcb_shared
 from lotor.protocols.protocol import PROTOCOLS
 from lotor.protocols.revealing import SENTENCES
 from lotor.protocols.samba.dealt import leakage as dealt
@@ -25,7 +26,18 @@ PAGE = (Path(__file__).parents[2] / "SECURITY.md").read_text().replace("**", "")
 WORDS = " ".join(PAGE.split())
 
 
-PAGES = (ppcb, helba, hidden, two_servers, shared, dealt, linear_shared, linear_dealt, linear_live)
+PAGES = (
+    ppcb,
+    ppcb_shared,
+    helba,
+    hidden,
+    two_servers,
+    shared,
+    dealt,
+    linear_shared,
+    linear_dealt,
+    linear_live,
+)
 
 
 @pytest.mark.parametrize("measured", [page.MEASURED for page in PAGES])
@@ -93,4 +105,8 @@ def test_forms() -> None:
         for name, kind in PROTOCOLS.items()
         for form in map(kind.form_called, kind.forms)
     ]
-    assert "\n".join(["|---|---|---|", *rows, ""]) in PAGE
+    lines = PAGE.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith(rows[0]))
+    assert lines[at - 1] == "|" + 7 * "---|"
+    assert not lines[at + len(rows)]
+    assert all(line.startswith(row) for line, row in zip(lines[at:], rows, strict=False))

@@ -44,8 +44,11 @@ CASES: dict[str, Case] = {
     ),
     "helba/shared": (lotor.Helba(), CONTEXTS),
     "helba/two-servers": (lotor.Helba(servers=2), CONTEXTS),
-    "ppcb/dealt": (lotor.PPCB(owners=3), FEATURES),
-    "ppcb/dealt, later rewards": (lotor.PPCB(delay=3), FEATURES),
+    "ppcb/shared": (lotor.PPCB(owners=3), FEATURES),
+    "ppcb/shared, later rewards": (lotor.PPCB(delay=3, reciprocal="garbled"), FEATURES),
+    "ppcb/dealt": (lotor.PPCB(form="dealt", owners=3), FEATURES),
+    "ppcb/dealt, later rewards": (lotor.PPCB(form="dealt", delay=3), FEATURES),
+    "ppcb/paper": (lotor.PPCB(form="paper"), FEATURES),
 }
 REPEATING = [
     # Each of several runs makes Paillier keys.

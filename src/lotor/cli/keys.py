@@ -288,6 +288,7 @@ def demo(
         allow(PROTOCOLS, protocol)
     kind = PROTOCOLS[protocol or shown_first(PROTOCOLS)]
     chosen = kind.form_called(form or kind.default_form())
+    chosen.check_federated(kind.name)
     if owner is not None and chosen.owner_role is None:
         raise InputError(f"--owner does not go with {kind.name}: its parties have fixed roles")
     members: dict[str, str] = {}

@@ -90,12 +90,19 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         lasts = _rehearsal_seconds(protocol, rtt, seconds)
         forecast = forecast_of(protocol, environment, n)
         planned = None
+        others: dict[str, Planned] = {}
         if lasts > 0:
             with busy("rehearsing the run on this machine"):
                 planned = plan(protocol, environment, budget=n, rtt=rtt or 0.0, seconds=lasts)
+        if lasts > 0 and rtt is not None:
+            for way, other in protocol.alternatives().items():
+                with busy(f"rehearsing it with {way}"):
+                    others[way] = plan(other, environment, budget=n, rtt=rtt, seconds=lasts)
         if as_json:
             chosen = {"protocol": protocol.name, "form": protocol.form}
             rehearsal = {} if planned is None else {"rehearsal": asdict(planned)}
+            if others:
+                rehearsal["alternatives"] = {way: asdict(other) for way, other in others.items()}
             typer.echo(json.dumps({**chosen, **forecast.figures, **rehearsal}))
             return
         out = Console()
@@ -103,6 +110,8 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         if planned is not None:
             for table in _tables(planned):
                 show_table(out, table)
+            if others:
+                show_table(out, _ways(planned, others))
 
     own = [(one, "Options") for one in kind.simulated_options()]
     own += [(one, ARMS_PANEL) for one in options_of(kind.arms)]
@@ -146,6 +155,23 @@ def _tables(planned: Planned) -> Sequence[ReportTable]:
         ReportTable("The run, by a rehearsal on this machine", ("", ""), run),
         ReportTable("Its parties", ("party", "processor time", "bytes sent"), parties, note),
     ]
+
+
+def _ways(planned: Planned, others: Mapping[str, Planned]) -> ReportTable:
+    """The same run in other ways."""
+    ways = {"as ordered": planned, **others}
+    quickest = min(ways, key=lambda way: ways[way].seconds)
+    rows = [
+        (
+            way,
+            f"{one.round_trips:,.0f}",
+            _time(sum(one.cpu_seconds.values())),
+            _time(one.seconds) + (", the quickest" if way == quickest else ""),
+        )
+        for way, one in ways.items()
+    ]
+    heads = ("way", "round trips", "processor time", "time of the run")
+    return ReportTable(f"At {planned.rtt / MILLISECOND:g} ms a round trip", heads, rows)
 
 
 def _time(seconds: float) -> str:

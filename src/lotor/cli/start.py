@@ -132,6 +132,7 @@ def _app(kind: type[SecureProtocol]) -> typer.Typer:
         # An impossible run is refused before any other party is asked.
         unknown = policy is not None and is_class_name(split_text(policy)[0])
         asked = kind.configured(None if unknown else policy, options)
+        asked.in_form().check_federated(kind.name)
         if continues is None and (why := asked.why_not_anew()):
             raise InputError(f"{why}, by --continue RUN")
         named = [] if owners is None else _names(owners)

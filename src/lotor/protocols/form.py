@@ -204,6 +204,12 @@ class Form(ABC, Generic[P]):
     keeps: ClassVar[Mapping[str, str]] = {}
     """What the parties of which roles keep after a run whose plan `keeps` something, in words."""
 
+    in_process_only: ClassVar[str] = ""
+    """Why no federation runs it, and what to do instead; empty if one can: see `check_federated`.
+
+    Its runs are simulations within one process.
+    """
+
     takes_long: ClassVar[bool] = False
     """Whether runs take so long that a forecast should be shown first."""
 
@@ -219,6 +225,14 @@ class Form(ABC, Generic[P]):
     def owner_role(self) -> str | None:
         """The role of the data owners, if their seats have names of their own."""
         return next((role.name for role in self.roles if not role.seats), None)
+
+    def check_federated(self, protocol: str) -> None:
+        """Refuse a run by daemons, where all parties must be in one process."""
+        if self.in_process_only:
+            raise InputError(
+                f"{protocol} in the form {self.name} runs in one process only, by `lotor run` or "
+                f"lotor.run: {self.in_process_only}"
+            )
 
     @abstractmethod
     def simulated(self, protocol: P, run: Run) -> Mapping[str, Sequence[Member]]:

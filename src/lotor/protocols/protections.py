@@ -21,5 +21,6 @@ class Protection(StrEnum):
     CHOSEN_PAD = "less a random number that its sender chose in transfers"
     HIDDEN = "a matrix times a random one and a vector plus a random one: uniform"
     P_ONLY = "the arms, which P knows: under TLS alone"
+    MASKED = "one of two shares of a value under a mask that neither server knows"
     SHARE = "one of two shares: uniform by itself"
     KEY = "a key, under TLS alone"

@@ -314,6 +314,10 @@ class SecureProtocol(Protocol):
         """The same, with decisions that do not wait for outcomes; None where they always do."""
         return None
 
+    def alternatives(self) -> "Mapping[str, SecureProtocol]":
+        """The same run in other ways, by the options for them: a plan says which is quickest."""
+        return {}
+
     def why_not_anew(self) -> str:
         """Why a run of it must continue another one; empty if it can begin anew."""
         return ""

@@ -93,6 +93,7 @@ class Federation:
     ) -> "Federation":
         """The cast that a protocol has for its demonstration."""
         form = protocol.in_form()
+        form.check_federated(protocol.name)
         return cls(folder, form, form.cast(protocol, budget, seed, size), seed)
 
     @property

@@ -14,13 +14,13 @@ from lotor.core.effects import Act, Message, Send
 from lotor.core.errors import InputError, LotorError, ProtocolError
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb import messages
-from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from mallory import Change, Mallory
 from protocols.ppcb.stage import SERVERS, Watched, play, rebuild, some_arms
 from scanning import Secret, forms_of, forms_of_number, leaks
 
 ARMS, BUDGET = some_arms(1, rounds=20, k=3, d=3), 20
-PROTOCOL = lotor.PPCB(epsilon=0.3)
+PROTOCOL = lotor.PPCB(epsilon=0.3, form="dealt")
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Left:
             memory = self.server(name)._memory
             held = memory.keys
             keys = [memory.draw_key, held.pads, held.blind, *held.inputs.values()]
-            shares = self.server(name)._weights.table.share.ravel()[-2:].tolist()
+            shares = self.server(name)._model.table.share.ravel()[-2:].tolist()
             for key in filter(None, keys):
                 yield Secret(f"a key of {name}", forms_of(key))
             for share in shares:
@@ -77,7 +77,8 @@ class Left:
 
 def _held(party: PPCBServer) -> tuple[object, ...]:
     """All that a server has learnt and waits for."""
-    learnt, waiting = party._weights.table.share.tobytes(), party._memory.waiting
+    model, waiting = party._model, party._memory.waiting
+    learnt = model.table.share.tobytes(), model.vectors.share.tobytes()
     return learnt, *(msgspec.structs.astuple(choice) for choice in waiting)
 
 

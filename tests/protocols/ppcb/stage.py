@@ -19,12 +19,14 @@ from lotor.crypto.sharing import to_floats
 from lotor.protocols.contextual_draws import ContextualDraws
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
-from lotor.protocols.ppcb import dealer, owner, receiver, server
-from lotor.protocols.ppcb.actor import PPCBActor
-from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb import owner, receiver
+from lotor.protocols.ppcb.dealt import server, sizes
+from lotor.protocols.ppcb.dealt.actor import PPCBActor
+from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits, cheapest_circuits
+from lotor.protocols.ppcb.dealt.dealer import PPCBDealer
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.receiver import PPCBReceiver
-from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.shape import INNER_BITS
 from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms
 from lotor.protocols.two_server import dealer as dealing
@@ -36,6 +38,9 @@ from lotor.runtime.recorder import Recorder
 from lotor.transport import MemoryTransport, Transport
 
 SERVERS = (FIRST, SECOND)
+ONE_ARM_LEARNS = {"all arms": False, "chosen arm": True}
+"""Which circuits a run of the dealt form may compute."""
+
 Wrap = Callable[[str, Party], Party]
 Contexts = Callable[[Observe], tuple[float, ...]]
 
@@ -49,15 +54,24 @@ def traced_once() -> Iterator[None]:
     """Circuits are traced once for all runs of one shape and length, to save time."""
     kept: dict[object, PPCBCircuits] = {}
 
-    def circuits(terms: PPCBTerms) -> PPCBCircuits:
+    def traced(terms: PPCBTerms) -> PPCBCircuits:
+        one_arm = sizes.one_arm_learns(terms.arms, terms.features)
         shape = terms.shape, terms.delay, terms.steps, terms.learnt, terms.predicts
-        if shape not in kept:
-            kept[shape] = PPCBCircuits(terms)
-        return kept[shape]
+        if (one_arm, shape) not in kept:
+            kept[one_arm, shape] = cheapest_circuits(terms)
+        return kept[one_arm, shape]
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (dealer, server):
-            patch.setattr(module, "PPCBCircuits", circuits)
+        for role in (PPCBDealer, PPCBServer):
+            patch.setattr(role, "circuits", staticmethod(traced))
+        yield
+
+
+@contextmanager
+def learning(*, one_arm: bool) -> Iterator[None]:
+    """Only the chosen arm learns, or every arm's update is computed, whatever the sizes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sizes, "one_arm_learns", lambda _arms, _features: one_arm)
         yield
 
 
@@ -130,7 +144,7 @@ def weights_of(parties: Mapping[str, Party]) -> Floats:
         assert isinstance(party, PPCBServer)
         shape = party._shape
         bits = shape.bits + INNER_BITS
-        total = total + party._weights.table.share[:, shape.entries :]
+        total = total + party._model.table.share[:, shape.entries :]
     return to_floats(total, bits)
 
 

@@ -31,7 +31,7 @@ ALPHA = 1e-3
 def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
     with traced_once(), fixed_keys(b"attacks"):
         arms = some_arms(3, rounds=STEPS + 16, k=K, d=D)
-        yield play(lotor.PPCB(epsilon=0.2, delay=request.param), arms, budget=STEPS)
+        yield play(lotor.PPCB(epsilon=0.2, delay=request.param, form="dealt"), arms, budget=STEPS)
 
 
 def view(outcome: Outcome, *seats: str) -> View:
@@ -103,7 +103,9 @@ def test_inputs_in_clear_would_be_read_by_one_server() -> None:
     with pytest.MonkeyPatch.context() as patch, traced_once(), fixed_keys():
         for module in (outside, server):
             patch.setattr(module, "input_mask", lambda _, t, count, n=0: np.zeros(count, np.uint64))
-        done = play(lotor.PPCB(epsilon=0.2), some_arms(3, rounds=30, k=K, d=D), budget=30)
+        done = play(
+            lotor.PPCB(epsilon=0.2, form="dealt"), some_arms(3, rounds=30, k=K, d=D), budget=30
+        )
         for attack in (ContextsFromShares, RewardsFromShares):
             assert all_right(score(attack, done, "server-1"))
 
@@ -119,7 +121,7 @@ def test_arms_that_depend_on_nothing_tell_nothing() -> None:
     """The same attack, where all arms are drawn: it is left with its coin."""
     with traced_once(), fixed_keys():
         arms = some_arms(3, rounds=76, k=K, d=D)
-        done = play(lotor.PPCB(epsilon=1.0), arms, budget=60)
+        done = play(lotor.PPCB(epsilon=1.0, form="dealt"), arms, budget=60)
     found = score(ContextsFromArms, done, "actor")
     assert 4 <= found.right <= 12
 
@@ -158,6 +160,6 @@ def test_the_truth_has_all_features() -> None:
     """What contexts are counted against."""
     with traced_once():
         arms = some_arms(3, rounds=3, k=K, d=D)
-        truth: Truth = truth_of(play(lotor.PPCB(), arms, budget=3))
+        truth: Truth = truth_of(play(lotor.PPCB(form="dealt"), arms, budget=3))
     first = [values for _, decision, values in truth.features if decision.round == 1]
     assert [number for values in first for number in values] == arms.context(1).tolist()

@@ -19,7 +19,14 @@ from lotor.crypto.sharing import (
     truncate,
 )
 from lotor.crypto.sharing.comparison import MANY
-from lotor.protocols.ppcb.complexity import OURS, per_step
+from lotor.protocols.ppcb.dealt.circuits import (
+    AllArmsCircuits,
+    ChosenArmCircuits,
+    cheapest_circuits,
+)
+from lotor.protocols.ppcb.dealt.complexity import OURS, per_step
+from lotor.protocols.ppcb.dealt.sizes import one_arm_learns
+from lotor.protocols.ppcb.terms import PPCBTerms
 
 
 def zeros(count: int) -> Shared:
@@ -46,7 +53,44 @@ def test_argmax(arms: int) -> None:
     assert rounds == (4 if arms * (arms - 1) // 2 < MANY else 7)
 
 
+def terms_of(arms: int, features: int = 3, *, delay: int = 0) -> PPCBTerms:
+    ppcb = lotor.PPCB(delay=delay, form="dealt")
+    owners = {"a": features}
+    return ppcb.terms("run", budget=9, arms=arms, owners=owners, scale=RewardScale())
+
+
 @pytest.mark.parametrize(("arms", "rounds"), [(2, 6), (10, 6), (20, 6), (21, 9), (100, 9)])
-def test_a_step(arms: int, rounds: int) -> None:
-    terms = lotor.PPCB().terms("run", budget=9, arms=arms, owners={"a": 3}, scale=RewardScale())
-    assert per_step(terms)["rounds"] == rounds
+def test_a_step_where_every_arms_update_is_computed(arms: int, rounds: int) -> None:
+    assert per_step(AllArmsCircuits(terms_of(arms)))["rounds"] == rounds
+
+
+@pytest.mark.parametrize(("arms", "rounds"), [(2, 15), (10, 15), (20, 15), (21, 18), (100, 18)])
+@pytest.mark.parametrize("delay", [0, 1])
+def test_a_step_where_only_the_chosen_arm_learns(arms: int, rounds: int, delay: int) -> None:
+    circuits = ChosenArmCircuits(terms_of(arms, delay=delay))
+    assert per_step(circuits)["rounds"] == rounds
+    assert circuits.choose.recipe.rounds == rounds - 10  # so that the arm is told as early
+
+
+@pytest.mark.parametrize(
+    ("arms", "features", "one_arm"),
+    [
+        *((2, 1024, False), (10, 20, False), (20, 20, False), (30, 10, False)),
+        *((10, 40, True), (30, 20, True), (50, 10, True), (150, 5, True), (10, 100, True)),
+    ],
+)
+def test_where_only_the_chosen_arm_learns(arms: int, features: int, one_arm: bool) -> None:
+    assert one_arm_learns(arms, features) == one_arm
+
+
+@pytest.mark.parametrize(("arms", "features"), [(3, 120), (10, 40), (50, 10), (250, 1)])
+@pytest.mark.parametrize("delay", [0, 1])
+def test_it_is_dealt_far_less_where_only_the_chosen_arm_learns(
+    arms: int, features: int, delay: int
+) -> None:
+    """Enough that at a gigabit it is worth nine rounds of 200 µs, or nearly so."""
+    terms = terms_of(arms, features, delay=delay)
+    assert isinstance(cheapest_circuits(terms), ChosenArmCircuits)
+    every, chosen = (per_step(kind(terms)) for kind in (AllArmsCircuits, ChosenArmCircuits))
+    assert every["correction_bytes"] - chosen["correction_bytes"] > 140_000
+    assert every["opened_bytes"] > chosen["opened_bytes"]

@@ -22,16 +22,19 @@ from lotor.privacy import Accountant
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.form import Assignment, Member
 from lotor.protocols.party import Party
+from lotor.protocols.ppcb.dealt.circuits import cheapest_circuits
+from lotor.protocols.ppcb.dealt.server_memory import PPCBServerMemory
 from lotor.protocols.ppcb.kept_model import KeptModel
 from lotor.protocols.ppcb.messages import AllPulled, Due, Reward
-from lotor.protocols.ppcb.server_memory import PPCBServerMemory
 from lotor.protocols.ppcb.shape import INNER_BITS
 from lotor.protocols.ppcb.terms import FIRST, SECOND
 from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
     SERVERS,
     ended,
     fixed_keys,
     judged,
+    learning,
     messages_of,
     play,
     rebuild,
@@ -45,14 +48,14 @@ from protocols.ppcb.stage import (
 from restarting import Restarting
 
 ARMS, FIRST_STEPS, STEPS = some_arms(3, rounds=12, k=3, d=3), 5, 7
-KEEPING = lotor.PPCB(epsilon=0.3, keep=True)
-LATE = lotor.PPCB(epsilon=0.3, delay=2, keep=True)
-PREDICTING = lotor.PPCB(epsilon=0.3, predict=True)
+KEEPING = lotor.PPCB(epsilon=0.3, keep=True, form="dealt")
+LATE = lotor.PPCB(epsilon=0.3, delay=2, keep=True, form="dealt")
+PREDICTING = lotor.PPCB(epsilon=0.3, predict=True, form="dealt")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -116,6 +119,7 @@ def instances(
     )
     protocol = lotor.PPCB(
         policy,
+        form="dealt",
         bits=draw(st.sampled_from([16, 20, 24])),
         owners=draw(st.integers(1, d)),
         delay=draw(st.integers(0, min(3, *parts))),
@@ -148,8 +152,8 @@ def test_every_decision_of_many_more(
 def test_secure_equals_plain(bits: int, delay: int) -> None:
     """On digits, under a seed with which no two scores come near each other."""
     arms = lotor.ContextualArms.digits()
-    protocol = lotor.PPCB(bits=bits, delay=delay, keep=True)
-    asked = lotor.PPCB(bits=bits, predict=True, epsilon=0.0)
+    protocol = lotor.PPCB(bits=bits, delay=delay, keep=True, form="dealt")
+    asked = lotor.PPCB(bits=bits, predict=True, epsilon=0.0, form="dealt")
     before = [lotor.run(one, arms, budget=30, seed=1) for one in (protocol, protocol.plain())]
     for one in (protocol, asked):
         pair = [one, one.plain()]
@@ -164,7 +168,7 @@ def test_secure_equals_plain(bits: int, delay: int) -> None:
 
 def test_two_runs_are_one_that_is_as_long() -> None:
     arms = lotor.ContextualArms.digits()
-    protocol = lotor.PPCB(keep=True)
+    protocol = lotor.PPCB(keep=True, form="dealt")
     for one in (protocol, protocol.plain()):
         whole = lotor.run(one, arms, budget=60, seed=1)
         first = lotor.run(one, arms, budget=35, seed=1)
@@ -197,7 +201,7 @@ def test_nobody_is_asked_for_a_reward_of_a_prediction(earlier: EndedRun) -> None
 
 def table_at_first(outcome_of: dict[str, bytes]) -> list[np.ndarray]:
     memories = [msgspec.msgpack.decode(one, type=PPCBServerMemory) for one in outcome_of.values()]
-    return [np.frombuffer(memory.weights, np.uint64) for memory in memories]
+    return [np.frombuffer(memory.table, np.uint64) for memory in memories]
 
 
 def first_written(earlier: EndedRun, protocol: lotor.PPCB = KEEPING) -> dict[str, bytes]:
@@ -234,7 +238,7 @@ def test_a_kept_share_tells_nothing_alone() -> None:
         for value in (0.0, 1.0):
             contexts = np.tile([0.6, value * 0.8], (40, 1))
             arms = lotor.ContextualArms(contexts, np.full((40, 8), value))
-            run = ended(play(lotor.PPCB(epsilon=0.2, keep=True), arms, budget=40))
+            run = ended(play(lotor.PPCB(epsilon=0.2, keep=True, form="dealt"), arms, budget=40))
             shares += [np.frombuffer(one.table, np.uint8) for one in kept_of(run).values()]
     for share in shares:
         ones = float(np.unpackbits(share).mean())
@@ -276,7 +280,8 @@ def test_the_forecast_counts_what_happens(earlier: EndedRun, protocol: lotor.PPC
         counted.update(party.operations())
     expected = protocol.in_form().complexity(protocol, ARMS, STEPS)["expected"]
     assert {name: counted[name] for name in expected} == expected
-    assert (expected["rounds"] == 5 * STEPS) == protocol.predict
+    begun = cheapest_circuits(terms_of(run)).begin is not None
+    assert (expected["rounds"] == 5 * STEPS + begun) == protocol.predict
 
 
 def test_only_servers_keep_anything_and_only_at_the_end() -> None:
@@ -349,7 +354,7 @@ def test_a_state_of_another_version_is_refused(earlier: EndedRun) -> None:
         (KEEPING, some_arms(3, rounds=9, k=4, d=3), "with 3 arms, .* with 4 arms"),
         (KEEPING, some_arms(3, rounds=9, k=3, d=2), "features of owner-1"),
         (
-            lotor.PPCB(lotor.LinearEpsilonGreedy(0.3, ridge=2.0)),
+            lotor.PPCB(lotor.LinearEpsilonGreedy(0.3, ridge=2.0), form="dealt"),
             ARMS,
             "ridge=1.0, and cannot be continued with the policy .*ridge=2.0",
         ),
@@ -373,7 +378,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         play(PREDICTING, ARMS, budget=1)
     with pytest.raises(InputError, match="only predicts needs a model"):
         lotor.run(PREDICTING.plain(), ARMS, budget=1)
-    unkept = ended(play(lotor.PPCB(), ARMS, budget=1))
+    unkept = ended(play(lotor.PPCB(form="dealt"), ARMS, budget=1))
     with pytest.raises(InputError, match="run aa was started without keep"):
         go_on(unkept)
     kept = ended(play(KEEPING, ARMS, budget=1))
@@ -381,7 +386,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         with pytest.raises(InputError, match="leave keep and delay out"):
             go_on(kept, protocol)
     with pytest.raises(InputError, match="keep is True or False"):
-        lotor.PPCB(keep=1)  # type: ignore[arg-type]
+        lotor.PPCB(keep=1, form="dealt")  # type: ignore[arg-type]
 
 
 def test_an_order_that_says_less_than_was_told_is_refused(earlier: EndedRun) -> None:
@@ -433,7 +438,7 @@ def test_impossible_terms_are_refused(earlier: EndedRun, changes: dict[str, obje
 
 
 def test_runs_that_continue_each_other_share_a_privacy_budget() -> None:
-    limited = lotor.PPCB(epsilon=0.5, keep=True, privacy_budget=12.0)
+    limited = lotor.PPCB(epsilon=0.5, keep=True, privacy_budget=12.0, form="dealt")
     found = []
     for one in (limited, limited.plain()):
         first = lotor.run(one, ARMS, budget=2, seed=1)

@@ -20,13 +20,14 @@ from lotor.privacy import Accountant
 from lotor.protocols.contextual_draws import SERVERS
 from lotor.protocols.form import ACT, FEATURES, PULL, Assignment, Contribution, Member
 from lotor.protocols.party import Party, Run, draw_key
-from lotor.protocols.ppcb.actor import PPCBActor
-from lotor.protocols.ppcb.dealer import PPCBDealer
-from lotor.protocols.ppcb.dealt import BOTH, PPCBDealt
+from lotor.protocols.ppcb.dealt.actor import PPCBActor
+from lotor.protocols.ppcb.dealt.dealer import PPCBDealer
+from lotor.protocols.ppcb.dealt.form import PPCBDealt
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.ppcb.demo import FIRMS, feature_parties
+from lotor.protocols.ppcb.form import BOTH
 from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.receiver import PPCBReceiver
-from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.ppcb.terms import PPCBTerms, terms_from
 from lotor.runtime.durable.host import first_snapshot
 from protocols.ppcb.stage import some_arms
@@ -34,7 +35,7 @@ from protocols.ppcb.stage import some_arms
 FORM = PPCBDealt()
 OWNERS = {"airline": 2, "hotel": 1}
 ARMS, BUDGET = 4, 12
-PROTOCOL = lotor.PPCB(epsilon=0.5, bits=18, delay=1)
+PROTOCOL = lotor.PPCB(epsilon=0.5, bits=18, delay=1, form="dealt")
 SINGLE = ("receiver", "actor", "dealer")
 SEATS = (*SINGLE, *BOTH, *OWNERS)
 
@@ -96,7 +97,7 @@ def test_an_order_says_what_was_asked_for() -> None:
 
 
 def test_without_exploration_there_is_no_bound() -> None:
-    assert FORM.plan(opened(lotor.PPCB(epsilon=0.0))[0]).privacy == inf
+    assert FORM.plan(opened(lotor.PPCB(epsilon=0.0, form="dealt"))[0]).privacy == inf
 
 
 def test_a_privacy_budget_shortens_the_run() -> None:
@@ -182,7 +183,7 @@ def test_what_cannot_be_ordered(named: Mapping[str, list[Member]], budget: int) 
         ({"delay": -1}, "delay is -1"),
         ({"epsilon": "much"}, "epsilon takes a number, not 'much'"),
         ({"owners": 3}, "cannot set owners"),
-        ({"form": "paper"}, "ppcb has no form 'paper': choose dealt"),
+        ({"form": "two"}, "ppcb has no form 'two': choose shared or dealt or paper"),
         (
             {"policy": "linear-epsilon-greedy:epsilon=0.1", "epsilon": "0.2"},
             "epsilon is given twice",
@@ -291,7 +292,7 @@ def test_a_trial_draws_as_plain_does_and_nothing_else_is_foreseen() -> None:
 def test_a_simulation_splits_the_features_evenly(owners: int, d: int) -> None:
     arms = some_arms(1, rounds=5, k=3, d=d)
     run = Run("aa", 3, 5, RewardScale(-2, 3), 1, arms, 1)
-    protocol = lotor.PPCB(owners=owners)
+    protocol = lotor.PPCB(owners=owners, form="dealt")
     if owners > d:
         with pytest.raises(InputError, match=f"{d} features cannot be split among {owners}"):
             FORM.simulated(protocol, run)

@@ -13,19 +13,23 @@ from lotor.core.effects import Checkpoint, Message, Receive, Send, Steps
 from lotor.core.errors import ProtocolError
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party
+from lotor.protocols.ppcb.dealt.circuits import cheapest_circuits
+from lotor.protocols.ppcb.dealt.server import PPCBServer
+from lotor.protocols.ppcb.dealt.server_memory import CONTEXT, REWARDED, PPCBServerMemory
 from lotor.protocols.ppcb.messages import Features, OneHot, Reward
-from lotor.protocols.ppcb.server import PPCBServer
-from lotor.protocols.ppcb.server_memory import CONTEXT, REWARDED, PPCBServerMemory
 from lotor.protocols.ppcb.terms import FIRST, SECOND
 from lotor.protocols.two_server.checks import place_of
 from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
     SERVERS,
     Watched,
     ended,
+    learning,
     play,
     rebuild,
     some_arms,
+    terms_of,
     traced_once,
     watched,
 )
@@ -33,17 +37,17 @@ from protocols.two_server.noting import noted_pads
 from restarting import Restarting
 
 ARMS, BUDGET = some_arms(4, rounds=6, k=3, d=2), 6
-CHOOSE = 0
+LEARN, BEGIN = 1, 3
 PROTOCOLS = [
-    lotor.PPCB(epsilon=0.3),
-    lotor.PPCB(epsilon=0.3, delay=2),
-    lotor.PPCB(epsilon=0.3, delay=2, keep=True),
+    lotor.PPCB(epsilon=0.3, form="dealt"),
+    lotor.PPCB(epsilon=0.3, delay=2, form="dealt"),
+    lotor.PPCB(epsilon=0.3, delay=2, keep=True, form="dealt"),
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -67,11 +71,13 @@ def too_early(watch: Watched) -> list[str]:
 
 
 def _holds(written: PPCBServerMemory, message: Opened | OneHot) -> bool:
-    if not written.waiting or not written.weights:
+    if not written.waiting or not written.table:
         return False
     oldest, latest = written.waiting[0], written.waiting[-1]
     t, circuit = written.t, int.from_bytes(message.place[10:12], "big")
-    if isinstance(message, Opened) and circuit != CHOOSE:
+    if isinstance(message, Opened) and circuit == BEGIN:  # which needs no inputs
+        return message.place[:8] == place_of(0)[:8]
+    if isinstance(message, Opened) and circuit == LEARN:
         at, there = t, written.stage == REWARDED and len(oldest.reward) == 8
     else:
         # The context of a step is written down with the reward of the one before.
@@ -179,8 +185,12 @@ def opened_again(
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_no_place_is_ever_opened_with_other_inputs(protocol: lotor.PPCB) -> None:
     ends = 4 + (protocol.delay if protocol.keep else 0)
+    # What a model begins with takes no inputs.
+    begun = {place_of(0)[:8]}
     for places in opened_again(protocol, rebuild).values():
-        assert {place[:8] for place in places} == {place_of(t)[:8] for t in range(1, ends + 1)}
+        assert {place[:8] for place in places} - begun == {
+            place_of(t)[:8] for t in range(1, ends + 1)
+        }
         assert max(map(len, places.values())) > 5
         assert all(len(set(shares)) == 1 for shares in places.values())
 
@@ -192,7 +202,7 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
     def changed(party: Party, snapshot: bytes) -> Party:
         again = rebuild(party, snapshot)
         assert isinstance(again, PPCBServer)
-        again._weights.table.share = again._weights.table.share + np.uint64(next(numbers))
+        again._model.table.share = again._model.table.share + np.uint64(next(numbers))
         return again
 
     places = opened_again(PROTOCOLS[0], changed)[SECOND]
@@ -203,13 +213,14 @@ def test_other_inputs_after_a_crash_are_noticed() -> None:
 def test_each_pad_is_used_once(protocol: lotor.PPCB) -> None:
     """By each who holds its key: a server and the dealer, or whoever brings inputs and a server."""
     with noted_pads() as noted:
-        play(protocol, ARMS, budget=BUDGET)
+        outcome = play(protocol, ARMS, budget=BUDGET)
     used = noted.used
+    used_circuits = cheapest_circuits(terms_of(outcome)).schedule.circuits
     learnt = BUDGET if protocol.keep else BUDGET - protocol.delay
-    circuits = BUDGET + learnt
     assert set(used["server"].values()) == set(used["dealer"].values()) == {1}
     assert used["server"] == used["dealer"]
-    assert len(used["dealer"]) == 2 * circuits
+    assert len(used["dealer"]) == 2 * sum(circuit.times for circuit in used_circuits)
+    assert {learnt, BUDGET} <= {circuit.times for circuit in used_circuits} <= {learnt, BUDGET, 1}
     # Of two feature parties and the receiver: the party itself and the first server. What covers
     # the one-hot vector: both servers.
     assert set(used["outside"].values()) == {2}
@@ -230,10 +241,13 @@ def test_only_inputs_and_openings_are_sent() -> None:
 
 @pytest.fixture(scope="module")
 def earlier(_traced: None) -> EndedRun:
-    return ended(play(lotor.PPCB(epsilon=0.3, keep=True), ARMS, budget=2))
+    return ended(play(lotor.PPCB(epsilon=0.3, keep=True, form="dealt"), ARMS, budget=2))
 
 
-GOING_ON = [lotor.PPCB(epsilon=0.3, delay=1, keep=True), lotor.PPCB(epsilon=0.3, predict=True)]
+GOING_ON = [
+    lotor.PPCB(epsilon=0.3, delay=1, keep=True, form="dealt"),
+    lotor.PPCB(epsilon=0.3, predict=True, form="dealt"),
+]
 
 
 @pytest.mark.parametrize("protocol", GOING_ON)
@@ -252,11 +266,12 @@ def test_each_pad_of_a_run_that_goes_on_is_used_once(
     """One more is drawn by both servers: what moves between the shares of the kept model."""
     learnt = 0 if protocol.predict else 4
     with noted_pads() as noted:
-        play(protocol, ARMS, budget=4, run_id="bb", earlier=earlier)
+        outcome = play(protocol, ARMS, budget=4, run_id="bb", earlier=earlier)
     used = noted.used
+    circuits = cheapest_circuits(terms_of(outcome)).schedule.circuits
     assert used["server"] == used["dealer"]
     assert set(used["dealer"].values()) == {1}
-    assert len(used["dealer"]) == 2 * (4 + learnt)
+    assert len(used["dealer"]) == 2 * sum(circuit.times for circuit in circuits)
     assert set(used["outside"].values()) == {2}
     # Two feature parties' contexts, the arms, and rewards where there are some.
     assert len(used["outside"]) == 1 + 3 * 4 + learnt

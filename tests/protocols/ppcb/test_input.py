@@ -12,12 +12,12 @@ from lotor.core.effects import Decision, Observe, Pull, Receive, Send, Steps
 from lotor.core.errors import InputError, ProtocolError, PullError, StalledError, TooLongError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.party import Party, Run
-from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.dealt.circuits import cheapest_circuits
 from lotor.protocols.ppcb.kept_model import ContinuedModel
 from lotor.protocols.ppcb.messages import Due, Features, OneHot, Reward
 from lotor.protocols.ppcb.receiver import PPCBReceiver
-from lotor.protocols.ppcb.step import SLACK
-from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, MOST_STEPS, PPCBTerms, terms_from
+from lotor.protocols.ppcb.shape import SLACK
+from lotor.protocols.ppcb.terms import LARGEST_MESSAGE, MOST_STEPS, Alone, PPCBTerms, terms_from
 from lotor.protocols.two_server.checks import place_of
 from protocols.ppcb.attacks import Left, refused
 from protocols.ppcb.stage import SERVERS, Contexts, Watched, play, some_arms, traced_once
@@ -50,37 +50,62 @@ def _traced() -> Iterator[None]:
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, int], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        lotor.PPCB(**options)  # type: ignore[arg-type]
+        lotor.PPCB(**{"form": "dealt", **options})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("protocol", "arms", "budget", "complaint"),
     [
-        (lotor.PPCB(bits=25), ARMS, 10, "25 bits: give from 16 to 24"),
-        (lotor.PPCB(owners=4), ARMS, 10, "3 features cannot be split among 4 parties"),
-        (lotor.PPCB(delay=11), ARMS, 10, "a delay of 11 steps"),
-        (lotor.PPCB(GREEDY(ridge=5000.0)), ARMS, 10, "ridge is 5000: give from 1.*to 4096"),
-        (lotor.PPCB(GREEDY(recompute=3)), ARMS, 10, "recompute"),
-        (lotor.PPCB(GREEDY(ridge=0.9)), ARMS, 10, "ridge is 0.9: give from 1"),
-        (lotor.PPCB(epsilon=1e-25), ARMS, 10, "cannot tell from 0"),
-        (lotor.PPCB(), some_arms(1, rounds=5, k=1, d=2), 5, "1 arms: ppcb chooses between 2"),
-        (lotor.PPCB(), ARMS, 11, "contexts for 10 rounds, fewer than the budget of 11"),
-        (lotor.PPCB(), ARMS, 0, "a budget of 0"),
-        (lotor.PPCB(), lotor.BernoulliArms([0.9, 0.1]), 10, "not BernoulliArms: give Contextual"),
-        (lotor.PPCB(privacy_budget=1.0), ARMS, 10, "one step tells 3.33, more than the privacy"),
+        (lotor.PPCB(bits=25, form="dealt"), ARMS, 10, "25 bits: give from 16 to 24"),
         (
-            lotor.PPCB(privacy_budget=-1.0),
+            lotor.PPCB(owners=4, form="dealt"),
+            ARMS,
+            10,
+            "3 features cannot be split among 4 parties",
+        ),
+        (lotor.PPCB(delay=11, form="dealt"), ARMS, 10, "a delay of 11 steps"),
+        (
+            lotor.PPCB(GREEDY(ridge=5000.0), form="dealt"),
+            ARMS,
+            10,
+            "ridge is 5000: give from 1.*to 4096",
+        ),
+        (lotor.PPCB(GREEDY(recompute=3), form="dealt"), ARMS, 10, "recompute"),
+        (lotor.PPCB(GREEDY(ridge=0.9), form="dealt"), ARMS, 10, "ridge is 0.9: give from 1"),
+        (lotor.PPCB(epsilon=1e-25, form="dealt"), ARMS, 10, "cannot tell from 0"),
+        (
+            lotor.PPCB(form="dealt"),
+            some_arms(1, rounds=5, k=1, d=2),
+            5,
+            "1 arms: ppcb chooses between 2",
+        ),
+        (lotor.PPCB(form="dealt"), ARMS, 11, "contexts for 10 rounds, fewer than the budget of 11"),
+        (lotor.PPCB(form="dealt"), ARMS, 0, "a budget of 0"),
+        (
+            lotor.PPCB(form="dealt"),
+            lotor.BernoulliArms([0.9, 0.1]),
+            10,
+            "not BernoulliArms: give Contextual",
+        ),
+        (
+            lotor.PPCB(privacy_budget=1.0, form="dealt"),
+            ARMS,
+            10,
+            "one step tells 3.33, more than the privacy",
+        ),
+        (
+            lotor.PPCB(privacy_budget=-1.0, form="dealt"),
             ARMS,
             10,
             "the privacy budget is .*: give a number of at least 0",
         ),
         (
-            lotor.PPCB(privacy_budget=nan),
+            lotor.PPCB(privacy_budget=nan, form="dealt"),
             ARMS,
             10,
             "the privacy budget is .*: give a number of at least 0",
         ),
-        (lotor.PPCB(epsilon=0.0, privacy_budget=1e9), ARMS, 10, "one step tells inf"),
+        (lotor.PPCB(epsilon=0.0, privacy_budget=1e9, form="dealt"), ARMS, 10, "one step tells inf"),
     ],
 )
 def test_runs_that_cannot_be_are_refused(
@@ -97,7 +122,7 @@ def ordered(
     arms: int = 3,
     owners: Mapping[str, int] | None = None,
 ) -> PPCBTerms:
-    asked = protocol or lotor.PPCB()
+    asked = protocol or lotor.PPCB(form="dealt")
     features = {"a": 2, "b": 1} if owners is None else owners
     return asked.terms("aa", budget=budget, arms=arms, owners=features, scale=RewardScale())
 
@@ -114,10 +139,13 @@ def ordered(
         ({"budget": 2**31}, "a budget of 2147483648"),
         # 48 bits behind the point, 12 for ranks, and a sign
         (
-            {"arms": 4096, "protocol": lotor.PPCB(bits=24), "budget": 40},
+            {"arms": 4096, "protocol": lotor.PPCB(bits=24, form="dealt"), "budget": 40},
             r"scores of 4096 arms after 40 steps need 6\d\.\d bits.*fewer bits",
         ),
-        ({"arms": 512, "protocol": lotor.PPCB(bits=24), "budget": 500_000}, "after 500000 steps"),
+        (
+            {"arms": 512, "protocol": lotor.PPCB(bits=24, form="dealt"), "budget": 500_000},
+            "after 500000 steps",
+        ),
     ],
 )
 def test_orders_that_no_run_can_do_are_refused(order: dict[str, int], complaint: str) -> None:
@@ -127,7 +155,7 @@ def test_orders_that_no_run_can_do_are_refused(order: dict[str, int], complaint:
 
 @pytest.mark.parametrize(("bits", "arms"), [(24, 10), (20, 100)])
 def test_there_is_room_for_what_the_paper_did(bits: int, arms: int) -> None:
-    ordered(lotor.PPCB(bits=bits), budget=60_000, arms=arms, owners={"a": 20})
+    ordered(lotor.PPCB(bits=bits, form="dealt"), budget=60_000, arms=arms, owners={"a": 20})
 
 
 @pytest.mark.parametrize(
@@ -176,7 +204,7 @@ def test_any_other_terms_have_another_digest() -> None:
         {"run": "bb"}, {"budget": 11}, {"arms": 4}, {"owners": {"a": 1, "b": 2}},
         {"owners": {"b": 1, "a": 2}}, {"policy": "linear-epsilon-greedy:epsilon=0.2"},
         {"bits": 21}, {"delay": 1}, {"low": -1.0}, {"high": 2.0}, {"privacy_budget": 9.0},
-        {"delta": 1e-5}, {"keep": True}, {"predicts": True},
+        {"delta": 1e-5}, {"keep": True}, {"predicts": True}, {"alone": Alone()},
         {"continued": ContinuedModel("cc", 5, 1.5, 1e-6)},
         {"continued": ContinuedModel("cc", 5, 1.0, 1e-6)},
     ]  # fmt: skip
@@ -202,7 +230,7 @@ def with_contexts(contexts: Contexts) -> Callable[[Left], object]:
         def wrap(name: str, party: Party) -> Party:
             return left.parties.setdefault(name, Watched(party))
 
-        return play(lotor.PPCB(), ARMS, budget=10, wrap=wrap, contexts=contexts)
+        return play(lotor.PPCB(form="dealt"), ARMS, budget=10, wrap=wrap, contexts=contexts)
 
     return run
 
@@ -257,7 +285,7 @@ def test_features_that_are_too_long_together_are_refused_by_both_servers(
     def wrap(name: str, party: Party) -> Party:
         return servers.setdefault(name, Catching(party)) if name in SERVERS else party
 
-    protocol = lotor.PPCB(delay=delay)
+    protocol = lotor.PPCB(delay=delay, form="dealt")
     with pytest.raises(StalledError, match="actor waits for OneHot from server-0"):
         play(protocol, ARMS, budget=10, wrap=wrap, contexts=bringing(*context))
     for party in servers.values():
@@ -270,9 +298,9 @@ def test_features_that_are_too_long_together_are_refused_by_both_servers(
 def test_it_is_the_square_of_the_length_that_is_compared() -> None:
     """A little is left for what fixed point rounds; a little more is too much."""
     fits, exceeds = (np.sqrt(1 + SLACK + change - 0.64) for change in (-1e-4, 1e-4))
-    play(lotor.PPCB(), ARMS, budget=3, contexts=bringing(0.8, fits, 0.0))
+    play(lotor.PPCB(form="dealt"), ARMS, budget=3, contexts=bringing(0.8, fits, 0.0))
     with pytest.raises(TooLongError, match=r"^step 3: "):
-        play(lotor.PPCB(), ARMS, budget=3, contexts=bringing(0.8, exceeds, 0.0))
+        play(lotor.PPCB(form="dealt"), ARMS, budget=3, contexts=bringing(0.8, exceeds, 0.0))
 
 
 @pytest.mark.parametrize("bits", [16, 24])
@@ -280,7 +308,7 @@ def test_contexts_of_length_1_always_fit(bits: int) -> None:
     x = np.random.default_rng(1).normal(size=(6, 40))
     x /= np.sqrt(np.square(x).sum(axis=1, keepdims=True))
     arms = lotor.ContextualArms(x, np.ones((6, 2)))
-    assert len(play(lotor.PPCB(bits=bits, owners=40), arms, budget=6).arms) == 6
+    assert len(play(lotor.PPCB(bits=bits, owners=40, form="dealt"), arms, budget=6).arms) == 6
 
 
 class Odd(lotor.ContextualArms):
@@ -299,7 +327,7 @@ def test_rewards_out_of_range_are_refused(reward: float) -> None:
 
     arms = Paying(ARMS.contexts, ARMS.rewards)
     with pytest.raises(PullError, match=r"in round 3 did not answer with a number in") as error:
-        lotor.run(lotor.PPCB(), arms, budget=10, seed=1)
+        lotor.run(lotor.PPCB(form="dealt"), arms, budget=10, seed=1)
     assert "7.125" not in str(error.value)
 
 
@@ -344,14 +372,14 @@ def test_an_exhausted_dealer_is_named(messages: int) -> None:
         return left.parties.setdefault(name, Watched(wrapped))
 
     with pytest.raises(StalledError, match="server-1 waits for Corrections from dealer"):
-        play(lotor.PPCB(), ARMS, budget=10, wrap=wrap)
+        play(lotor.PPCB(form="dealt"), ARMS, budget=10, wrap=wrap)
     assert left.acts == messages - 2
     assert all(left.untouched(name) for name in SERVERS)
 
 
 def test_a_run_without_an_environment_is_refused() -> None:
     with pytest.raises(InputError, match="NoneType: give ContextualArms"):
-        lotor.PPCB().parties(Run("aa", 2, 10, RewardScale(), 1))
+        lotor.PPCB(form="dealt").parties(Run("aa", 2, 10, RewardScale(), 1))
 
 
 @pytest.mark.parametrize(
@@ -360,38 +388,38 @@ def test_a_run_without_an_environment_is_refused() -> None:
 )
 @pytest.mark.parametrize("delay", [0, 1])
 def test_no_message_is_longer_than_stated(arms: int, features: int, delay: int) -> None:
-    ppcb = lotor.PPCB(bits=16, delay=delay)
+    ppcb = lotor.PPCB(bits=16, delay=delay, form="dealt")
     terms = ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
-    for circuit in PPCBCircuits(terms).schedule.circuits:
+    for circuit in cheapest_circuits(terms).schedule.circuits:
         assert max(circuit.recipe.correction_bytes, circuit.recipe.opened) < LARGEST_MESSAGE
 
 
 @pytest.mark.parametrize(
-    ("arms", "features"), [(20, 195), (154, 68), (158, 67), (1100, 22), (1449, 18)]
+    ("arms", "features"), [(2, 624), (8, 424), (14, 338), (20, 288), (160, 105)]
 )
 @pytest.mark.parametrize("delay", [0, 1])
 def test_the_largest_messages_fit_a_frame(arms: int, features: int, delay: int) -> None:
-    """What is dealt for both circuits is one message: of all scanned these come nearest to 16 MiB.
+    """What is dealt for a step is one message: of all scanned the first four come nearest.
 
     One feature more is refused.
     """
-    ppcb = lotor.PPCB(bits=16, delay=delay)
+    ppcb = lotor.PPCB(bits=16, delay=delay, form="dealt")
     with pytest.raises(InputError, match="take fewer of either"):
         ordered(ppcb, arms=arms, owners={"a": features + 1})
-    circuits = PPCBCircuits(ordered(ppcb, arms=arms, owners={"a": features})).schedule.circuits
+    circuits = cheapest_circuits(ordered(ppcb, arms=arms, owners={"a": features})).schedule.circuits
     dealt = sum(circuit.recipe.correction_bytes for circuit in circuits)
     assert dealt < (16 << 20) - (1 << 16)
 
 
-@pytest.mark.parametrize(("arms", "features"), [(4096, 9), (300, 80), (2, 1024)])
+@pytest.mark.parametrize(("arms", "features"), [(4096, 13), (300, 80), (2, 1024)])
 def test_what_would_not_fit_a_message_is_refused(arms: int, features: int) -> None:
-    ppcb = lotor.PPCB(bits=16)
+    ppcb = lotor.PPCB(bits=16, form="dealt")
     with pytest.raises(InputError, match="take fewer of either"):
         ppcb.terms("run", budget=9, arms=arms, owners={"a": features}, scale=RewardScale())
 
 
 def test_longer_runs_than_rounding_allows_are_refused() -> None:
-    ppcb, owners = lotor.PPCB(bits=16), {"a": 3}
+    ppcb, owners = lotor.PPCB(bits=16, form="dealt"), {"a": 3}
     ppcb.terms("run", budget=MOST_STEPS, arms=2, owners=owners, scale=RewardScale())
     with pytest.raises(InputError, match="order several runs"):
         ppcb.terms("run", budget=MOST_STEPS + 1, arms=2, owners=owners, scale=RewardScale())

@@ -14,7 +14,7 @@ ARMS = some_arms(1, rounds=40, k=3, d=2)
     ("budget", "epsilon", "delay"), [(20.0, 0.2, 0), (3.0, 1.0, 2), (9, 0.5, 3)]
 )
 def test_it_ends_where_the_accountant_says(budget: float, epsilon: float, delay: int) -> None:
-    protocol = lotor.PPCB(epsilon=epsilon, privacy_budget=budget, delay=delay)
+    protocol = lotor.PPCB(epsilon=epsilon, privacy_budget=budget, delay=delay, form="dealt")
     secure = lotor.run(protocol, ARMS, budget=40, seed=2)
     plain = lotor.run(protocol.plain(), ARMS, budget=40, seed=2)
     accountant = Accountant(3, epsilon)
@@ -31,7 +31,7 @@ def test_the_stop_falls_between_steps() -> None:
     for steps in (1, 7):
         exactly = accountant.total(steps)
         for budget, expected in ((exactly, steps), (exactly * (1 - 1e-9), steps - 1)):
-            protocol = lotor.PPCB(epsilon=0.3, privacy_budget=budget)
+            protocol = lotor.PPCB(epsilon=0.3, privacy_budget=budget, form="dealt")
             if expected == 0:
                 with pytest.raises(InputError, match="one step tells"):
                     lotor.run(protocol, ARMS, budget=40, seed=2)
@@ -40,7 +40,7 @@ def test_the_stop_falls_between_steps() -> None:
 
 
 def test_another_delta_is_another_end() -> None:
-    protocol = lotor.PPCB(epsilon=0.9, privacy_budget=3.0, delta=1e-2)
+    protocol = lotor.PPCB(epsilon=0.9, privacy_budget=3.0, delta=1e-2, form="dealt")
     result = lotor.run(protocol, ARMS, budget=40, seed=2)
     assert result.rounds == Accountant(3, 0.9, 1e-2).steps(3.0) > Accountant(3, 0.9).steps(3.0)
     assert result.privacy is not None
@@ -50,7 +50,7 @@ def test_another_delta_is_another_end() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.4])
 def test_what_is_spent_survives_json(epsilon: float) -> None:
     """Infinite, as without exploration, is None."""
-    result = lotor.run(lotor.PPCB(epsilon=epsilon), ARMS, budget=4, seed=1)
+    result = lotor.run(lotor.PPCB(epsilon=epsilon, form="dealt"), ARMS, budget=4, seed=1)
     again = lotor.Result.from_json(result.to_json())
     assert again == result
     assert again.privacy is not None
@@ -59,5 +59,5 @@ def test_what_is_spent_survives_json(epsilon: float) -> None:
 
 
 def test_the_whole_budget_is_used_where_privacy_allows_more() -> None:
-    protocol = lotor.PPCB(epsilon=0.5, privacy_budget=1e9)
+    protocol = lotor.PPCB(epsilon=0.5, privacy_budget=1e9, form="dealt")
     assert lotor.run(protocol, ARMS, budget=6, seed=1).rounds == 6

@@ -9,15 +9,18 @@ from helpers import Outcome
 from lotor.core.effects import Checkpoint, Send
 from lotor.core.errors import FormatError, InputError, JournalError
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb.actor import PPCBActor
+from lotor.protocols.ppcb.dealt.actor import PPCBActor
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.ppcb.receiver import PPCBReceiver, PPCBReceiverMemory
-from lotor.protocols.ppcb.server import PPCBServer
 from lotor.protocols.two_server import schedule
+from lotor.protocols.two_server.checks import place_of
 from lotor.protocols.two_server.messages import Opened
 from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
     SERVERS,
     Watched,
     fixed_keys,
+    learning,
     play,
     rebuild,
     some_arms,
@@ -30,14 +33,14 @@ from restarting import Restarting
 PARTIES = ["receiver", "actor", "dealer", *SERVERS, "owner-1", "owner-2"]
 ARMS, BUDGET = some_arms(3, rounds=7, k=3, d=3), 7
 SETTINGS = {
-    "at once": lotor.PPCB(epsilon=0.3),
-    "late": lotor.PPCB(epsilon=0.3, delay=2),
+    "at once": lotor.PPCB(epsilon=0.3, form="dealt"),
+    "late": lotor.PPCB(epsilon=0.3, delay=2, form="dealt"),
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -118,17 +121,23 @@ def test_another_reward_or_context_would_open_something_else() -> None:
     _, watches = watched(SETTINGS["at once"], ARMS, budget=3)
     watch = watches[SERVERS[0]]
     first = next(
-        done
-        for done in watch.done
+        number
+        for number, done in enumerate(watch.done)
         if isinstance(done.effect, Checkpoint) and done.effect.round == 1
     )
-    party = rebuild(watch.party, first.snapshot)
+    party = rebuild(watch.party, watch.done[first].snapshot)
     assert isinstance(party, PPCBServer)
     party._memory.waiting[-1].x = bytes(8 * ARMS.d)
     steps = party.steps()
-    next(steps)
-    send = next(one for one in steps if isinstance(one, Send))
-    assert send.message != watch.sent(Opened)[0]
+    value: object = None
+    for done in watch.done[first:]:
+        effect = steps.send(value)
+        if isinstance(effect, Send) and effect != done.effect:
+            break
+        value = done.handed
+    assert isinstance(effect, Send)
+    assert isinstance(effect.message, Opened)
+    assert effect.message.place == place_of(1)
 
 
 def snapshots(watches: dict[str, Watched]) -> dict[str, bytes]:

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 import lotor
 from helpers import Outcome
 from lotor.crypto.sharing import TOURNAMENT
-from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once, weights_of
+from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
+    judged,
+    learning,
+    play,
+    some_arms,
+    terms_of,
+    traced_once,
+    weights_of,
+)
 
 # A score is off by less than a unit for each weight that is cut off where it is used, and by what
 # at most n updates were off: their context by half a unit in the last place, u, g and k by far
@@ -20,9 +29,9 @@ from protocols.ppcb.stage import judged, play, some_arms, terms_of, traced_once,
 UNITS = 8
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -57,6 +66,7 @@ def instances(draw: st.DrawFn) -> tuple[lotor.PPCB, lotor.ContextualArms, int, i
     )
     protocol = lotor.PPCB(
         policy,
+        form="dealt",
         bits=draw(st.integers(16, 24)),
         owners=draw(st.integers(1, d)),
         delay=draw(st.integers(0, min(4, budget))),
@@ -83,19 +93,19 @@ def test_any_rewards_and_contexts(seed: int, bits: int, delay: int) -> None:
     x *= 10.0 ** generator.uniform(-4, 0, size=(12, 1)) / np.sqrt(np.square(x).sum(axis=1)).max()
     rewards = generator.uniform(-3, 5, size=(12, 4))
     arms = lotor.ContextualArms(x, rewards, reward_range=(-3, 5))
-    check(lotor.PPCB(epsilon=0.2, bits=bits, delay=delay), arms, 12, seed)
+    check(lotor.PPCB(epsilon=0.2, bits=bits, delay=delay, form="dealt"), arms, 12, seed)
 
 
 @pytest.mark.parametrize("bits", [16, 24])
 def test_the_first_digits(bits: int) -> None:
-    check(lotor.PPCB(bits=bits), lotor.ContextualArms.digits(), 90, 1)
+    check(lotor.PPCB(bits=bits, form="dealt"), lotor.ContextualArms.digits(), 90, 1)
 
 
 @pytest.mark.parametrize("rounds", [300, pytest.param(1797, marks=pytest.mark.long)])
 def test_all_digits(rounds: int) -> None:
     """Under this seed no two scores come nearer than the resolution: not one arm may differ."""
     arms, seed = lotor.ContextualArms.digits(), 1
-    protocol = lotor.PPCB(owners=4)
+    protocol = lotor.PPCB(owners=4, form="dealt")
     plain = lotor.run(protocol.plain(), arms, budget=rounds, seed=seed)
     assert plain.arms is not None
     decisions, _ = judged(protocol, arms, plain.arms, seed)
@@ -106,7 +116,10 @@ def test_all_digits(rounds: int) -> None:
 
 def test_two_runs_with_one_seed_have_equal_arms_and_other_shares() -> None:
     arms = some_arms(5, rounds=15, k=3, d=2)
-    runs = [play(lotor.PPCB(epsilon=0.3), arms, budget=15, seed=seed) for seed in (1, 1, 2)]
+    runs = [
+        play(lotor.PPCB(epsilon=0.3, form="dealt"), arms, budget=15, seed=seed)
+        for seed in (1, 1, 2)
+    ]
     assert runs[0].arms == runs[1].arms != runs[2].arms
     shares = [
         {seen.payload for seen in run.recorder.exchanges if len(seen.payload) > 60} for run in runs
@@ -116,7 +129,7 @@ def test_two_runs_with_one_seed_have_equal_arms_and_other_shares() -> None:
 
 def test_a_result_names_its_protocol_options_and_parties() -> None:
     arms = some_arms(6, rounds=5, k=3, d=3)
-    result = lotor.run(lotor.PPCB(bits=16, delay=1), arms, budget=5, seed=1)
+    result = lotor.run(lotor.PPCB(bits=16, delay=1, form="dealt"), arms, budget=5, seed=1)
     assert (result.protocol, result.k, result.budget, result.rounds) == ("ppcb", 3, 5, 5)
     assert (result.options["bits"], result.options["delay"], result.options["owners"]) == (16, 1, 2)
     owners = {"owner-1", "owner-2"}
@@ -128,6 +141,6 @@ def test_a_result_names_its_protocol_options_and_parties() -> None:
 
 def test_many_arms_are_compared_in_a_tournament() -> None:
     arms = lotor.ContextualArms.lookalike(rounds=12, arms=TOURNAMENT + 9, d=3, seed=2)
-    ppcb = lotor.PPCB(epsilon=0.3, bits=16)
+    ppcb = lotor.PPCB(epsilon=0.3, bits=16, form="dealt")
     secure = lotor.run(ppcb, arms, budget=12, seed=5)
     assert secure.agrees_with(lotor.run(ppcb.plain(), arms, budget=12, seed=5))

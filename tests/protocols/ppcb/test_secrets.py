@@ -8,18 +8,26 @@ import pytest
 
 import lotor
 from lotor.core.effects import Send
-from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.two_server.messages import SentKey
 from protocols.ppcb.attacks import Left
-from protocols.ppcb.stage import SERVERS, Watched, some_arms, traced_once, watched
+from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
+    SERVERS,
+    Watched,
+    learning,
+    some_arms,
+    traced_once,
+    watched,
+)
 from scanning import Secret, forms_of, forms_of_reward, leaks
 
 ARMS = some_arms(8, rounds=4, k=3, d=3)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -51,7 +59,7 @@ def secrets(watches: dict[str, Watched]) -> Iterator[Secret]:
 
 def test_nothing_that_is_shown_of_a_party_is_secret(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        _, watches = watched(lotor.PPCB(epsilon=0.4, delay=1), ARMS, budget=4)
+        _, watches = watched(lotor.PPCB(epsilon=0.4, delay=1, form="dealt"), ARMS, budget=4)
     known = list(secrets(watches))
     assert {secret.name for secret in known} >= {
         *(f"a key of {name}" for name in SERVERS),
@@ -67,25 +75,25 @@ def test_nothing_that_is_shown_of_a_party_is_secret(caplog: pytest.LogCaptureFix
 
 
 def test_the_search_would_find_a_secret() -> None:
-    _, watches = watched(lotor.PPCB(), ARMS, budget=2)
+    _, watches = watched(lotor.PPCB(form="dealt"), ARMS, budget=2)
     party = watches["server-0"].party
     assert isinstance(party, PPCBServer)
     known = list(secrets(watches))
     for leaked in (
         str(party._memory.keys.pads),
         party._memory.draw_key.hex(),
-        str(party._weights.table.share.tolist()),
+        str(party._model.table.share.tolist()),
         str(ARMS.contexts.tolist()),
     ):
         assert leaks({"somewhere": leaked.encode()}, known)
 
 
 def test_what_is_inside_a_step_shows_no_share() -> None:
-    _, watches = watched(lotor.PPCB(), ARMS, budget=2)
+    _, watches = watched(lotor.PPCB(form="dealt"), ARMS, budget=2)
     for name in SERVERS:
         party = watches[name].party
         assert isinstance(party, PPCBServer)
-        texts = [repr(party._weights), repr(party._chance(1)), repr(party._draws)]
-        share = int(party._weights.table.share.ravel()[0])
+        texts = [repr(party._model), repr(party._chance(1)), repr(party._draws)]
+        share = int(party._model.table.share.ravel()[0])
         assert not any(str(share) in text for text in texts)
         assert f"<Shared {(ARMS.k, ARMS.d * (ARMS.d + 3) // 2)}>" in texts[0]

@@ -13,7 +13,8 @@ import pytest
 
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.ppcb import messages, owner, server
+from lotor.protocols.ppcb import messages, owner
+from lotor.protocols.ppcb.dealt import server
 from lotor.protocols.two_server import messages as two_server
 from lotor.protocols.two_server import schedule
 from lotor.protocols.two_server.checks import place_of

@@ -19,10 +19,18 @@ from lotor.core.effects import HIDDEN, Message
 from lotor.crypto.sharing import Bits, PadCipher, Pads, Words, circuits
 from lotor.crypto.sharing.circuits import Opening
 from lotor.protocols.ppcb import messages
-from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.two_server import dealer, outside, server
 from lotor.protocols.two_server.messages import InputKey, More, PadKey
-from protocols.ppcb.stage import SERVERS, fixed_keys, play, some_arms, traced_once
+from protocols.ppcb.stage import (
+    ONE_ARM_LEARNS,
+    SERVERS,
+    fixed_keys,
+    learning,
+    play,
+    some_arms,
+    traced_once,
+)
 
 STEPS, K, D = 160, 3, 2
 UNIT = np.array([0.6, -0.8])
@@ -41,9 +49,9 @@ class Seen(NamedTuple):
     opened: dict[str, Table]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _traced() -> Iterator[None]:
-    with traced_once():
+@pytest.fixture(scope="module", autouse=True, params=ONE_ARM_LEARNS)
+def _traced(request: pytest.FixtureRequest) -> Iterator[None]:
+    with traced_once(), learning(one_arm=ONE_ARM_LEARNS[request.param]):
         yield
 
 
@@ -72,7 +80,6 @@ def sent_to(outcome: Outcome, name: str) -> dict[str, Table]:
 def observed(*, paying: bool, steps: int = STEPS) -> Seen:
     """A run whose servers are watched as they put shares together."""
     rows: dict[str, list[bytes]] = {}
-    turn = [0]
 
     def joined(opening: Opening, message: bytes, sender: str) -> list[Bits]:
         opened = circuits.joined(opening, message, sender)
@@ -80,15 +87,17 @@ def observed(*, paying: bool, steps: int = STEPS) -> Seen:
             size = [part.share.nbytes for part in opening]
             for number, value in enumerate(opened):
                 key = f"round {turn[0] % rounds}, part {number} of {size}"
-                rows.setdefault(key, []).append(value.tobytes())
+                if turn[0] >= 0:
+                    rows.setdefault(key, []).append(value.tobytes())
             turn[0] += 1
         return opened
 
-    protocol = lotor.PPCB(epsilon=0.2)
+    protocol = lotor.PPCB(epsilon=0.2, form="dealt")
     arms = arms_of(paying=paying)
     party = play(protocol, arms, budget=1).parties[SERVERS[0]]
     assert isinstance(party, PPCBServer)
-    rounds = party._circuits.schedule.rounds
+    rounds = sum(circuit.recipe.rounds for circuit in party._circuits.repeated)
+    turn = [rounds - party._circuits.schedule.rounds]  # what is opened once comes first
     with fixed_keys(b"paying" if paying else b"silent"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(server, "joined", joined)
         outcome = play(protocol, arms, budget=steps)
@@ -282,7 +291,9 @@ def test_what_the_actor_is_sent_carries_a_mask_that_the_dealer_does_not_know() -
     def sent(salt: bytes) -> tuple[list[bytes], list[int]]:
         with fixed_keys(), pytest.MonkeyPatch.context() as patch:
             patch.setattr(server, "new_key", lambda: sha256(salt).digest())
-            outcome = play(lotor.PPCB(epsilon=0.5), some_arms(3, rounds=20, k=4, d=3), budget=20)
+            outcome = play(
+                lotor.PPCB(epsilon=0.5, form="dealt"), some_arms(3, rounds=20, k=4, d=3), budget=20
+            )
         exchanges = outcome.recorder.received("actor")
         return [
             seen.message.shares for seen in exchanges if isinstance(seen.message, messages.OneHot)

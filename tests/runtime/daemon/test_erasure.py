@@ -16,8 +16,8 @@ from commands import lotor as command
 from daemons import SandboxDaemons
 from daemons import until as until_within
 from lotor.environments.sources import MadeUpArms
-from lotor.protocols.ppcb.dealt import PPCBDealt
 from lotor.protocols.ppcb.demo import feature_parties
+from lotor.protocols.ppcb.shared.form import PPCBShared
 from lotor.protocols.protocol import SecureProtocol
 from lotor.runtime.daemon import commands
 from lotor.runtime.daemon.config import read_config
@@ -278,7 +278,7 @@ def split_features(folder: Path) -> Federation:
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     arms = lotor.ContextualArms(contexts, (draw.random((LONG, 3)) < 0.5).astype(float))
     parties = feature_parties(arms, {"owner-1": 2, "owner-2": 3})
-    return Federation(folder, PPCBDealt(), parties, 7)
+    return Federation(folder, PPCBShared(), parties, 7)
 
 
 def survey(folder: Path) -> Federation:

@@ -10,8 +10,8 @@ import pytest
 
 import lotor
 from daemons import SandboxDaemons
-from lotor.protocols.ppcb.dealt import PPCBDealt
 from lotor.protocols.ppcb.demo import feature_parties
+from lotor.protocols.ppcb.shared.form import PPCBShared
 from lotor.runtime.daemon import node as node_module
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import OwnerTable, read_config, write_config
@@ -34,7 +34,7 @@ def test_an_inbox_shows_arms_to_one_and_takes_rewards_from_another(
     arms = lotor.ContextualArms(contexts, rewards)
     ppcb = lotor.PPCB(epsilon=0.1, delay=DELAY)
     plain = lotor.run(ppcb.plain(), arms, budget=BUDGET, seed=SEED)
-    made = Federation(tmp_path / "f", PPCBDealt(), feature_parties(arms, FEATURES), SEED)
+    made = Federation(tmp_path / "f", PPCBShared(), feature_parties(arms, FEATURES), SEED)
     made.prepare()
     for name, table in (("actor", OwnerTable(inbox=True, arms=4)), ("receiver", INBOX)):
         path = made.kits[name] / "party.toml"

@@ -205,7 +205,7 @@ def test_the_protocol_and_the_form_follow_from_the_role_where_they_can() -> None
     assert {role: (one.protocol, one.form.name) for role, one in found.items()} == {
         "owner": ("samba", "shared"),
         "dealer": ("samba", "dealt"),
-        "actor": ("ppcb", "dealt"),
+        "actor": ("ppcb", "shared"),
         "user": ("helba", "shared"),
     }
     with pytest.raises(InputError, match=r"is one of .*: say by --protocol"):

@@ -6,12 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import lotor
 from daemons import SandboxDaemons, until
 from lotor.protocols.cast import Cast
-from lotor.protocols.ppcb.dealt import PPCBDealt
+from lotor.protocols.ppcb.dealt.form import PPCBDealt
 from lotor.protocols.ppcb.demo import feature_parties
+from lotor.protocols.ppcb.form import PPCBForm
+from lotor.protocols.ppcb.shared.form import PPCBShared
 from lotor.runtime.daemon.commands import StartRun
 from lotor.runtime.daemon.config import read_config
 from lotor.runtime.daemon.live_run import LiveRun
@@ -39,15 +42,24 @@ def _went_on(live: LiveRun, t: int) -> bool:
     return live.round > t or live.state != RUNNING
 
 
-def test_daemons_of_any_names_equal_plain_though_each_is_restarted(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("form", "helpers"),
+    [
+        pytest.param(PPCBShared(), (), id="shared"),
+        pytest.param(PPCBDealt(), ("dealer",), id="dealt", marks=pytest.mark.long),
+    ],
+)
+def test_daemons_of_any_names_equal_plain_though_each_is_restarted(
+    tmp_path: Path, form: PPCBForm, helpers: tuple[str, ...]
+) -> None:
     draw = np.random.default_rng(1)
     contexts = draw.normal(size=(BUDGET, sum(FEATURES.values())))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     rewards = (draw.random((BUDGET, 4)) < 0.5).astype(float)
     arms = lotor.ContextualArms(contexts, rewards)
     plain = lotor.run(lotor.LinearEpsilonGreedy(epsilon=0.1), arms, budget=BUDGET, seed=SEED)
-    cast = renamed(feature_parties(arms, FEATURES))
-    made = Federation(tmp_path / "f", PPCBDealt(), cast, SEED)
+    cast = renamed(feature_parties(arms, FEATURES, helpers=helpers))
+    made = Federation(tmp_path / "f", form, cast, SEED)
     made.prepare()
 
     async def scenario() -> str:
@@ -56,7 +68,7 @@ def test_daemons_of_any_names_equal_plain_though_each_is_restarted(tmp_path: Pat
             await group.up()
             listed = read_config(made.kits["register"] / "party.toml").members
             members = {role: list(names) for role, names in listed.items()}
-            run = group.order("register", StartRun("ppcb", BUDGET, {}, members))
+            run = group.order("register", StartRun("ppcb", BUDGET, {"form": form.name}, members))
             for name in made.members:
                 live = await group.live(name, run)
                 await until(partial(_went_on, live, live.round))

@@ -10,11 +10,14 @@ import numpy as np
 
 from lotor.core.fixed_point import Floats
 from lotor.core.views import Truth, View
-from lotor.crypto.sharing import PadCipher, Pads, Words, to_floats
+from lotor.crypto.sharing import Bits, PadCipher, Pads, Words, to_floats
 from lotor.protocols.attack import Attack, Score
 from lotor.protocols.chance import blind
+from lotor.protocols.garbled.messages import DecodingTable, ShownOutputs
+from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.ppcb.messages import Features, OneHot, Reward
-from lotor.protocols.ppcb.server import PPCBServer
+from lotor.protocols.ppcb.shared.messages import step_place
+from lotor.protocols.ppcb.shared.server import PPCBSharedServer
 from lotor.protocols.ppcb.terms import SEATS, PPCBTerms, terms_from
 from lotor.protocols.two_server.checks import ATTEMPT, place_of
 from lotor.protocols.two_server.dealer import Dealer
@@ -49,12 +52,19 @@ class ContextsFromShares(Attack):
         real: dict[int, Floats] = {t: np.zeros(terms.features) for t in range(1, terms.steps + 1)}
         for name, decision, values in truth.features:
             real[decision.round][slice(*terms.columns()[name])] = values
+        others = [
+            column
+            for name, columns in terms.columns().items()
+            for column in range(*columns)
+            if name not in view.seats
+        ]
         unit = 2.0**-terms.bits
         guesses = _InputShares(view, terms)
         right = sum(
-            int((np.abs(guesses.context(t) - context) < unit).sum()) for t, context in real.items()
+            int((np.abs(guesses.context(t) - context)[others] < unit).sum())
+            for t, context in real.items()
         )
-        numbers = np.concatenate(list(real.values())).tolist()
+        numbers = np.concatenate([context[others] for context in real.values()]).tolist()
         return Score(right, len(numbers), blind(numbers, unit))
 
 
@@ -92,14 +102,19 @@ class RewardsPulled(Attack):
 def arms_from_shares(view: View) -> list[int]:
     """The arm of each step that the shares in a view make up, right if both are there."""
     terms = terms_from(view.order)
-    shares = _shares(view, OneHot)
-    guesses = []
-    for t in range(1, terms.steps + 1):
-        one_hot = np.zeros(terms.arms, np.uint8)
-        for data in shares.get(place_of(t), {}).values():
-            one_hot ^= np.frombuffer(data, np.uint8)
-        guesses.append(int(one_hot.argmax()))
-    return guesses
+    found: dict[bytes, Bits] = {}
+    for seen in view.exchanges:
+        if isinstance(seen.message, OneHot):
+            place, share = seen.message.place, np.frombuffer(seen.message.shares, np.uint8)
+        elif isinstance(seen.message, DecodingTable | ShownOutputs):
+            colours = np.frombuffer(seen.message.colours, np.uint8)
+            place, share = seen.message.place, np.unpackbits(colours, count=terms.arms)
+        else:
+            continue
+        found[place] = found.get(place, np.zeros(terms.arms, np.uint8)) ^ share
+    place_at = place_of if terms.alone is None else step_place
+    nothing = np.zeros(terms.arms, np.uint8)
+    return [int(found.get(place_at(t), nothing).argmax()) for t in range(1, terms.steps + 1)]
 
 
 class _InputShares:
@@ -155,9 +170,9 @@ class _InputShares:
         return self._ciphers.setdefault(key, PadCipher(key))
 
 
-def _server(view: View, seat: str) -> PPCBServer | None:
+def _server(view: View, seat: str) -> PPCBServer | PPCBSharedServer | None:
     party = view.parties.get(seat)
-    return party if isinstance(party, PPCBServer) else None
+    return party if isinstance(party, PPCBServer | PPCBSharedServer) else None
 
 
 def _shares(view: View, kind: type[PlacedShares]) -> Mapping[bytes, Mapping[str, bytes]]:

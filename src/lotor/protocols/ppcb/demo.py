@@ -7,7 +7,7 @@ waits for it and looks up what it pays. Both may be asked again.
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -80,8 +80,11 @@ async def pull(decision):
 '''
 
 
-def travel(*, budget: int, policy: str) -> Cast:
-    """Three firms, two servers, a dealer, an actor who recommends and a receiver who is paid."""
+def travel(*, budget: int, policy: str, helpers: Sequence[str] = ()) -> Cast:
+    """Three firms, two servers, an actor who recommends and a receiver who is paid.
+
+    `helpers` are other parties of the form, by their roles.
+    """
     # The run itself refuses a budget of 0.
     arms = ContextualArms.lookalike(max(budget, 1), ITINERARIES, sum(FIRMS.values()), SEED)
     story = (
@@ -89,10 +92,15 @@ def travel(*, budget: int, policy: str) -> Cast:
         f"servers chose by {policy} one of {ITINERARIES} itineraries for each, on shares of what "
         "the firms know; only the actor saw which, and only the receiver what it paid."
     )
-    return feature_parties(arms, FIRMS, story)
+    return feature_parties(arms, FIRMS, story, helpers)
 
 
-def feature_parties(arms: ContextualArms, features: Mapping[str, int], story: str = "") -> Cast:
+def feature_parties(
+    arms: ContextualArms,
+    features: Mapping[str, int],
+    story: str = "",
+    helpers: Sequence[str] = (),
+) -> Cast:
     """Parties with so many features each of the contexts of `arms`."""
     if sum(features.values()) != arms.d:
         raise InputError(f"{dict(features)} do not add up to the {arms.d} features of a context")
@@ -100,7 +108,7 @@ def feature_parties(arms: ContextualArms, features: Mapping[str, int], story: st
     members = {
         FIRST: CastMember("server", draws=True),
         SECOND: CastMember("server", draws=True),
-        "dealer": CastMember("dealer"),
+        **{name: CastMember(name) for name in helpers},
         "actor": CastMember(
             "actor",
             table={"act": "ward:act", "arms": arms.k, "repeatable": True},

@@ -6,9 +6,9 @@ import msgspec
 
 from lotor.core.errors import FormatError, InputError
 from lotor.core.unreadable import UNREADABLE
+from lotor.crypto.sharing import Shared
 from lotor.protocols.earlier import Earlier
-from lotor.protocols.ppcb.server_memory import words_in
-from lotor.protocols.ppcb.shape import StepShape, Weights
+from lotor.protocols.ppcb.shape import StepShape, Weights, words_in
 
 if TYPE_CHECKING:
     from lotor.protocols.ppcb.terms import PPCBTerms
@@ -45,7 +45,7 @@ class KeptModel(msgspec.Struct, frozen=True, tag="lotor/ppcb-model/1"):
         return f"<KeptModel of {self.party} after run {self.run}>"
 
     @classmethod
-    def of(cls, party: str, terms: "PPCBTerms", weights: Weights) -> "KeptModel":
+    def of(cls, party: str, terms: "PPCBTerms", table: Shared) -> "KeptModel":
         return cls(
             run=terms.run,
             party=party,
@@ -53,7 +53,7 @@ class KeptModel(msgspec.Struct, frozen=True, tag="lotor/ppcb-model/1"):
             arms=terms.arms,
             features=terms.features,
             bits=terms.bits,
-            table=weights.table.share.astype("<u8").tobytes(),
+            table=table.share.astype("<u8").tobytes(),
         )
 
     def to_bytes(self) -> bytes:

@@ -5,7 +5,7 @@ What the servers exchange with each other and with the dealer is in two_server/m
 
 from lotor.protocols.two_server.messages import PlacedMessage, PlacedShares
 
-WIRE = "ppcb/3/"
+WIRE = "ppcb/4/"
 
 
 class Next(PlacedMessage, frozen=True, tag=WIRE + "next"):

@@ -22,7 +22,7 @@ from lotor.protocols.two_server.outside import InputSharer
 AHEAD, TOGETHER = 4, 2
 
 
-class PPCBOwnerMemory(Memory, tag="ppcb/3/owner"):
+class PPCBOwnerMemory(Memory, tag="ppcb/4/owner"):
     """The key of its shares."""
 
     share_key: bytes

@@ -6,7 +6,7 @@ Several parties each hold some features of a context; two servers learn from all
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from lotor.core.errors import InputError
 from lotor.core.fixed_point import RewardScale
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from lotor.protocols.ppcb.terms import PPCBTerms
 
 LEAST_BITS, MOST_BITS = 16, 24
+ON_SHARES: Final = "shares"
+GARBLED: Final = "garbled"
+RECIPROCALS: Final = (ON_SHARES, GARBLED)
+"""How two servers without a dealer take a reciprocal."""
 NO_MODEL = "a run that only predicts needs a model: continue an ended run that kept one"
 
 
@@ -36,6 +40,8 @@ class PPCB(SecureProtocol):
     - `bits`: how many are behind the point of all numbers, 16 to 24;
     - `owners`: among how many feature parties a simulation splits its contexts;
     - `delay`: how many steps later a reward is learnt from;
+    - `reciprocal`: how two servers without a dealer take one: on "shares", with less work, or
+      "garbled", in fewer round trips; `lotor plan ppcb --rtt` says which is quicker;
     - `privacy_budget`: the run ends before its arms, and those of the runs that it continues, could
       tell more about a context than this, by `accountant.total`, except with probability `delta`;
       None is no limit;
@@ -55,7 +61,11 @@ class PPCB(SecureProtocol):
     name: ClassVar[str] = "ppcb"
     summary: ClassVar[str] = "several parties hold features of a context"
     arms: ClassVar[type[ArmsSource]] = ContextSource
-    forms: ClassVar[Mapping[str, str]] = {"dealt": "lotor.protocols.ppcb.dealt:PPCBDealt"}
+    forms: ClassVar[Mapping[str, str]] = {
+        "shared": "lotor.protocols.ppcb.shared.form:PPCBShared",
+        "dealt": "lotor.protocols.ppcb.dealt.form:PPCBDealt",
+        "paper": "lotor.protocols.ppcb.paper.form:PPCBPaper",
+    }
     figures: ClassVar[Mapping[str, str]] = FIGURES
 
     policy: LinearEpsilonGreedy = field(default_factory=LinearEpsilonGreedy)
@@ -105,7 +115,14 @@ class PPCB(SecureProtocol):
             "With `--continue`: choose by the kept model, and learn nothing.", simulated=False
         ),
     )
-    form: str = field(default="dealt", kw_only=True, metadata=option("Which form of it to run."))
+    reciprocal: Literal["shares", "garbled"] = field(
+        default="shares",
+        kw_only=True,
+        metadata=option(
+            "Without a dealer: on shares, with less work, or garbled, in fewer round trips."
+        ),
+    )
+    form: str = field(default="shared", kw_only=True, metadata=option("Which form of it to run."))
 
     def __post_init__(self) -> None:
         self.check_form(self.form)
@@ -121,6 +138,15 @@ class PPCB(SecureProtocol):
         for name in ("keep", "predict"):
             if type(getattr(self, name)) is not bool:
                 raise InputError(f"{name} is True or False, not {getattr(self, name)!r}")
+        if self.reciprocal not in RECIPROCALS:
+            raise InputError(
+                f"reciprocal is {self.reciprocal!r}: give {' or '.join(map(repr, RECIPROCALS))}"
+            )
+        if self.form != "shared" and self.reciprocal != RECIPROCALS[0]:
+            raise InputError(
+                f"in the form {self.form!r} a dealer deals tables for reciprocals: leave "
+                "reciprocal out, or take form='shared'"
+            )
         # Before anybody is asked to take part; how many arms there are is no matter here.
         Accountant(2, self.policy.epsilon, self.delta)
 
@@ -140,11 +166,21 @@ class PPCB(SecureProtocol):
             "owners": self.owners,
             "delay": self.delay,
             "delta": str(self.delta),
+            "reciprocal": self.reciprocal,
             "form": self.form,
         }
         if self.privacy_budget is not None:
             options["privacy_budget"] = str(self.privacy_budget)
         return {**options, **{name: "true" for name in ("keep", "predict") if getattr(self, name)}}
+
+    def alternatives(self) -> Mapping[str, SecureProtocol]:
+        if self.form != "shared":
+            return {}
+        return {
+            f"--reciprocal {way}": replace(self, reciprocal=way)
+            for way in RECIPROCALS
+            if way != self.reciprocal
+        }
 
     def why_not_anew(self) -> str:
         return NO_MODEL if self.predict else ""
@@ -172,7 +208,7 @@ class PPCB(SecureProtocol):
             check_continues,
             continued_from,
         )
-        from lotor.protocols.ppcb.terms import PPCBTerms, terms_from  # noqa: PLC0415
+        from lotor.protocols.ppcb.terms import Alone, PPCBTerms, terms_from  # noqa: PLC0415
 
         before = None if earlier is None else terms_from(earlier)
         terms = PPCBTerms(
@@ -190,6 +226,7 @@ class PPCB(SecureProtocol):
             keep=self.keep,
             predicts=self.predict,
             continued=None if before is None else continued_from(before),
+            alone=Alone(self.reciprocal) if self.form == "shared" else None,
         )
         terms.check()
         if before is not None:

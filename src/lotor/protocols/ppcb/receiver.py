@@ -17,7 +17,7 @@ from lotor.protocols.two_server.checks import check_place, place_of
 from lotor.protocols.two_server.outside import InputSharer, agree
 
 
-class PPCBReceiverMemory(Memory, tag="ppcb/3/receiver"):
+class PPCBReceiverMemory(Memory, tag="ppcb/4/receiver"):
     """The terms that it ordered, the key of its shares, and the sum of rewards so far."""
 
     share_key: bytes

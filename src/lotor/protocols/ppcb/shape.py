@@ -11,6 +11,17 @@ from lotor.crypto.sharing import Bits, Shared, SharedBits, Words, constant
 # Behind the point of u, g and k, whatever the other numbers have: u and k shrink as 1/n.
 INNER_BITS = 28
 
+# No score of a run reaches 2^9: the same for all runs, so that a plan may rehearse shorter ones.
+WHOLE_BITS = 9
+
+# How far the square of a context's length may exceed 1, for what fixed point rounds.
+SLACK = 2.0**-8
+
+TOO_LONG = (
+    "the features of all parties together are longer than 1 as a vector: scale them so that no "
+    "context can be longer"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class StepShape:
@@ -30,9 +41,37 @@ class StepShape:
         return (self.arms - 1).bit_length()
 
     @property
+    def whole_bits(self) -> int:
+        """Bits before the point of any score: enough for the longest run, or all that are there."""
+        return min(WHOLE_BITS, 62 - 2 * self.bits - self.rank_bits)
+
+    @property
+    def score_ring(self) -> int:
+        """Bits of the ring of w·x, of which as many must be right as are compared."""
+        return self.whole_bits + 2 * self.bits + 3
+
+    @property
+    def score_bits(self) -> int:
+        """Of a score, its sign and what decides between equal ones."""
+        return 1 + self.whole_bits + 2 * self.bits + self.rank_bits
+
+    @property
     def entries(self) -> int:
         """Of the upper half of a symmetric matrix."""
         return self.features * (self.features + 1) // 2
+
+    # Without a dealer a bit less in a ring is a transfer less for each product. Numbers below 2
+    # leave the two highest bits free: `PPCBTerms` checks that they are no larger.
+
+    @property
+    def inverse_ring(self) -> int:
+        """Bits of the ring of A⁻¹, which has twice INNER_BITS behind the point."""
+        return 2 * INNER_BITS + 3
+
+    @property
+    def vector_ring(self) -> int:
+        """Bits of the ring of A⁻¹x and x·u, which have INNER_BITS and a context's behind it."""
+        return INNER_BITS + self.bits + 3
 
 
 @dataclass(slots=True)
@@ -94,6 +133,12 @@ class Chosen:
     x: Shared
     one_hot: SharedBits
     gains: Gains | None
+
+
+def words_in(data: bytes, *shape: int, first: bool) -> Shared:
+    """A server's share from what it has written down."""
+    words: Words = np.frombuffer(data, np.uint64)
+    return Shared(words.reshape(shape), first=first)
 
 
 def zeros(*shape: int) -> Shared:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from hashlib import sha256
 from itertools import accumulate
-from math import isfinite, log2
+from math import isfinite, log2, sqrt
 
 import msgspec
 
@@ -11,15 +11,21 @@ from lotor.core.errors import InputError, ProtocolError
 from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
 from lotor.core.wording import counted
-from lotor.crypto.sharing import MANY, TOURNAMENT, group_count
+from lotor.crypto.sharing import TOURNAMENT
 from lotor.policies import from_text, to_text
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
 from lotor.protocols.contextual_draws import threshold
+from lotor.protocols.ppcb.dealt.sizes import largest_message
 from lotor.protocols.ppcb.kept_model import ContinuedModel
-from lotor.protocols.ppcb.protocol import LEAST_BITS, MOST_BITS, NO_MODEL
-from lotor.protocols.ppcb.shape import INNER_BITS, StepShape
-from lotor.protocols.ppcb.step import SLACK
+from lotor.protocols.ppcb.protocol import (
+    LEAST_BITS,
+    MOST_BITS,
+    NO_MODEL,
+    ON_SHARES,
+    RECIPROCALS,
+)
+from lotor.protocols.ppcb.shape import INNER_BITS, SLACK, StepShape
 from lotor.protocols.two_server.schedule import ServerSeats
 
 FIRST, SECOND = "server-0", "server-1"
@@ -44,6 +50,18 @@ ROOM = 63
 LARGEST_MESSAGE = 15 << 20
 
 
+class Alone(msgspec.Struct, frozen=True):
+    """How two servers do without a dealer.
+
+    They prepare `batch` steps at once, and garble so many AND `gates` in each. Both follow from the
+    rest of the terms, and say that all parties derive the same.
+    """
+
+    reciprocal: str = ON_SHARES
+    batch: int = 0
+    gates: int = 0
+
+
 class PPCBTerms(msgspec.Struct, frozen=True):
     """T, A, the policy with epsilon, and how many features each party brings, in their order.
 
@@ -51,7 +69,8 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     before its arms, and those of the runs that it continues, tell more than `privacy_budget` (None:
     no limit) except with probability `delta` for each run. With `keep`, each server keeps its share
     of the model after the run. A run that is `continued` begins with a kept one, and its steps
-    count on from there; one that only `predicts` leaves it as it is, and asks for no rewards.
+    count on from there; one that only `predicts` leaves it as it is, and asks for no rewards. The
+    servers are `alone` where nobody deals for them.
     """
 
     run: str
@@ -68,6 +87,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
     keep: bool = False
     predicts: bool = False
     continued: ContinuedModel | None = None
+    alone: Alone | None = None
 
     @property
     def features(self) -> int:
@@ -178,7 +198,14 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         self._check_length()
         RewardScale(self.low, self.high)
         self._check_room(self.learner.ridge)
-        self._check_messages()
+        if self.alone is None:
+            self._check_messages()
+        else:
+            self._check_rings(self.learner.ridge)
+            if self.alone.reciprocal not in RECIPROCALS:
+                raise InputError(
+                    f"reciprocal is {self.alone.reciprocal!r}: order one of {RECIPROCALS}"
+                )
 
     def _check_size(self) -> None:
         if not 2 <= self.arms <= MOST_ARMS:
@@ -247,7 +274,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         Rewards are in [0, 1] and contexts no longer than 1, so that |w| <= sqrt(n/ridge) / 2 after
         n rewards; a score has 2·bits behind the point and the ranks of the arms below these.
         """
-        longest = (max(1.0, (self.last / ridge) ** 0.5 / 2) + 1) * (1 + SLACK)
+        longest = (max(1.0, sqrt(self.last / ridge) / 2) + 1) * (1 + SLACK)
         compared = 2 * self.bits + self.shape.rank_bits + log2(longest) + 1
         truncated = INNER_BITS + self.bits + log2(longest)  # w, and k (r - s) before it is added
         needed = max(compared, truncated + 1)
@@ -258,21 +285,23 @@ class PPCBTerms(msgspec.Struct, frozen=True):
                 f"fewer than {room} are there: take fewer bits behind the point than {self.bits}"
             )
 
-    def _check_messages(self) -> None:
-        """The dealer's messages are the longest.
+    def _check_rings(self, ridge: float) -> None:
+        """A⁻¹ and A⁻¹x must stay below the quarter of their rings in which truncation is exact.
 
-        One has for each arm some words for each entry of A⁻¹ and a table for the reciprocal, and
-        for each pair of arms what comparing takes.
+        A⁻¹ is at most 1/ridge, as is A⁻¹x for contexts no longer than 1, but for what rounding adds
+        up to. In a step u is off by at most D + 2 sqrt(D) units of its last place, as a vector, and
+        A⁻¹ by twice that times the length of u, as an operator.
         """
-        k, d, entries = self.arms, self.features, self.shape.entries
-        pairs = k * k // 2
-        if k >= TOURNAMENT:
-            groups = group_count(k)
-            pairs = (k * -(-k // groups) + groups * groups) // 2
-        choosing = 64 * pairs + 1600 * (min(pairs, MANY) + 2) + 6 * min(k, TOURNAMENT) * k
-        gaining = k * (24 * entries + 4 * d * (d + 1) + 64 * d + 2200)
-        learning = k * (8 * entries + 24 * d + 40)
-        dealt = gaining + max(choosing, learning)
+        d = self.features
+        drift = self.last * 2 * (d + 2 * sqrt(d)) * 2.0**-INNER_BITS
+        if (1 / ridge + drift) * (1 + SLACK) >= 2:
+            raise InputError(
+                f"rounding in {self.last} steps with {d} features might add up to more than the "
+                "servers' arithmetic has room for: order fewer steps, or take fewer features"
+            )
+
+    def _check_messages(self) -> None:
+        dealt = largest_message(self.shape)
         if dealt > LARGEST_MESSAGE:
             raise InputError(
                 f"{self.arms} arms with {self.features} features need messages of {dealt >> 20} "

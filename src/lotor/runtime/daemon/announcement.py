@@ -162,6 +162,13 @@ def check(
     return RunAgreement(announcement, signed, signature, form, plan, members, seat, identity)
 
 
+def _check_federated(announcement: Announcement, form: AnyForm) -> None:
+    try:
+        form.check_federated(announcement.protocol)
+    except InputError as error:
+        raise ProtocolError(f"run {announcement.run} was announced wrongly: {error}") from None
+
+
 def _check_pace(announcement: Announcement, form: AnyForm) -> None:
     pace = announcement.pace
     try:
@@ -192,6 +199,7 @@ def _form(
     if known and announcement.form in protocols[announcement.protocol].forms:
         form = protocols[announcement.protocol].form_called(announcement.form)
         if form.wire == announcement.wire:
+            _check_federated(announcement, form)
             return form
     packages = ", ".join(map(str, announcement.code))
     raise VersionError(

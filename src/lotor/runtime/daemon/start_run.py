@@ -90,6 +90,7 @@ def _protocol(context: RunContext, wanted: StartRun) -> SecureProtocol:
             f"{subject.name} is {subject.role}, and {wanted.protocol} runs are "
             f"started by the {opener}: use its kit"
         )
+    protocol.in_form().check_federated(wanted.protocol)
     wanted.pace.check()
     if not wanted.pace.free and not protocol.in_form().paced:
         raise InputError(

@@ -11,7 +11,7 @@ import pytest
 from lotor.core.frames import number, rows_of
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell
 from lotor.protocols.figure import DataFiles
-from lotor.protocols.ppcb.complexity import OURS
+from lotor.protocols.ppcb.dealt.complexity import OURS
 from lotor.protocols.ppcb.figures.membership import (
     DESCRIBED,
     HELD_OUT,

@@ -27,7 +27,7 @@ from lotor.crypto.sharing import (
 )
 from lotor.protocols.cell import AnyCell, Label, Outcome, RunCell, Task, TaskCell
 from lotor.protocols.figure import DataFiles, Figure, Size
-from lotor.protocols.ppcb.complexity import PUBLISHED_PROGRAM, TABLE_1
+from lotor.protocols.ppcb.dealt.complexity import PUBLISHED_PROGRAM, TABLE_1
 from lotor.protocols.ppcb.figures.setting import DIGITS, TIMES, called, data_said, digits
 from lotor.protocols.ppcb.protocol import PPCB
 from lotor.protocols.ppcb.shape import INNER_BITS

@@ -203,6 +203,7 @@ def party_place(
         chosen = having[0] if having else kind.form_called(kind.default_form())
     else:
         chosen = kind.form_called(form)
+        chosen.check_federated(protocol)
     found = next((one for one in chosen.roles if one.name == role), None)
     if found is None:
         raise InputError(
@@ -231,4 +232,5 @@ def _protocol_with(protocols: Mapping[str, type[SecureProtocol]], role: str) -> 
 
 
 def _forms(kind: type[SecureProtocol]) -> list[AnyForm]:
-    return [kind.form_called(form) for form in kind.forms]
+    found = [kind.form_called(form) for form in kind.forms]
+    return [form for form in found if not form.in_process_only]

@@ -11,7 +11,7 @@ from lotor.protocols.two_server.checks import place_of
 from lotor.protocols.two_server.outside import agree, read_bits
 
 
-class PPCBActorMemory(Memory, tag="ppcb/3/actor"):
+class PPCBActorMemory(Memory, tag="ppcb/4/actor"):
     """It remembers nothing but how far it is."""
 
 

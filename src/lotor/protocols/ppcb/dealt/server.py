@@ -12,21 +12,22 @@ import numpy as np
 from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
 from lotor.core.errors import JournalError
 from lotor.crypto.prf import new_key
+from lotor.crypto.sharing import Shared
 from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.memory import restored
 from lotor.protocols.party import Party
-from lotor.protocols.ppcb.circuits import PPCBCircuits
-from lotor.protocols.ppcb.kept_model import KeptModel
-from lotor.protocols.ppcb.messages import Acted, AllPulled, Due, Features, Next, OneHot, Reward
-from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
-from lotor.protocols.ppcb.server_memory import (
+from lotor.protocols.ppcb.chosen_arm import LearntModel
+from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits, cheapest_circuits
+from lotor.protocols.ppcb.dealt.server_memory import (
     CONTEXT,
     REWARDED,
     PPCBServerMemory,
     WaitingStep,
-    words_in,
 )
-from lotor.protocols.ppcb.shape import Chance, Weights
+from lotor.protocols.ppcb.kept_model import KeptModel
+from lotor.protocols.ppcb.messages import Acted, AllPulled, Due, Features, Next, OneHot, Reward
+from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
+from lotor.protocols.ppcb.shape import Chance, Chosen, Weights, words_in
 from lotor.protocols.ppcb.terms import SEATS, PPCBTerms
 from lotor.protocols.two_server.checks import check_place, place_of
 from lotor.protocols.two_server.server import SharingKeys, SharingServer
@@ -53,7 +54,7 @@ class PPCBServer(Party):
         self._terms = terms
         self._shape = terms.shape
         self._last = terms.steps
-        self._circuits = PPCBCircuits(terms)
+        self._circuits = self.circuits(terms)
         self._memory = (
             PPCBServerMemory(
                 party=me,
@@ -66,29 +67,42 @@ class PPCBServer(Party):
         )
         self._draws = ServerDraws(self._memory.draw_key, terms.arms)
         self._sharing = SharingServer(number, SEATS, self._circuits.schedule, self._memory.keys)
-        self._weights = self._restored_weights(kept)
+        self._model = self._restored_model(kept)
+
+    @staticmethod
+    def circuits(terms: PPCBTerms) -> PPCBCircuits:
+        """What the servers compute, and the dealer deals for."""
+        return cheapest_circuits(terms)
 
     def operations(self) -> Mapping[str, int]:
         return self._sharing.operations()
 
-    def _restored_weights(self, kept: KeptModel | None) -> Weights:
-        memory, shape = self._memory, self._shape
-        if not memory.weights:
-            if kept is not None:
-                return kept.weights(shape, first=self._first)
+    def _restored_model(self, kept: KeptModel | None) -> LearntModel:
+        memory, shape, first = self._memory, self._shape, self._first
+        vectors = self._circuits.vectors_shape
+        if not memory.table:
             ridge = self._terms.learner.ridge
-            return Weights.initial(shape, ridge, first=self._first)  # lines 1 to 3
+            begin = (
+                Weights.initial(shape, ridge, first=first)  # lines 1 to 3
+                if kept is None
+                else kept.weights(shape, first=first)
+            )
+            return LearntModel(begin.table, Shared(np.zeros(vectors, np.uint64), first=first))
         columns = shape.entries + shape.features
-        if len(memory.weights) != 8 * shape.arms * columns:
+        if len(memory.table) != 8 * shape.arms * columns:
             raise JournalError(
                 f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
                 "features: the journal is damaged or of another run; restore its last copy"
             )
-        return Weights(words_in(memory.weights, shape.arms, columns, first=self._first))
+        return LearntModel(
+            words_in(memory.table, shape.arms, columns, first=first),
+            words_in(memory.vectors, *vectors, first=first),
+        )
 
     def _snapshot(self) -> bytes:
         memory = self._memory
-        memory.weights = self._weights.table.share.tobytes()
+        memory.table = self._model.table.share.tobytes()
+        memory.vectors = self._model.vectors.share.tobytes()
         return memory.dump()
 
     def steps(self) -> Steps[None]:
@@ -115,7 +129,7 @@ class PPCBServer(Party):
         if terms.predicts and self._first:
             yield Send("receiver", AllPulled(place_of(self._last)))
         if terms.keep:
-            self.kept = KeptModel.of(self._name, terms, self._weights).to_bytes()
+            self.kept = KeptModel.of(self._name, terms, self._model.table).to_bytes()
 
     def _set_up(self) -> Steps[None]:
         terms = self._terms
@@ -124,7 +138,8 @@ class PPCBServer(Party):
         (readers if terms.predicts else sources).append("receiver")
         yield from self._sharing.set_up(terms.digest, readers=readers, sources=sources)
         if terms.continued is not None:
-            self._weights = Weights(self._sharing.reshared(self._weights.table))
+            table = self._sharing.reshared(self._model.table)
+            self._model = LearntModel(table, self._model.vectors)
 
     def _inputs_written(self) -> Checkpoint:
         """What others have brought is on the disk before anything under a pad depends on it."""
@@ -143,10 +158,12 @@ class PPCBServer(Party):
 
     def _choose(self, t: int) -> Steps[None]:
         """Lines 8 to 15."""
-        latest = self._memory.waiting[-1]
+        circuits, latest = self._circuits, self._memory.waiting[-1]
+        if t == 1 and circuits.begin is not None:
+            self._model = yield from self._sharing.compute(0, circuits.begin, self._model)
         x = words_in(latest.x, self._shape.features, first=self._first)
         chosen = yield from self._sharing.compute(
-            t, self._circuits.choose, self._weights, x, self._chance(t)
+            t, circuits.choose, self._model, x, self._chance(t)
         )
         latest.keep(chosen)
 
@@ -158,8 +175,12 @@ class PPCBServer(Party):
 
     def _let_act(self, t: int) -> Steps[None]:
         """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
-        one_hot = self._memory.waiting[-1].one_hot_share()
-        yield from self._sharing.tell_bits("actor", OneHot, t, one_hot)
+        latest, prepare = self._memory.waiting[-1], self._circuits.prepare
+        yield from self._sharing.tell_bits("actor", OneHot, t, latest.one_hot_share())
+        if prepare is not None:  # while the arm is pulled
+            chosen = self._chosen(latest)
+            gains = yield from self._sharing.compute(t, prepare, self._model, chosen)
+            latest.keep_gains(gains)
         if self._first:
             acted: Acted = yield Receive("actor", Acted)
             check_place(acted, place_of(t), "actor")
@@ -182,11 +203,15 @@ class PPCBServer(Party):
         if not self._learns(t):
             return
         oldest = self._memory.waiting[0]
-        self._weights = yield from self._sharing.compute(
+        self._model = yield from self._sharing.compute(
             t,
             self._circuits.learn,
-            self._weights,
-            oldest.chosen(self._shape, first=self._first),
+            self._model,
+            self._chosen(oldest),
             words_in(oldest.reward, 1, first=self._first),
         )
         self._memory.waiting.pop(0)
+
+    def _chosen(self, step: WaitingStep) -> Chosen:
+        features, gains = self._shape.features, self._circuits.gains_shapes
+        return step.chosen(features, gains, first=self._first)

@@ -4,8 +4,7 @@ Table 1 gives the rounds of single operations between two parties. It counts a t
 product; here a product of masked values is computed locally, and only its truncation is opened.
 """
 
-from lotor.protocols.ppcb.circuits import PPCBCircuits
-from lotor.protocols.ppcb.terms import PPCBTerms
+from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits
 
 TABLE_1 = {"addition": "0", "multiplication": "2", "reciprocal": "30", "argmax": "O(P + log2 A)"}
 OURS = {"addition": "0", "multiplication": "1", "reciprocal": "2", "argmax": "4 or 7"}
@@ -21,9 +20,9 @@ EXPLAINED = (
 )
 
 
-def per_step(terms: PPCBTerms) -> dict[str, int]:
+def per_step(circuits: PPCBCircuits) -> dict[str, int]:
     """Of one step: rounds, and bytes that each server sends and that the dealer corrects."""
-    recipes = [circuit.recipe for circuit in PPCBCircuits(terms).schedule.circuits]
+    recipes = [circuit.recipe for circuit in circuits.repeated]
     return {
         "rounds": sum(recipe.rounds for recipe in recipes),
         "opened_bytes": sum(recipe.opened for recipe in recipes),
@@ -31,13 +30,12 @@ def per_step(terms: PPCBTerms) -> dict[str, int]:
     }
 
 
-def whole_run(terms: PPCBTerms) -> dict[str, int]:
+def whole_run(circuits: PPCBCircuits) -> dict[str, int]:
     """What must be counted in a run, opened bytes for both servers together."""
-    circuits = PPCBCircuits(terms)
     used = [(circuit.recipe, circuit.times) for circuit in circuits.schedule.circuits]
     return {
         "rounds": sum(recipe.rounds * n for recipe, n in used),
         "opened_bytes": 2 * sum(recipe.opened * n for recipe, n in used),
         "correction_bytes": sum(recipe.correction_bytes * n for recipe, n in used),
-        "values_shared": terms.steps * terms.features + circuits.learn.times,
+        "values_shared": circuits.choose.times * circuits.features + circuits.learn.times,
     }

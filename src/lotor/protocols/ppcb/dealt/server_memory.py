@@ -1,11 +1,13 @@
 """What a computing server writes down: keys, shares, and how far a step is."""
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
-from lotor.crypto.sharing import Bits, Shared, SharedBits, Words
+from lotor.crypto.sharing import Bits, SharedBits
 from lotor.protocols.memory import Memory
-from lotor.protocols.ppcb.shape import Chosen, Gains, StepShape
+from lotor.protocols.ppcb.shape import Chosen, Gains, words_in
 from lotor.protocols.two_server.server import SharingKeys
 
 # How far a step is: its context is there, or its reward too, and the context of the next.
@@ -28,34 +30,30 @@ class WaitingStep(msgspec.Struct, array_like=True):
     def keep(self, chosen: Chosen) -> None:
         self.one_hot = chosen.one_hot.share.tobytes()
         if chosen.gains is not None:
-            self.outer = chosen.gains.outer.share.tobytes()
-            self.k = chosen.gains.k.share.tobytes()
-            self.s = chosen.gains.s.share.tobytes()
+            self.keep_gains(chosen.gains)
 
-    def chosen(self, shape: StepShape, *, first: bool) -> Chosen:
-        gains = None
+    def keep_gains(self, gains: Gains) -> None:
+        self.outer = gains.outer.share.tobytes()
+        self.k = gains.k.share.tobytes()
+        self.s = gains.s.share.tobytes()
+
+    def chosen(self, features: int, gains: Sequence[tuple[int, ...]], *, first: bool) -> Chosen:
+        """The step's shares; `gains` are the shapes of k uᵀ, k and w·x."""
+        found = None
         if self.outer:
-            gains = Gains(
-                words_in(self.outer, shape.arms, shape.entries, first=first),
-                words_in(self.k, shape.arms, shape.features, first=first),
-                words_in(self.s, shape.arms, 1, first=first),
-            )
+            parts = zip((self.outer, self.k, self.s), gains, strict=True)
+            found = Gains(*(words_in(part, *shape, first=first) for part, shape in parts))
         return Chosen(
-            words_in(self.x, shape.features, first=first),
+            words_in(self.x, features, first=first),
             SharedBits(self.one_hot_share(), first=first),
-            gains,
+            found,
         )
 
     def one_hot_share(self) -> Bits:
         return np.frombuffer(self.one_hot, np.uint8)
 
 
-def words_in(data: bytes, *shape: int, first: bool) -> Shared:
-    words: Words = np.frombuffer(data, np.uint64)
-    return Shared(words.reshape(shape), first=first)
-
-
-class PPCBServerMemory(Memory, tag="ppcb/3/server"):
+class PPCBServerMemory(Memory, tag="ppcb/4/server"):
     """Keys and shares, none of which tells anything without the other server's.
 
     `waiting` are the steps whose reward is still to come, the oldest first.
@@ -65,4 +63,5 @@ class PPCBServerMemory(Memory, tag="ppcb/3/server"):
     keys: SharingKeys
     stage: int = CONTEXT
     waiting: list[WaitingStep] = msgspec.field(default_factory=list)
-    weights: bytes = b""
+    table: bytes = b""
+    vectors: bytes = b""

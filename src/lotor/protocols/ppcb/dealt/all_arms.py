@@ -12,53 +12,36 @@ product with them. A⁻¹ is symmetric, and only its upper half is kept.
 
 import numpy as np
 
-from lotor.core.errors import TooLongError
 from lotor.crypto.sharing import (
-    TOURNAMENT,
     Circuit,
-    Coins,
     Engine,
-    Heats,
     MaskedWords,
     Shared,
     SharedBits,
-    Tally,
     bit_to_word,
     constant,
     contract,
-    differences,
-    group_count,
-    heats,
-    look_up,
-    losses,
     mask,
     moved,
     multiply,
     multiply_three,
-    negative,
-    one_hot_of_sum,
-    only,
-    placed,
     reciprocal,
-    reveal_tally,
     settled,
     together,
     truncate,
 )
+from lotor.protocols.ppcb.dealt.choice import taken
 from lotor.protocols.ppcb.shape import (
     INNER_BITS,
+    SLACK,
     Chance,
     Chosen,
     Gains,
     StepShape,
     Weights,
-    picked,
     triangle,
     whole_rows,
 )
-
-# How far the square of a context's length may exceed 1, for what fixed point rounds.
-SLACK = 2.0**-8
 
 
 def choose(
@@ -69,11 +52,9 @@ def choose(
     chance: Chance,
 ) -> Circuit[Chosen]:
     """Lines 8 to 15: the chosen arm, and what learning from it will need."""
-    (context, products), turn = yield from together(
-        _products(engine, shape, weights, x), one_hot_of_sum(engine, chance.turn, shape.arms)
-    )
+    context, products = yield from _products(engine, shape, weights, x)
     one_hot, gains = yield from together(
-        _taken(engine, shape, products[:, -1], context, chance, turn),  # line 11
+        _taken(engine, shape, products[:, -1], context, chance),  # line 11
         _gains(engine, shape, products, context),
     )
     return Chosen(x, one_hot, gains)
@@ -83,13 +64,11 @@ def choose_only(
     engine: Engine, shape: StepShape, weights: Weights, x: Shared, chance: Chance
 ) -> Circuit[Chosen]:
     """Lines 8 to 15 alone, where the reward comes steps later and weights will have changed."""
-    context, vectors, turn = yield from together(
-        mask(engine, x),
-        truncate(engine, weights.table[:, shape.entries :], INNER_BITS),
-        one_hot_of_sum(engine, chance.turn, shape.arms),
+    context, vectors = yield from together(
+        mask(engine, x), truncate(engine, weights.table[:, shape.entries :], INNER_BITS)
     )
     scores = contract(engine, vectors, context)
-    one_hot = yield from _taken(engine, shape, scores, context, chance, turn)
+    one_hot = yield from _taken(engine, shape, scores, context, chance)
     return Chosen(x, one_hot, None)
 
 
@@ -161,52 +140,14 @@ def _gains(
 
 
 def _taken(
-    engine: Engine,
-    shape: StepShape,
-    scores: Shared,
-    context: MaskedWords,
-    chance: Chance,
-    turn: Tally,
+    engine: Engine, shape: StepShape, scores: Shared, context: MaskedWords, chance: Chance
 ) -> Circuit[SharedBits]:
     """The arm of the largest score, or with probability epsilon any arm (lines 8, 12 to 15).
 
     Equal scores are decided by a permutation that the first server drew, written below their last
-    bit. Whether to explore is the XOR of both servers' coins compared with a threshold.
+    bit.
     """
     ranked = (scores << shape.rank_bits) + chance.ranks
-    first = None
-    if shape.arms >= TOURNAMENT:
-        first = yield from heats(engine, ranked, group_count(shape.arms))
-        ranked = first.winners
     length = contract(engine, context, context)
     room = -(length - constant(1 + SLACK, 2 * shape.bits))
-    compared = Shared.concatenate([differences(ranked), room])
-    coin = SharedBits(chance.coin, first=engine.first)
-    less = yield from negative(engine, compared, Coins(coin, shape.threshold))
-    lost, explores = losses(less[:-2], len(ranked)), less[-1:]
-    if first is None:
-        place = lost + explores * (shape.arms + 1) + turn * shape.arms
-        taking = look_up(engine, place, picked(shape.arms))
-    else:
-        taking = _placed(engine, first, lost, explores, turn)
-    one_hot, too_long = yield from together(taking, reveal_tally(less[-2:-1]))
-    if too_long[0]:
-        raise TooLongError(
-            "the features of all parties together are longer than 1 as a vector: scale them so "
-            "that no context can be longer"
-        )
-    return SharedBits(one_hot.share & np.uint8(1), first=engine.first)
-
-
-def _placed(
-    engine: Engine, first: Heats, lost: Tally, explores: Tally, turn: Tally
-) -> Circuit[SharedBits]:
-    """The same where `lost` is of groups."""
-    groups = lost.shape[0]
-    explored: SharedBits
-    group, explored = yield from together(
-        look_up(engine, lost + explores * groups, only(0, 2 * groups)),
-        look_up(engine, turn + explores, only(2, 3)),
-    )
-    greedy: SharedBits = yield from placed(engine, first, group)
-    return greedy ^ explored
+    return (yield from taken(engine, shape, ranked, room, chance))

@@ -1,0 +1,1 @@
+"""PPCB with Algorithm 1's update of every arm, for comparison and in one process only."""

@@ -1,0 +1,1 @@
+"""PPCB by two servers alone: nobody deals, and the chosen arm alone learns."""
