@@ -1,4 +1,4 @@
-"""LinUCB-DS and HELBA on shares, every party a process: near, and at a distance from the hub."""
+"""LinUCB-DS, HELBA and PPCB on shares, every party a process: near, and far from the hub."""
 
 import sys
 import tempfile
@@ -16,6 +16,7 @@ from tables import table, verdict
 import lotor
 from lotor.environments.sources import MadeUpArms
 from lotor.policies import to_text
+from lotor.protocols.ppcb.demo import feature_parties
 from lotor.sandbox import Federation
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -23,6 +24,8 @@ from delay import FarAway, Weather
 from surveys import survey_federation
 
 MOST_ROUNDS = 3_000
+MOST_STEPS = 1_797
+FAR_SECONDS = 15.0
 ROUND_TRIP, SHARE_AIM = 0.020, 0.6
 MODULE = '''"""Contexts and rewards in memory: a decision that is asked again gets the same one."""
 
@@ -59,6 +62,19 @@ def visits(folder: Path, form: str) -> Federation:
     return made
 
 
+def digits(folder: Path, form: str) -> Federation:
+    """PPCB's digits, 20 features at two owners and 10 arms."""
+    arms = lotor.ContextualArms.digits()
+    taken = lotor.ContextualArms(arms.contexts[:MOST_STEPS], arms.rewards[:MOST_STEPS])
+    chosen = lotor.PPCB.form_called(form)
+    helpers = ["dealer"] if form == "dealt" else []
+    half = arms.d // 2
+    cast = feature_parties(taken, {"north": half, "south": arms.d - half}, helpers=helpers)
+    made = Federation(folder, chosen, cast, SEED)
+    made.prepare()
+    return made
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """What is run, how fast it is to be near, and how many round trips a round takes."""
@@ -86,18 +102,25 @@ class Played:
             yield Runs(made, (*self.order, "--form", self.form))
 
 
+DIGITS, PPCB = "PPCB D=20 A=10", ("ppcb",)
 MOVIES, LINUCB_DS = "LinUCB-DS d=5 K=50", ("linucb-ds", "--policy", to_text(LINUCB))
 PLAYED = (
     Played(MOVIES, LINUCB_DS, "shared", survey, rate_aim=30, round_trips=1),
     Played(MOVIES, LINUCB_DS, "dealt", survey),
     Played("HELBA d=2 K=2", ("helba",), "shared", visits, rate_aim=60, round_trips=2),
     Played("HELBA d=2 K=2", ("helba",), "two-servers", visits, rate_aim=60, round_trips=3),
+    # 24 flights between the servers, one after the other.
+    Played(DIGITS, PPCB, "shared", digits, rate_aim=25, round_trips=12),
+    Played(
+        DIGITS + " garbled", (*PPCB, "--reciprocal", "garbled"), "shared", digits, round_trips=8
+    ),
+    Played(DIGITS, PPCB, "dealt", digits),
 )
 
 
 def near(turns: int, rounds: int) -> Table:
     made = table(
-        "4. LinUCB-DS and HELBA, every party a process on loopback",
+        "4. LinUCB-DS, HELBA and PPCB, every party a process on loopback",
         *("form", "rounds/s", "the rate", "CPU ms a round", "of that"),
     )
     for played in PLAYED:
@@ -126,9 +149,9 @@ def far(rounds: int) -> Table:
     for played in PLAYED:
         if played.round_trips is None:
             continue
-        with played.runs(ROUND_TRIP) as runs:
-            rate = 1 / runs.take(rounds).seconds
         allowed = 1 / (played.round_trips * ROUND_TRIP)
+        with played.runs(ROUND_TRIP) as runs:
+            rate = 1 / runs.take(min(rounds, round(FAR_SECONDS * allowed))).seconds
         made.add_row(
             *(played.name, str(played.round_trips), f"{rate:.1f}", f"{allowed:.1f}"),
             *(f"{rate / allowed:.0%}", verdict(rate / allowed, SHARE_AIM)),

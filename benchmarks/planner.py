@@ -43,7 +43,8 @@ def cases() -> list[Case]:
         ("linucb-ds/paper", lotor.LinUCBDS(form="paper"), linear, 600),
         ("helba/shared", lotor.Helba(), contexts, 1_500),
         ("helba/two-servers", lotor.Helba(servers=2), contexts, 1_000),
-        ("ppcb/dealt", lotor.PPCB(owners=2), features, 4_000),
+        ("ppcb/shared", lotor.PPCB(owners=2), features, 2_000),
+        ("ppcb/dealt", lotor.PPCB(form="dealt", owners=2), features, 4_000),
     ]
 
 

@@ -11,6 +11,7 @@ from ppcb_agreement import agreement
 from ppcb_crypten import beside_crypten
 from ppcb_processes import as_processes
 from ppcb_scaling import by_arms, by_owners
+from ppcb_shared import beside_dealt, growth, spent
 from ppcb_step import measure, shown
 from ppcb_truncation import truncation
 from rich.console import Console
@@ -34,6 +35,8 @@ class Effort:
     arms_steps: int
     owners_steps: int
     process_steps: int
+    shared_steps: int
+    growth_steps: int
     crypten_steps: int
     providers: tuple[str, ...]
 
@@ -48,6 +51,8 @@ FULL = Effort(
     arms_steps=200,
     owners_steps=600,
     process_steps=1_000,
+    shared_steps=640,
+    growth_steps=96,
     crypten_steps=50,
     providers=("TFP", "TTP"),
 )
@@ -61,6 +66,8 @@ QUICK = Effort(
     arms_steps=50,
     owners_steps=150,
     process_steps=200,
+    shared_steps=320,
+    growth_steps=32,
     crypten_steps=20,
     providers=("TFP",),
 )
@@ -74,11 +81,14 @@ def tables(effort: Effort) -> Iterator[Table | str]:
     yield truncation(effort.trials)
     yield by_arms(effort.arms_steps)
     yield by_owners(effort.owners_steps)
-    made, processes = as_processes(digits, effort.process_steps)
+    yield as_processes(digits, effort.process_steps, "dealt")[0]
+    made, processes = as_processes(digits, effort.process_steps, "shared")
     yield made
+    yield beside_dealt(effort.shared_steps, effort.turns)
+    yield growth(effort.growth_steps)
     # Timed again: a machine's speed drifts, and CrypTen is to be compared with what is near it.
-    near = measure(digits, BITS, effort.steps, 1)
-    yield beside_crypten(near.total, processes, effort.crypten_steps, effort.providers)
+    near = spent(lotor.PPCB(), digits, effort.shared_steps, 1)
+    yield beside_crypten(near.computing, processes, effort.crypten_steps, effort.providers)
 
 
 def main() -> None:

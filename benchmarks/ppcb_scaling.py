@@ -19,7 +19,7 @@ def milliseconds(arms: lotor.ContextualArms, owners: int, steps: int) -> float:
     """Of a step, tracing the circuits left out."""
 
     def start(budget: int, progress: Progress) -> None:
-        protocol = lotor.PPCB(owners=owners)
+        protocol = lotor.PPCB(form="dealt", owners=owners)
         lotor.run(protocol, arms, budget=budget, seed=7, progress=progress)
 
     return per_round(0, steps, start) / 1e3

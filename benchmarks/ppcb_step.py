@@ -21,7 +21,7 @@ from tables import table, verdict
 import lotor
 from lotor.core.fixed_point import RewardScale
 from lotor.core.result import Result
-from lotor.protocols.ppcb.circuits import PPCBCircuits
+from lotor.protocols.ppcb.dealt.circuits import cheapest_circuits
 from lotor.protocols.ppcb.terms import FIRST, SECOND, PPCBTerms
 from lotor.protocols.two_server.schedule import DealerSchedule
 
@@ -50,7 +50,7 @@ class Step:
 def terms_of(arms: lotor.ContextualArms, bits: int, budget: int) -> PPCBTerms:
     owners = {"owner-1": arms.d // 2, "owner-2": arms.d - arms.d // 2}
     scale = RewardScale(*arms.reward_range)
-    return lotor.PPCB(bits=bits).terms(
+    return lotor.PPCB(form="dealt", bits=bits).terms(
         "benchmark", budget=budget, arms=arms.k, owners=owners, scale=scale
     )
 
@@ -111,11 +111,11 @@ def floor(terms: PPCBTerms, schedule: DealerSchedule) -> dict[str, float]:
 def measure(arms: lotor.ContextualArms, bits: int, steps: int, turns: int) -> Step:
     """Runs of the whole protocol, each beside a plain one; medians."""
     terms = terms_of(arms, bits, steps)
-    schedule = PPCBCircuits(terms).schedule
+    schedule = cheapest_circuits(terms).schedule
     secure: list[Result] = []
     plain: list[float] = []
     floors = [floor(terms, schedule)]
-    protocol = lotor.PPCB(bits=bits)
+    protocol = lotor.PPCB(form="dealt", bits=bits)
     with Others() as others:
         for _ in range(turns):
             secure.append(lotor.run(protocol, arms, budget=steps, seed=7))
@@ -135,12 +135,12 @@ def measure(arms: lotor.ContextualArms, bits: int, steps: int, turns: int) -> St
 
 def shown(arms: lotor.ContextualArms, bits: int, step: Step) -> list[Table]:
     terms = terms_of(arms, bits, 1)
-    schedule = PPCBCircuits(terms).schedule
+    schedule = cheapest_circuits(terms).schedule
     drawn = pad_bytes(schedule)
     corrections = sum(circuit.recipe.correction_bytes for circuit in schedule.circuits)
     parties = table(
-        f"1. A step in one process, D = {arms.d}, A = {arms.k}, {bits} bits; others used "
-        f"{step.others}",
+        f"1. A step in one process with a dealer, D = {arms.d}, A = {arms.k}, {bits} bits; others "
+        f"used {step.others}",
         *("party", "CPU ms", "kB sent", "AES blocks", "multiply-adds", "floor ms", "share"),
         "the CPU",
     )
