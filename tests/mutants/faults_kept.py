@@ -10,7 +10,7 @@ FAULTS = (
     Fault(
         "a run begins with the very shares that were kept",
         AREA,
-        "share = kept.share + moved if self.first else kept.share - moved",
+        "share = kept.share + moved if kept.first else kept.share - moved",
         "share = kept.share",
         PPCB,
         "do_not_fit",
@@ -18,8 +18,8 @@ FAULTS = (
     Fault(
         "servers draw again what they drew in the earlier run",
         AREA,
-        "draws, step = self._draws, self._terms.before + t",
-        "draws, step = self._draws, t",
+        "return Chance.drawn(self._draws, self._terms.before + t)",
+        "return Chance.drawn(self._draws, t)",
         PPCB,
         "one_that_is_as_long or floats",
     ),

@@ -25,7 +25,7 @@ FAULTS = [
     Fault(
         "another epoch has the same rows of products",
         "one-use rules",
-        "return self._epoch << _BATCH_BITS | batch",
+        "return epoch << BATCH_BITS | batch",
         "return batch",
         PRODUCTS,
     ),
@@ -53,7 +53,7 @@ FAULTS = [
     Fault(
         "products are hashed under a key of garbling",
         AREA,
-        "key = self._keys.of(self._epoch, rows.batch, Purpose.PRODUCTS)",
+        "key = self._keys.of(self.epoch, rows.batch, Purpose.PRODUCTS)",
         "key = self._keys.of(self._epoch, rows.batch, Purpose.GARBLING)",
         PRODUCTS,
     ),

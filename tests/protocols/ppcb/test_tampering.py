@@ -13,8 +13,7 @@ import pytest
 
 from lotor.core.effects import Message
 from lotor.core.errors import LotorError
-from lotor.protocols.ppcb import messages, owner
-from lotor.protocols.ppcb.dealt import server
+from lotor.protocols.ppcb import computing, messages, owner
 from lotor.protocols.two_server import messages as two_server
 from lotor.protocols.two_server import schedule
 from lotor.protocols.two_server.checks import place_of
@@ -74,7 +73,7 @@ def _traced() -> Iterator[None]:
     with traced_once(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(schedule, "MOST_AHEAD", 2)
         patch.setattr(owner, "TOGETHER", 1)
-        patch.setattr(server, "TOGETHER", 1)
+        patch.setattr(computing, "TOGETHER", 1)
         yield
 
 

@@ -18,6 +18,8 @@ from lotor.crypto.ot.base import SEED_BYTES, TRANSFERS
 from lotor.crypto.ot.delta import Delta, Labels
 from lotor.crypto.ot.transposition import transposed
 
+BATCH_BITS = 48
+
 
 def column_bytes(count: int) -> int:
     """How long the message for so many transfers is: 16 bytes each, in whole eights."""
@@ -85,6 +87,13 @@ class CorrelatedSender:
         received = np.frombuffer(columns, np.uint8).reshape(TRANSFERS, size) & self._mask
         received ^= self._streams.read(batch, size)
         return transposed(received)[:count]
+
+
+def batch_rows(epoch: int, batch: int) -> int:
+    """The batch of transfers that serves one of products: another epoch never has its rows."""
+    if not 0 <= batch < 1 << BATCH_BITS:
+        raise InputError(f"a batch of products is numbered from 0 to 2^48 - 1, not {batch}")
+    return epoch << BATCH_BITS | batch
 
 
 def _check_seeds(seeds: bytes, each: int) -> None:

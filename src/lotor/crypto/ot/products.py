@@ -31,13 +31,12 @@ from lotor.core.draws import Words
 from lotor.core.errors import FormatError, InputError
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot.delta import Delta, Labels
-from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender
+from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender, batch_rows
 from lotor.crypto.ot.hash import HashKeys, Place, Purpose, check_security, tweak_base
 from lotor.crypto.residues.folding import RESIDUE_BITS, loose, loose_sum, settled, shifted
 from lotor.crypto.residues.modulus import Modulus, Residues
 
 _WORD = np.dtype("<u8")
-_BATCH_BITS = 48
 _WORDS_AT_ONCE = 1 << 14  # about 2 MB with all that is computed from them: it stays in caches
 _WEIGHTS = np.arange(RESIDUE_BITS, dtype=np.uint64)
 
@@ -130,7 +129,7 @@ class ProductChooser:
         words = np.ascontiguousarray(np.moveaxis(numbers, -1, 0), "<u8")
         octets = words[..., np.newaxis].view(np.uint8)
         choices = np.unpackbits(octets, axis=-1, count=RESIDUE_BITS, bitorder="little")
-        columns, labels = self._transfers.extend(self._hashes.rows_of(batch), choices)
+        columns, labels = self._transfers.extend(batch_rows(self._hashes.epoch, batch), choices)
         return columns, ChosenRows(batch, modulus, choices, labels)
 
     def receive(self, rows: ChosenRows, words: bytes, length: int) -> Residues:
@@ -164,7 +163,7 @@ class ProductSender:
     def rows(self, batch: int, modulus: Modulus, columns: bytes, shape: Shape) -> OfferedRows:
         """The rows of a batch, for the chooser's columns; it has (groups, numbers) numbers."""
         count = product_rows(modulus, shape)
-        labels = self._transfers.extend(self._hashes.rows_of(batch), columns, count)
+        labels = self._transfers.extend(batch_rows(self._hashes.epoch, batch), columns, count)
         shaped = labels.reshape(modulus.count, *shape, RESIDUE_BITS, 2)
         return OfferedRows(batch, modulus, shaped)
 
@@ -203,17 +202,11 @@ class ProductSender:
 class _Hashes:
     """The words that mask products, block by block, so that memory and caches suffice."""
 
-    __slots__ = ("_epoch", "_keys")
+    __slots__ = ("_keys", "epoch")
 
     def __init__(self, keys: HashKeys, epoch: int) -> None:
         self._keys = keys
-        self._epoch = epoch
-
-    def rows_of(self, batch: int) -> int:
-        """The batch of transfers: another epoch never uses the rows of this one."""
-        if not 0 <= batch < 1 << _BATCH_BITS:
-            raise InputError(f"a product batch is numbered from 0 to 2^48 - 1, not {batch}")
-        return self._epoch << _BATCH_BITS | batch
+        self.epoch = epoch
 
     def of(
         self, rows: ChosenRows | OfferedRows, length: int, labels: list[Labels]
@@ -221,8 +214,8 @@ class _Hashes:
         """Loose words (entries, primes, groups, numbers, bits) of each array of labels."""
         primes, *inner = rows.labels.shape[:-1]
         each = prod(inner)
-        key = self._keys.of(self._epoch, rows.batch, Purpose.PRODUCTS)
-        place = Place(self._epoch, 0, rows.batch)
+        key = self._keys.of(self.epoch, rows.batch, Purpose.PRODUCTS)
+        place = Place(self.epoch, 0, rows.batch)
         _, excess = rows.modulus.columns(3)
         for some in _slices(primes, each):
             begun = [key.begun(one[some]).reshape(-1, each, 2) for one in labels]

@@ -35,7 +35,7 @@ from lotor.core.draws import Words
 from lotor.core.errors import FormatError, InputError
 from lotor.crypto.one_use import OneUse
 from lotor.crypto.ot.delta import Delta, Labels
-from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender
+from lotor.crypto.ot.extension import CorrelatedReceiver, CorrelatedSender, batch_rows
 from lotor.crypto.ot.hash import (
     HashKeys,
     Place,
@@ -45,7 +45,6 @@ from lotor.crypto.ot.hash import (
     tweak_base,
 )
 
-_BATCH_BITS = 48
 _BLOCK = 16
 # numpy moves a block at once that it takes for one thing.
 _WHOLE = np.dtype("V16")
@@ -212,7 +211,7 @@ class VectorChooser:
 
         Batches come in order. A batch belongs to these bits for the life of the seeds.
         """
-        columns, labels = self._transfers.extend(self._masks.rows_of(batch), choices)
+        columns, labels = self._transfers.extend(batch_rows(self._masks.epoch, batch), choices)
         return columns, ChosenBits(batch, choices, labels)
 
     def receive(
@@ -259,7 +258,7 @@ class VectorSender:
     def rows(self, batch: int, columns: bytes, count: int) -> OfferedLabels:
         """The rows of a batch, for the chooser's columns."""
         return OfferedLabels(
-            batch, self._transfers.extend(self._masks.rows_of(batch), columns, count)
+            batch, self._transfers.extend(batch_rows(self._masks.epoch, batch), columns, count)
         )
 
     def send(
@@ -314,19 +313,13 @@ def word_bits(words: Words, bits: int) -> NDArray[np.uint8]:
 class _Masks:
     """The masks of batches: the hashes of labels, block by block for all labels."""
 
-    __slots__ = ("_begun", "_epoch", "_key", "_keys", "_placed", "_room")
+    __slots__ = ("_begun", "_key", "_keys", "_placed", "_room", "epoch")
 
     def __init__(self, keys: HashKeys, epoch: int) -> None:
-        self._keys, self._epoch = keys, epoch
+        self._keys, self.epoch = keys, epoch
         self._begun: list[Labels] = []
         self._placed: list[Labels] = []
         self._room = _Room()
-
-    def rows_of(self, batch: int) -> int:
-        """The batch of transfers: another epoch never uses the rows of this one."""
-        if not 0 <= batch < 1 << _BATCH_BITS:
-            raise InputError(f"a vector batch is numbered from 0 to 2^48 - 1, not {batch}")
-        return self._epoch << _BATCH_BITS | batch
 
     def of(
         self,
@@ -342,11 +335,11 @@ class _Masks:
         second one the batch, and the transfer and the block once more: the same number is XORed
         with both. So each of them can be told from the two words.
         """
-        self._key = self._keys.of(self._epoch, batch, Purpose.PRODUCTS)
+        self._key = self._keys.of(self.epoch, batch, Purpose.PRODUCTS)
         count = max((transfer.first + transfer.rows for transfer in transfers), default=0)
         tweaks = self._room.blocks("tweaks", count)[:-1]
         tweaks[:, 0] = np.arange(count, dtype=np.uint64)
-        tweaks[:, 0] |= tweak_base(Place(self._epoch, 0, batch))
+        tweaks[:, 0] |= tweak_base(Place(self.epoch, 0, batch))
         tweaks[:, 1] = batch << _BLOCK_BITS
         self._begun, self._placed = [], []
         for at, each in enumerate(self._labels(labels[:count], delta)):

@@ -62,7 +62,7 @@ from lotor.protocols.two_server.checks import (
     place_of,
     words_from,
 )
-from lotor.protocols.two_server.masks import MaskOrder, input_mask, zero_mask
+from lotor.protocols.two_server.masks import MaskOrder, input_mask, reshared
 from lotor.protocols.two_server.messages import Agreed, InputKey, Opened, PlacedShares
 from lotor.protocols.two_server.schedule import ServerSeats
 
@@ -219,10 +219,8 @@ class DealerlessServer:
         return words_from(message.shares, count, name, t)
 
     def reshared(self, kept: Shared) -> Shared:
-        """The value that two shares of an earlier run add up to, in shares that are fresh."""
-        moved = zero_mask(self._ciphers.of(self._keys.blind), kept.share.shape)
-        share = kept.share + moved if self.first else kept.share - moved
-        return Shared(share, first=self.first)
+        """The same value in shares that are fresh."""
+        return reshared(self._ciphers.of(self._keys.blind), kept)
 
     def computation(self, t: int, circuit: SharesCircuit) -> "Computation":
         """Begin a computation of step t, whose randomness nothing else uses."""

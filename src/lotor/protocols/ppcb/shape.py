@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lotor.crypto.sharing import Bits, Shared, SharedBits, Words, constant
+from lotor.protocols.contextual_draws import ServerDraws
 
 # Behind the point of u, g and k, whatever the other numbers have: u and k shrink as 1/n.
 INNER_BITS = 28
@@ -103,6 +104,11 @@ class Chance:
     coin: Words
     turn: int
     ranks: Words
+
+    @classmethod
+    def drawn(cls, draws: ServerDraws, step: int) -> "Chance":
+        ranks = draws.order(step).astype(np.uint64)
+        return cls(np.array([draws.coin(step)], np.uint64), draws.turn(step), ranks)
 
     @classmethod
     def none(cls, shape: StepShape) -> "Chance":

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from lotor.core.errors import CryptoError
-from lotor.crypto.sharing import Bits, PadCipher, Pads, Words
+from lotor.crypto.sharing import Bits, PadCipher, Pads, Shared, Words
 from lotor.crypto.sharing.pads import aligned
 from lotor.protocols.two_server.checks import ATTEMPT
 
@@ -49,9 +49,17 @@ def result_blind(cipher: PadCipher, t: int, count: int, number: int = 0) -> Bits
     return bits
 
 
-def zero_mask(cipher: PadCipher, shape: tuple[int, ...]) -> Words:
-    """What moves from one server's share to the other's before the first step, whose place is 1."""
-    return Pads(cipher, 8 * prod(shape), t=0, attempt=ATTEMPT, circuit=0).words(shape)
+def reshared(cipher: PadCipher, kept: Shared) -> Shared:
+    """The value that two shares of an earlier run add up to, in shares that are fresh.
+
+    Both servers know by what they differ from the old ones, and nobody else: so a share that one
+    server has lost in one run does not fit the other's in another run. The place is before that of
+    the first step, which is 1.
+    """
+    shape = kept.share.shape
+    moved = Pads(cipher, 8 * prod(shape), t=0, attempt=ATTEMPT, circuit=0).words(shape)
+    share = kept.share + moved if kept.first else kept.share - moved
+    return Shared(share, first=kept.first)
 
 
 def number_blind(cipher: PadCipher, t: int, size: int, number: int = 0) -> int:

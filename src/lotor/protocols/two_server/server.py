@@ -37,8 +37,8 @@ from lotor.protocols.two_server.masks import (
     MaskOrder,
     input_mask,
     number_blind,
+    reshared,
     result_blind,
-    zero_mask,
 )
 from lotor.protocols.two_server.messages import (
     Agreed,
@@ -167,14 +167,8 @@ class SharingServer:
         return (share + blind if self.first else share - blind) % (1 << 8 * size)
 
     def reshared(self, kept: Shared) -> Shared:
-        """The value that two shares of an earlier run add up to, in shares that are fresh.
-
-        Both servers know by what they differ from the old ones, and nobody else: so a share that
-        one server has lost in one run does not fit the other's in another run.
-        """
-        moved = zero_mask(self._ciphers.of(self._keys.blind), kept.share.shape)
-        share = kept.share + moved if self.first else kept.share - moved
-        return Shared(share, first=self.first)
+        """The same value in shares that are fresh."""
+        return reshared(self._ciphers.of(self._keys.blind), kept)
 
     def compute(self, t: int, circuit: StepCircuit[T, *Ts], *inputs: *Ts) -> Steps[T]:
         """Run a circuit with the other server, round by round; a result is this server's share."""

@@ -20,9 +20,8 @@ from lotor.protocols.dealerless.messages import (
     PreparedTables,
 )
 from lotor.protocols.garbled.messages import DecodingTable, ShownOutputs
-from lotor.protocols.ppcb import owner
+from lotor.protocols.ppcb import computing, owner
 from lotor.protocols.ppcb.messages import Acted, Due, Features, Next, Reward
-from lotor.protocols.ppcb.shared import server
 from lotor.protocols.two_server.messages import Agreed, InputKey, Opened
 from mallory import Change, Mallory, altered, cut, flipped, replaced
 from protocols.ppcb.shared.stage import some_arms
@@ -48,10 +47,10 @@ PLACED = [*FIELDS, Next, Acted, Due]
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lotor.protocols.dealerless.schedule.MOST_TOGETHER", 4)
-    for module in (owner, server):
+    for module in (owner, computing):
         monkeypatch.setattr(module, "TOGETHER", 1)
     monkeypatch.setattr(owner, "AHEAD", 2)
-    monkeypatch.setattr(server, "AHEAD", 2)
+    monkeypatch.setattr(computing, "AHEAD", 2)
 
 
 def tampered(kind: type[Message], change: Change, after: int = 1) -> Outcome:

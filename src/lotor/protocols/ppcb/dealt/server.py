@@ -5,18 +5,10 @@ opened, the reward of a step together with the context of the next. The first se
 them are functions of keys.
 """
 
-from collections.abc import Mapping
-
-import numpy as np
-
-from lotor.core.effects import BeginRound, Checkpoint, Receive, Send, Steps
-from lotor.core.errors import JournalError
+from lotor.core.effects import BeginRound, Checkpoint, Steps
 from lotor.crypto.prf import new_key
-from lotor.crypto.sharing import Shared
-from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.memory import restored
-from lotor.protocols.party import Party
-from lotor.protocols.ppcb.chosen_arm import LearntModel
+from lotor.protocols.ppcb.computing import PPCBComputing
 from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits, cheapest_circuits
 from lotor.protocols.ppcb.dealt.server_memory import (
     CONTEXT,
@@ -25,15 +17,13 @@ from lotor.protocols.ppcb.dealt.server_memory import (
     WaitingStep,
 )
 from lotor.protocols.ppcb.kept_model import KeptModel
-from lotor.protocols.ppcb.messages import Acted, AllPulled, Due, Features, Next, OneHot, Reward
-from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
-from lotor.protocols.ppcb.shape import Chance, Chosen, Weights, words_in
+from lotor.protocols.ppcb.messages import OneHot, Reward
+from lotor.protocols.ppcb.shape import Chosen, words_in
 from lotor.protocols.ppcb.terms import SEATS, PPCBTerms
-from lotor.protocols.two_server.checks import check_place, place_of
 from lotor.protocols.two_server.server import SharingKeys, SharingServer
 
 
-class PPCBServer(Party):
+class PPCBServer(PPCBComputing):
     """Algorithm 1 but for lines 5, 16 and 19; `number` is 0 or 1.
 
     `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere. `kept`
@@ -49,61 +39,27 @@ class PPCBServer(Party):
         kept: KeptModel | None = None,
         snapshot: bytes | None = None,
     ) -> None:
-        self._name = me = SEATS[number]
-        self._first = number == 0
-        self._terms = terms
-        self._shape = terms.shape
+        super().__init__(number, terms)
         self._last = terms.steps
         self._circuits = self.circuits(terms)
-        self._memory = (
+        self._memory: PPCBServerMemory = (
             PPCBServerMemory(
-                party=me,
+                party=self._name,
                 run=terms.run,
                 draw_key=draw_key or new_key(),
                 keys=SharingKeys.fresh(number),
             )
             if snapshot is None
-            else restored(PPCBServerMemory, snapshot, me, terms.run)
+            else restored(PPCBServerMemory, snapshot, self._name, terms.run)
         )
-        self._draws = ServerDraws(self._memory.draw_key, terms.arms)
-        self._sharing = SharingServer(number, SEATS, self._circuits.schedule, self._memory.keys)
-        self._model = self._restored_model(kept)
+        schedule, keys = self._circuits.schedule, self._memory.keys
+        self._sharing: SharingServer = SharingServer(number, SEATS, schedule, keys)
+        self._begin(kept, self._circuits.vectors_shape)
 
     @staticmethod
     def circuits(terms: PPCBTerms) -> PPCBCircuits:
         """What the servers compute, and the dealer deals for."""
         return cheapest_circuits(terms)
-
-    def operations(self) -> Mapping[str, int]:
-        return self._sharing.operations()
-
-    def _restored_model(self, kept: KeptModel | None) -> LearntModel:
-        memory, shape, first = self._memory, self._shape, self._first
-        vectors = self._circuits.vectors_shape
-        if not memory.table:
-            ridge = self._terms.learner.ridge
-            begin = (
-                Weights.initial(shape, ridge, first=first)  # lines 1 to 3
-                if kept is None
-                else kept.weights(shape, first=first)
-            )
-            return LearntModel(begin.table, Shared(np.zeros(vectors, np.uint64), first=first))
-        columns = shape.entries + shape.features
-        if len(memory.table) != 8 * shape.arms * columns:
-            raise JournalError(
-                f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
-                "features: the journal is damaged or of another run; restore its last copy"
-            )
-        return LearntModel(
-            words_in(memory.table, shape.arms, columns, first=first),
-            words_in(memory.vectors, *vectors, first=first),
-        )
-
-    def _snapshot(self) -> bytes:
-        memory = self._memory
-        memory.table = self._model.table.share.tobytes()
-        memory.vectors = self._model.vectors.share.tobytes()
-        return memory.dump()
 
     def steps(self) -> Steps[None]:
         memory, terms = self._memory, self._terms
@@ -126,20 +82,7 @@ class PPCBServer(Party):
                 yield self._inputs_written()
             yield from self._learn(t)
             memory.t, memory.stage = t + 1, CONTEXT
-        if terms.predicts and self._first:
-            yield Send("receiver", AllPulled(place_of(self._last)))
-        if terms.keep:
-            self.kept = KeptModel.of(self._name, terms, self._model.table).to_bytes()
-
-    def _set_up(self) -> Steps[None]:
-        terms = self._terms
-        readers, sources = ["actor"], list(terms.owners)
-        # Of a prediction there are no rewards: p'' brings nothing.
-        (readers if terms.predicts else sources).append("receiver")
-        yield from self._sharing.set_up(terms.digest, readers=readers, sources=sources)
-        if terms.continued is not None:
-            table = self._sharing.reshared(self._model.table)
-            self._model = LearntModel(table, self._model.vectors)
+        yield from self._end()
 
     def _inputs_written(self) -> Checkpoint:
         """What others have brought is on the disk before anything under a pad depends on it."""
@@ -147,14 +90,8 @@ class PPCBServer(Party):
         return Checkpoint(self._snapshot, step, durable=not self._first)
 
     def _take_context(self, t: int) -> Steps[None]:
-        """Lines 5 to 7: the context is the parties' features, one after the other."""
-        parts = []
-        for name, count in self._terms.owners.items():
-            parts.append((yield from self._sharing.take_input(name, Features, t, count)))
-            asks = not self._first and t % TOGETHER == 0
-            if asks and t + AHEAD - TOGETHER < self._last:
-                yield Send(name, Next(place_of(t + AHEAD - TOGETHER + 1)))
-        self._memory.waiting.append(WaitingStep(np.concatenate(parts).tobytes()))
+        features = yield from self._take_features(t)
+        self._memory.waiting.append(WaitingStep(features.tobytes()))
 
     def _choose(self, t: int) -> Steps[None]:
         """Lines 8 to 15."""
@@ -167,12 +104,6 @@ class PPCBServer(Party):
         )
         latest.keep(chosen)
 
-    def _chance(self, t: int) -> Chance:
-        """Lines 8 and 12: this server's part of them."""
-        draws, step = self._draws, self._terms.before + t
-        ranks = draws.order(step).astype(np.uint64)
-        return Chance(np.array([draws.coin(step)], np.uint64), draws.turn(step), ranks)
-
     def _let_act(self, t: int) -> Steps[None]:
         """Line 16: p' pulls the arm, and p'' hears that there will be a reward."""
         latest, prepare = self._memory.waiting[-1], self._circuits.prepare
@@ -181,11 +112,7 @@ class PPCBServer(Party):
             chosen = self._chosen(latest)
             gains = yield from self._sharing.compute(t, prepare, self._model, chosen)
             latest.keep_gains(gains)
-        if self._first:
-            acted: Acted = yield Receive("actor", Acted)
-            check_place(acted, place_of(t), "actor")
-            if not self._terms.predicts:
-                yield Send("receiver", Due(place_of(t)))
+        yield from self._hear_acted(t)
         if self._terms.predicts:
             self._memory.waiting.pop()
 

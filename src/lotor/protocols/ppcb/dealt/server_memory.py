@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from lotor.crypto.sharing import Bits, SharedBits
-from lotor.protocols.memory import Memory
+from lotor.protocols.ppcb.computing import PPCBComputingMemory
 from lotor.protocols.ppcb.shape import Chosen, Gains, words_in
 from lotor.protocols.two_server.server import SharingKeys
 
@@ -53,15 +53,12 @@ class WaitingStep(msgspec.Struct, array_like=True):
         return np.frombuffer(self.one_hot, np.uint8)
 
 
-class PPCBServerMemory(Memory, tag="ppcb/4/server"):
+class PPCBServerMemory(PPCBComputingMemory, kw_only=True, tag="ppcb/4/server"):
     """Keys and shares, none of which tells anything without the other server's.
 
     `waiting` are the steps whose reward is still to come, the oldest first.
     """
 
-    draw_key: bytes
     keys: SharingKeys
     stage: int = CONTEXT
     waiting: list[WaitingStep] = msgspec.field(default_factory=list)
-    table: bytes = b""
-    vectors: bytes = b""

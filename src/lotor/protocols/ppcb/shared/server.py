@@ -1,43 +1,38 @@
 """The two computing servers: everything is learnt here, on shares that tell nothing."""
 
-from collections.abc import Mapping
 from hashlib import sha256
 
 import msgspec
 import numpy as np
 
-from lotor.core.effects import BeginRound, Checkpoint, Once, Receive, Send, Steps
-from lotor.core.errors import JournalError, TooLongError
+from lotor.core.effects import BeginRound, Checkpoint, Once, Send, Steps
+from lotor.core.errors import TooLongError
 from lotor.crypto.derivation import derive_key
 from lotor.crypto.garbling import bits_of, colours
 from lotor.crypto.garbling.reciprocal import ARGUMENT_POINT, OFFSET
 from lotor.crypto.prf import new_key
 from lotor.crypto.sharing import Bits, PadCipher, Pads, Shared, SharedBits, Words
-from lotor.protocols.contextual_draws import ServerDraws
 from lotor.protocols.dealerless.preparation import DealerlessKeys
 from lotor.protocols.dealerless.schedule import GarbledCircuit
 from lotor.protocols.dealerless.server import DealerlessServer, GarbledTurn
 from lotor.protocols.garbled.showing import shown_of, table_of
-from lotor.protocols.memory import Memory, restored
-from lotor.protocols.party import Party
+from lotor.protocols.memory import restored
 from lotor.protocols.ppcb.chosen_arm import (
     Learning,
-    LearntModel,
     choose,
     learn,
     learn_late,
     prepare,
     weights,
 )
+from lotor.protocols.ppcb.computing import PPCBComputing, PPCBComputingMemory
 from lotor.protocols.ppcb.kept_model import KeptModel
-from lotor.protocols.ppcb.messages import Acted, AllPulled, Due, Features, Next, Reward
-from lotor.protocols.ppcb.owner import AHEAD, TOGETHER
-from lotor.protocols.ppcb.shape import TOO_LONG, Chance, Weights, words_in
+from lotor.protocols.ppcb.messages import Reward
+from lotor.protocols.ppcb.shape import TOO_LONG, Chance, words_in
 from lotor.protocols.ppcb.shared.circuits import PPCBSharedCircuits
 from lotor.protocols.ppcb.shared.gadgets import SharedGadgets
 from lotor.protocols.ppcb.shared.messages import WIRE, step_place
 from lotor.protocols.ppcb.terms import SEATS, PPCBTerms
-from lotor.protocols.two_server.checks import check_place, place_of
 
 _CONTEXT, _REWARD = b"context", b"reward"
 
@@ -52,21 +47,18 @@ class LateStep(msgspec.Struct, array_like=True):
         return "<LateStep>"
 
 
-class PPCBSharedServerMemory(Memory, tag=WIRE + "server"):
+class PPCBSharedServerMemory(PPCBComputingMemory, kw_only=True, tag=WIRE + "server"):
     """Keys and shares, none of which tells anything without the other server's.
 
     `waiting` are the steps whose reward is still to come, the oldest first.
     """
 
-    draw_key: bytes
     keys: DealerlessKeys
     batch: int = 0
     waiting: list[LateStep] = msgspec.field(default_factory=list)
-    table: bytes = b""
-    vectors: bytes = b""
 
 
-class PPCBSharedServer(Party):
+class PPCBSharedServer(PPCBComputing):
     """Algorithm 1 but for lines 5, 16 and 19; `number` is 0 or 1.
 
     `draw_key` decides its part of exploration: from a seed in a simulation, fresh elsewhere. `kept`
@@ -82,58 +74,25 @@ class PPCBSharedServer(Party):
         kept: KeptModel | None = None,
         snapshot: bytes | None = None,
     ) -> None:
-        self._name = me = SEATS[number]
-        self._first = number == 0
-        self._terms, self._shape = terms, terms.shape
+        super().__init__(number, terms)
         self._circuits = PPCBSharedCircuits(terms)
-        self._memory = memory = (
+        self._memory: PPCBSharedServerMemory = (
             PPCBSharedServerMemory(
-                party=me,
+                party=self._name,
                 run=terms.run,
                 draw_key=draw_key or new_key(),
                 keys=DealerlessKeys.fresh(number),
             )
             if snapshot is None
-            else restored(PPCBSharedServerMemory, snapshot, me, terms.run)
+            else restored(PPCBSharedServerMemory, snapshot, self._name, terms.run)
         )
-        self._draws = ServerDraws(memory.draw_key, terms.arms)
-        self._numbers = PadCipher(derive_key(memory.keys.own, "chosen numbers"))
-        self._sharing = DealerlessServer(
-            number, SEATS, terms.run, self._circuits.schedule, memory.keys
+        keys = self._memory.keys
+        self._numbers = PadCipher(derive_key(keys.own, "chosen numbers"))
+        self._sharing: DealerlessServer = DealerlessServer(
+            number, SEATS, terms.run, self._circuits.schedule, keys
         )
-        self._model = self._restored_model(kept)
+        self._begin(kept, (self._shape.arms, self._shape.features))
         self._prepared: tuple[SharedBits, Learning]
-
-    def operations(self) -> Mapping[str, int]:
-        return self._sharing.operations()
-
-    def _restored_model(self, kept: KeptModel | None) -> LearntModel:
-        memory, shape, first = self._memory, self._shape, self._first
-        if not memory.table:
-            ridge = self._terms.learner.ridge
-            begin = (
-                Weights.initial(shape, ridge, first=first)  # lines 1 to 3
-                if kept is None
-                else kept.weights(shape, first=first)
-            )
-            nothing = np.zeros((shape.arms, shape.features), np.uint64)
-            return LearntModel(begin.table, Shared(nothing, first=first))
-        columns = shape.entries + shape.features
-        if len(memory.table) != 8 * shape.arms * columns:
-            raise JournalError(
-                f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
-                "features: the journal is damaged or of another run; restore its last copy"
-            )
-        return LearntModel(
-            words_in(memory.table, shape.arms, columns, first=first),
-            words_in(memory.vectors, shape.arms, shape.features, first=first),
-        )
-
-    def _snapshot(self) -> bytes:
-        memory = self._memory
-        memory.table = self._model.table.share.tobytes()
-        memory.vectors = self._model.vectors.share.tobytes()
-        return memory.dump()
 
     def steps(self) -> Steps[None]:
         memory, terms, sharing = self._memory, self._terms, self._sharing
@@ -150,20 +109,7 @@ class PPCBSharedServer(Party):
             for t in steps:  # line 4
                 yield from self._step(t)
             yield from sharing.close_batch()
-        if terms.predicts and self._first:
-            yield Send("receiver", AllPulled(place_of(terms.steps)))
-        if terms.keep:
-            self.kept = KeptModel.of(self._name, terms, self._model.table).to_bytes()
-
-    def _set_up(self) -> Steps[None]:
-        terms = self._terms
-        readers, sources = ["actor"], list(terms.owners)
-        # Of a prediction there are no rewards: p'' brings nothing.
-        (readers if terms.predicts else sources).append("receiver")
-        yield from self._sharing.set_up(terms.digest, readers=readers, sources=sources)
-        if terms.continued is not None:
-            table = self._sharing.reshared(self._model.table)
-            self._model = LearntModel(table, self._model.vectors)
+        yield from self._end()
 
     def _step(self, t: int) -> Steps[None]:
         if t <= self._terms.steps:
@@ -178,7 +124,7 @@ class PPCBSharedServer(Party):
     def _decide(self, t: int) -> Steps[None]:
         """Lines 5 to 18; while p' pulls the arm, learning is prepared."""
         terms, shape, circuits, gadgets = self._terms, self._shape, self._circuits, self._gadgets(t)
-        x = yield from self._take_context(t)
+        x = Shared((yield from self._take_features(t)), first=self._first)
         yield BeginRound(terms.before + t)
         yield self._announced(t, _CONTEXT, x)
         if t == 1 and terms.continued is not None:
@@ -198,11 +144,7 @@ class PPCBSharedServer(Party):
             waiting = LateStep(x.share.tobytes(), one_hot.share.tobytes())
             self._memory.waiting.append(waiting)
         self._sharing.offer_next(t)
-        if self._first:
-            acted: Acted = yield Receive("actor", Acted)
-            check_place(acted, place_of(t), "actor")
-            if not terms.predicts:
-                yield Send("receiver", Due(place_of(t)))
+        yield from self._hear_acted(t)
 
     def _learn(self, t: int) -> Steps[None]:
         """Lines 19 to 23, for the oldest step that waits for its reward."""
@@ -236,22 +178,6 @@ class PPCBSharedServer(Party):
         content.update(self._model.vectors.share.tobytes())
         content.update(given.share.tobytes())
         return Once(step_place(t) + what + content.digest())
-
-    def _take_context(self, t: int) -> Steps[Shared]:
-        """Lines 5 to 7: the context is the parties' features, one after the other."""
-        parts = []
-        for name, count in self._terms.owners.items():
-            parts.append((yield from self._sharing.take_input(name, Features, t, count)))
-            asks = not self._first and t % TOGETHER == 0
-            if asks and t + AHEAD - TOGETHER < self._terms.steps:
-                yield Send(name, Next(place_of(t + AHEAD - TOGETHER + 1)))
-        return Shared(np.concatenate(parts), first=self._first)
-
-    def _chance(self, t: int) -> Chance:
-        """Lines 8 and 12: this server's part of them."""
-        draws, step = self._draws, self._terms.before + t
-        ranks = draws.order(step).astype(np.uint64)
-        return Chance(np.array([draws.coin(step)], np.uint64), draws.turn(step), ranks)
 
     def _gadgets(self, t: int) -> SharedGadgets:
         return SharedGadgets(
