@@ -23,6 +23,7 @@ from lotor.sandbox import Federation
 from lotor.sandbox.journals import Journals
 
 BUDGET, SEED, FEATURES = 24, 7, {"lyon": 2, "porto": 3}
+MANY = {"lyon": 40, "porto": 60}
 NAMES = {
     "server-0": "saturn",
     "server-1": "mercury",
@@ -43,22 +44,24 @@ def _went_on(live: LiveRun, t: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("form", "helpers"),
+    ("form", "helpers", "features"),
     [
-        pytest.param(PPCBShared(), (), id="shared"),
-        pytest.param(PPCBDealt(), ("dealer",), id="dealt", marks=pytest.mark.long),
+        pytest.param(PPCBShared(), (), FEATURES, id="shared"),
+        # A batch has one step, and 13 MB are made ahead for it.
+        pytest.param(PPCBShared(), (), MANY, id="many features", marks=pytest.mark.long),
+        pytest.param(PPCBDealt(), ("dealer",), FEATURES, id="dealt", marks=pytest.mark.long),
     ],
 )
 def test_daemons_of_any_names_equal_plain_though_each_is_restarted(
-    tmp_path: Path, form: PPCBForm, helpers: tuple[str, ...]
+    tmp_path: Path, form: PPCBForm, helpers: tuple[str, ...], features: dict[str, int]
 ) -> None:
     draw = np.random.default_rng(1)
-    contexts = draw.normal(size=(BUDGET, sum(FEATURES.values())))
+    contexts = draw.normal(size=(BUDGET, sum(features.values())))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     rewards = (draw.random((BUDGET, 4)) < 0.5).astype(float)
     arms = lotor.ContextualArms(contexts, rewards)
     plain = lotor.run(lotor.LinearEpsilonGreedy(epsilon=0.1), arms, budget=BUDGET, seed=SEED)
-    cast = renamed(feature_parties(arms, FEATURES, helpers=helpers))
+    cast = renamed(feature_parties(arms, features, helpers=helpers))
     made = Federation(tmp_path / "f", form, cast, SEED)
     made.prepare()
 
