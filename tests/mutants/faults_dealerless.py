@@ -65,7 +65,7 @@ FAULTS = (
     Fault(
         "another version goes on with a run, in other batches",
         AREA,
-        "if batch not in (None, self.size):",
+        "if digest != self.digest:",
         "if False:",
         SCHEDULE,
     ),
@@ -79,7 +79,7 @@ FAULTS = (
     Fault(
         "rounding may leave the rings",
         AREA,
-        "if (1 / ridge + drift) * (1 + SLACK) >= 2:",
+        "if (1 / ridge + drift) * (1 + SLACK) >= MOST:",
         "if False:",
         SCHEDULE,
     ),

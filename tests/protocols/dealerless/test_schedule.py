@@ -6,7 +6,6 @@ from msgspec.structs import replace
 import lotor
 from lotor.core.errors import InputError, ProtocolError, VersionError
 from lotor.core.fixed_point import RewardScale
-from lotor.protocols.dealerless import schedule
 from lotor.protocols.dealerless.schedule import (
     BATCH_BYTES,
     PART_BYTES,
@@ -82,23 +81,26 @@ def test_both_servers_do_as_much_in_a_run() -> None:
 
 
 def test_a_step_that_takes_too_much_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a step needs \d+ MiB .* form='dealt'"):
+    with pytest.raises(InputError, match=r"a step needs [\d.]+ MiB .* form='dealt'"):
         terms_of(10, 600)
 
 
 def test_another_version_does_not_go_on_with_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    terms = terms_of(3, 4)
-    for alone, text in (
-        (Alone("shares", terms.alone.batch, 1), "garbles 1 AND gates"),  # type: ignore[union-attr]
-        (Alone("garbled", terms.alone.batch, terms.alone.gates), "AND gates in a step"),  # type: ignore[union-attr]
-    ):
-        with pytest.raises(VersionError, match=text):
+    terms, refused = terms_of(3, 4), "make other things for each other than this version"
+    PPCBSharedCircuits(terms)
+    assert terms.alone is not None
+    for alone in (Alone("shares", "x"), Alone("garbled", terms.alone.prepared)):
+        with pytest.raises(VersionError, match=refused):
             PPCBSharedCircuits(replace(terms, alone=alone))
-    monkeypatch.setattr(schedule, "MOST_TOGETHER", 5)
-    with pytest.raises(
-        VersionError, match="prepares 16 steps at once, and this version of lotor 5"
+    # Other batches, other rows and other masks of products.
+    for place, value in (
+        ("lotor.protocols.dealerless.schedule.MOST_TOGETHER", 5),
+        ("lotor.crypto.sharing.supply._PIECE", 2),
     ):
-        PPCBSharedCircuits(terms)
+        with monkeypatch.context() as patch:
+            patch.setattr(place, value)
+            with pytest.raises(VersionError, match=refused):
+                PPCBSharedCircuits(terms)
 
 
 def test_less_than_100_bits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,16 +115,43 @@ def test_orders_with_a_dealer_are_not_for_this_form() -> None:
     )
     with pytest.raises(ProtocolError, match="order for a run with a dealer"):
         PPCBShared().plan(terms.to_bytes())
-    junk = replace(terms, alone=Alone("none", 16, 5))
+    junk = replace(terms, alone=Alone("none", "x"))
     with pytest.raises(ProtocolError, match="reciprocal is 'none'"):
         PPCBShared().plan(junk.to_bytes())
-    small = replace(terms, alone=Alone("shares", 3, 0))
-    with pytest.raises((ProtocolError, VersionError), match="prepares 3 steps at once"):
-        PPCBShared().plan(small.to_bytes())
+    unsaid = replace(terms, alone=Alone("shares"))
+    with pytest.raises(ProtocolError, match="does not say what the servers make"):
+        PPCBShared().plan(unsaid.to_bytes())
 
 
 def test_rings_are_refused_where_rounding_might_leave_them() -> None:
-    fits = terms_of(3, 200, budget=1 << 17)
-    fits.check()
-    with pytest.raises(InputError, match=r"rounding in 524288 steps with 280 features"):
-        terms_of(2, 280, budget=1 << 19)
+    """And where x·u might leave what reciprocals are right for."""
+    terms_of(3, 20, budget=250_000).check()
+    with pytest.raises(InputError, match="rounding in 260000 steps with 20 features"):
+        terms_of(3, 20, budget=260_000)
+    terms_of(3, 20, budget=1 << 19, policy=lotor.LinearEpsilonGreedy(ridge=1.1)).check()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"delay": 50},
+        {"delay": 49, "keep": True},
+        {"delay": 20, "reciprocal": "garbled"},
+        {"delay": 15, "privacy_budget": 80.0},
+    ],
+)
+def test_no_batch_takes_more_than_the_size_was_chosen_for(options: dict[str, object]) -> None:
+    terms = terms_of(10, 60, budget=50, **options)
+    made = PPCBSharedCircuits(terms).schedule
+    sizes = [made.bytes_of(made.batch(number)) for number in range(made.count)]
+    assert max(sizes) == made.bytes_of(made.largest) <= BATCH_BYTES
+    computed: list[SharesCircuit | GarbledCircuit] = [*made.shares, *made.garbled]
+    assert all(each.first <= each.last for each in computed)
+
+
+@pytest.mark.parametrize("options", [{"delay": 50, "reciprocal": "garbled"}, {"delay": 50}])
+def test_a_choice_that_takes_too_much_is_refused_whatever_is_learnt(
+    options: dict[str, object],
+) -> None:
+    with pytest.raises(InputError, match=r"a step needs [\d.]+ MiB"):
+        terms_of(3000, 100, budget=50, **options)

@@ -1,6 +1,6 @@
 """1 / (1 + d) of a number of which two parties have shares.
 
-Each of 256 pieces of [0, 1], and one more on each side, has its own quadratic, whose three
+Each of 256 pieces of [0, 1], one below and some above, has its own quadratic, whose three
 coefficients are read from public tables. Within a piece, numbers are counted from its upper end:
 then all coefficients are positive, and no product needs signs.
 """
@@ -20,7 +20,9 @@ WITHIN = 22  # bits of the argument that say where in its piece it is
 OFFSET = 1 << WITHIN
 """Added to d · 2^30: one piece, so that a d that is a bit too small is not negative."""
 
-PIECES = (1 << ARGUMENT_POINT - WITHIN) + 2
+ABOVE = 16
+"""Pieces above 1: d may exceed it by 2^-4, for what a context's length and rounding add up to."""
+PIECES = 1 + (1 << ARGUMENT_POINT - WITHIN) + ABOVE
 RESULT_POINT = 28
 MASK_BITS = 64
 
@@ -41,11 +43,11 @@ class ReciprocalCircuit(BooleanCircuit):
     """1 / (1 + d) with 28 bits behind the point, plus a mask, modulo 2^64.
 
     Inputs are two summands of d · 2^30 + 2^22 modulo 2^31, the evaluator's and the garbler's,
-    (31, 1), and the garbler's mask, (64, 1); the output is (64,). d is from 0 to 1, and less than
-    2^-8 outside. The error is below 2^-27.6, and on average 2^-36.
+    (31, 1), and the garbler's mask, (64, 1); the output is (64,). d is from 0 to 1, or less than
+    2^-8 below and 2^-4 above. The error is below 2^-27.6, and on average 2^-36.
 
     >>> ReciprocalCircuit()
-    <ReciprocalCircuit of 1659 AND gates on 50 levels>
+    <ReciprocalCircuit of 1675 AND gates on 50 levels>
     """
 
     __slots__ = ()

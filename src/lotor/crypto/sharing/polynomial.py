@@ -12,22 +12,26 @@ from lotor.crypto.sharing.shares import Shared
 POWER_BITS = 30
 """Bits behind the point of d, of powers and of coefficients."""
 
-# 1 / (1.5 + s / 2) for -1 - 2^-6 <= s <= 1 + 2^-6, interpolated in Chebyshev's points of degree 12,
+# 1 / (1.5 + s / 2) for -1 - 2^-6 <= s <= 1 + 2^-3, interpolated in Chebyshev's points of degree 12,
 # with POWER_BITS behind the point. Written out, since both servers must have the same on any
 # machine; a test finds them again.
 COEFFICIENTS = (
-    *(715827883, -238609292, 79536431, -26512212, 8837404, -2945268, 981756),
-    *(-329025, 109675, -33693, 11231, -5966, 1989),
+    *(715827882, -238609291, 79536445, -26512224, 8837238, -2945206, 982453),
+    *(-329158, 108357, -33569, 12373, -6008, 1619),
 )
+
+MOST = 1 + 2.0**-4 - 2.0**-8
+"""How large d may be: the twelfth power of s must stay below 4."""
 
 
 def polynomial_reciprocal(
     engine: Engine, d: Shared, bits: int, behind: int, ring: int
 ) -> Circuit[MaskedWords]:
-    """1 / (1 + d) with `bits` behind the point, at most 30, where 0 <= d <= 1 has `behind`.
+    """1 / (1 + d) with `bits` behind the point, at most 30, where 0 <= d <= MOST has `behind`.
 
-    d is shared modulo 2^ring. Powers of s = 2d - 1 up to the twelfth, each from two smaller ones:
-    eleven rounds, where a dealer's table takes two. Off by less than 1.5 units of 2^-28.
+    d may also be less than 0 by 2^-7. It is shared modulo 2^ring. Powers of s = 2d - 1 up to the
+    twelfth, each from two smaller ones: eleven rounds, where a dealer's table takes two. Off by
+    less than 1.5 units of 2^-28.
     """
     d = yield from cut(engine, d, behind - POWER_BITS, ring)
     first = (d << 1) - (1 << POWER_BITS)

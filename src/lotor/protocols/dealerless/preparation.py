@@ -47,7 +47,8 @@ class DealerlessKeys(msgspec.Struct):
     Masks, labels, delta and exponents of base transfers are derived from `own`. Both servers have
     `hash_key`, which is public, and `blind`; whoever brings inputs has their key, which the first
     server has, too. `pairs` and `seeds` come from base transfers: of those in which this server
-    will choose, and of the others. `columns` are the other server's of the current batch.
+    will choose, and of the others. `columns` are the other server's of the batch that was prepared
+    last, which at a checkpoint is the one that begins.
     """
 
     own: bytes

@@ -6,6 +6,7 @@ Both servers derive all of it from the terms, so that nobody has to tell the oth
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import prod
 from typing import NamedTuple
 
@@ -120,31 +121,49 @@ class BatchLayout(NamedTuple):
 
 
 class PreparationSchedule:
-    """All circuits of a run of so many steps, and its batches of so many steps.
-
-    `batch` is None before terms are made: then it is as large as this version makes it.
-    """
+    """All circuits of a run of so many steps, and its batches."""
 
     def __init__(
         self,
         steps: int,
         shares: Sequence[SharesCircuit],
         garbled: Sequence[GarbledCircuit],
-        batch: int | None = None,
     ) -> None:
         self.steps, self.shares, self.garbled = steps, shares, garbled
         self._layouts: dict[tuple[int, ...], BatchLayout] = {}
         self.size = self._fitting()
-        if batch not in (None, self.size):
-            raise VersionError(
-                f"this run prepares {batch} steps at once, and this version of lotor {self.size}, "
-                "which would use masks a second time: finish the run with the version that began it"
-            )
         check_security(self.ands_per_key)
         check_security(self.hashes_per_key, "hashes of vectors")
 
     def __repr__(self) -> str:
         return f"<PreparationSchedule of {self.count} batches of {self.size}>"
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that decides which masks, rows and labels are for what."""
+        found = sha256(f"{self.steps} {self.size} {PART_BYTES}".encode())
+        for shares in self.shares:
+            found.update(f"{shares.number} {shares.first} {shares.last}".encode())
+            for item in shares.recipe.items:
+                wanted = item.compute if isinstance(item.compute, tuple) else item.is_dealt
+                found.update(f"{item.shape} {item.dtype} {item.xor} {wanted}".encode())
+        for each in self.garbled:
+            circuit = each.circuit
+            found.update(f"{each.number} {each.first} {each.last} {circuit.inputs}".encode())
+            found.update(f"{circuit.gates} {circuit.output}".encode())
+        for chooser in (0, 1):
+            layout = self.layout(self.largest, chooser)
+            found.update(f"{layout.transfers} {layout.word_parts}".encode())
+        return found.hexdigest()
+
+    def check(self, digest: str) -> None:
+        """Refuse to go on with a run that another version began."""
+        if digest != self.digest:
+            raise VersionError(
+                "the servers of this run make other things for each other than this version of "
+                "lotor would, which would use masks and labels a second time: finish the run with "
+                "the version that began it"
+            )
 
     @property
     def count(self) -> int:
@@ -198,9 +217,9 @@ class PreparationSchedule:
     @cached_property
     def largest(self) -> StepBatch:
         """One of the batches for which most is prepared."""
-        return max(
-            (self.batch(n) for n in {0, self.count // 2, max(0, self.count - 2)}), key=self.bytes_of
-        )
+        ends = {self.of(t).number for each in self._all for t in (each.first, each.last)}
+        numbers = {n for end in ends for n in (end - 1, end, end + 1) if 0 <= n < self.count}
+        return max((self.batch(n) for n in sorted(numbers)), key=self.bytes_of)
 
     def bytes_of(self, batch: StepBatch) -> int:
         """What both servers send ahead for a batch, without frames."""
@@ -214,18 +233,21 @@ class PreparationSchedule:
 
     def _fitting(self) -> int:
         """How many steps are prepared at once: as many as BATCH_BYTES hold."""
-        used = max((each.first for each in self._all), default=1)  # all that a step may have
-        one = self.bytes_of(StepBatch(0, range(used, used + 1)))
+        one = self._most_bytes(1)
         if one > MOST_STEP_BYTES:
             raise InputError(
-                f"a step needs {one >> 20} MiB that the servers make for each other, and "
+                f"a step needs {one / (1 << 20):.1f} MiB that the servers make for each other, and "
                 f"{MOST_STEP_BYTES >> 20} is the most: take fewer arms or features, or "
                 "form='dealt'"
             )
-        for size in range(MOST_TOGETHER, 1, -1):
-            if self.bytes_of(StepBatch(0, range(used, used + size))) <= BATCH_BYTES:
-                return size
-        return 1
+        sizes = range(MOST_TOGETHER, 1, -1)
+        return next((size for size in sizes if self._most_bytes(size) <= BATCH_BYTES), 1)
+
+    def _most_bytes(self, size: int) -> int:
+        """What the largest batch of so many steps would take: where something begins, or ends."""
+        starts = {each.first for each in self._all} | {each.last - size + 1 for each in self._all}
+        batches = [StepBatch(0, range(max(1, t), max(1, t) + size)) for t in starts]
+        return max((self.bytes_of(batch) for batch in batches), default=0)
 
 
 def parts_of(size: int) -> list[int]:

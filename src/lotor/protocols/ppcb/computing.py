@@ -1,6 +1,7 @@
 """What the two computing servers have in common, with a dealer or without."""
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -74,7 +75,8 @@ class PPCBComputing(Party):
             self._model = LearntModel(begin.table, nothing)
             return
         columns = shape.entries + shape.features
-        if len(memory.table) != 8 * shape.arms * columns:
+        sizes = len(memory.table), len(memory.vectors)
+        if sizes != (8 * shape.arms * columns, 8 * prod(vectors)):
             raise JournalError(
                 f"a snapshot does not belong to a run of {shape.arms} arms and {shape.features} "
                 "features: the journal is damaged or of another run; restore its last copy"

@@ -12,6 +12,7 @@ from lotor.core.fixed_point import MAXIMAL_BUDGET, RewardScale
 from lotor.core.unreadable import UNREADABLE
 from lotor.core.wording import counted
 from lotor.crypto.sharing import TOURNAMENT
+from lotor.crypto.sharing.polynomial import MOST
 from lotor.policies import from_text, to_text
 from lotor.policies.contextual import LinearEpsilonGreedy
 from lotor.privacy import Accountant, PrivacySpent
@@ -53,13 +54,12 @@ LARGEST_MESSAGE = 15 << 20
 class Alone(msgspec.Struct, frozen=True):
     """How two servers do without a dealer.
 
-    They prepare `batch` steps at once, and garble so many AND `gates` in each. Both follow from the
-    rest of the terms, and say that all parties derive the same.
+    `prepared` is a digest of all that they make for each other. It follows from the rest of the
+    terms, and says that all parties, and all versions that go on with the run, derive the same.
     """
 
     reciprocal: str = ON_SHARES
-    batch: int = 0
-    gates: int = 0
+    prepared: str = ""
 
 
 class PPCBTerms(msgspec.Struct, frozen=True):
@@ -286,7 +286,7 @@ class PPCBTerms(msgspec.Struct, frozen=True):
             )
 
     def _check_rings(self, ridge: float) -> None:
-        """A⁻¹ and A⁻¹x must stay below the quarter of their rings in which truncation is exact.
+        """A⁻¹ and A⁻¹x must fit their rings, and x·A⁻¹x must be where reciprocals are right.
 
         A⁻¹ is at most 1/ridge, as is A⁻¹x for contexts no longer than 1, but for what rounding adds
         up to. In a step u is off by at most D + 2 sqrt(D) units of its last place, as a vector, and
@@ -294,10 +294,11 @@ class PPCBTerms(msgspec.Struct, frozen=True):
         """
         d = self.features
         drift = self.last * 2 * (d + 2 * sqrt(d)) * 2.0**-INNER_BITS
-        if (1 / ridge + drift) * (1 + SLACK) >= 2:
+        if (1 / ridge + drift) * (1 + SLACK) >= MOST:
             raise InputError(
                 f"rounding in {self.last} steps with {d} features might add up to more than the "
-                "servers' arithmetic has room for: order fewer steps, or take fewer features"
+                "servers' arithmetic has room for: order fewer steps, take fewer features, or a "
+                "larger ridge"
             )
 
     def _check_messages(self) -> None:

@@ -1,15 +1,16 @@
 """Parties crash, lose power, and are asked again by a fickle world: no place has two payloads."""
 
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from itertools import count
 
 import pytest
 
 import lotor
-from crashing import Fate, Simulation, Site
+from crashing import CrashError, Fate, Simulation, Site
 from helpers import run_openly
-from lotor.core.effects import Act, Observe, Once, Send
+from lotor.core.effects import Act, Message, Observe, Once, Send
 from lotor.core.errors import LotorError
 from lotor.core.fixed_point import RewardScale
 from lotor.protocols.dealerless.messages import (
@@ -22,6 +23,7 @@ from lotor.protocols.dealerless.messages import (
 from lotor.protocols.garbled.messages import DecodingTable, ShownOutputs
 from lotor.protocols.party import Run
 from lotor.protocols.ppcb.messages import Features, Reward
+from lotor.protocols.ppcb.terms import SECOND
 from lotor.protocols.two_server.messages import Opened
 from lotor.runtime.durable.questions import Question, QuestionLog
 from lotor.runtime.durable.record import Answer
@@ -48,12 +50,17 @@ protocols = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(autouse=True, params=[2, pytest.param(1, marks=pytest.mark.long)], ids=str)
+@pytest.fixture(autouse=True)
 def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Small batches, so that their ends fall anywhere."""
-    monkeypatch.setattr("lotor.protocols.dealerless.schedule.MOST_TOGETHER", request.param)
-    size: int = request.param
+    size: int = getattr(request, "param", 2)
+    monkeypatch.setattr("lotor.protocols.dealerless.schedule.MOST_TOGETHER", size)
     return size
+
+
+batches = pytest.mark.parametrize(
+    "batch", [2, pytest.param(1, marks=pytest.mark.long)], indirect=True
+)
 
 
 @cache
@@ -68,7 +75,7 @@ def plain(protocol: lotor.PPCB) -> lotor.Result:
         (LATE, 11),
         *(
             pytest.param(protocol, every, marks=pytest.mark.long)
-            for protocol, every in ((AT_ONCE, 1), (LATE, 2), (GARBLED, 3))
+            for protocol, every in ((AT_ONCE, 2), (LATE, 3), (GARBLED, 4))
         ),
     ],
 )
@@ -176,35 +183,64 @@ def steps_of(protocol: lotor.PPCB, batch: int) -> int:
 
 
 @protocols
+@batches
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)], ids=str)
 def test_a_power_cut_at_any_step_and_a_world_that_answers_otherwise(
     protocol: lotor.PPCB, every: bool, batch: int
 ) -> None:
     """Nobody may use a place for two values, whatever becomes of the result."""
-    for at in range(batch, steps_of(protocol, batch) + 1, 19 if every else 199):
+    for at in range(batch, steps_of(protocol, batch) + 1, 31 if every else 199):
         sent = power_cut(protocol, Fate(at=at))
         assert used_twice(sent, *ONE_USE, ended_early=True) == []
 
 
+ON_ONE_MACHINE = (SECOND, "owner-1", "receiver")
+
+
+class OneMachine(PowerCuts):
+    """The second server and two who bring inputs lose their power together."""
+
+    def _survive(self, site: Site, action: Callable[[], None]) -> None:
+        super()._survive(site, action)
+        if site.host is None and site.name in ON_ONE_MACHINE:
+            for other in (self.sites[name] for name in ON_ONE_MACHINE):
+                if other.host is not None:
+                    super()._survive(other, _lose_power)
+
+
+def _lose_power() -> None:
+    raise CrashError
+
+
+OF_INPUTS: set[type[Message]] = {Features, Reward}
+OF_SERVERS: set[type[Message]] = {Opened, Differences, Labels}
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("announced", [True, False])
 def test_inputs_that_are_not_on_the_disk_use_places_twice(
-    monkeypatch: pytest.MonkeyPatch, batch: int
+    announced: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that the test above would notice."""
+    """So that the test above would notice; but a server that announces its inputs opens nothing
+    else, and ends the run."""
 
     def unsettled(self: QuestionLog, value: bytes) -> None:
         pass
 
-    monkeypatch.setattr(QuestionLog, "once", unsettled)
     monkeypatch.setattr(Question, "masked", property(lambda self: False))
-    kinds = {Features, Reward}
-    run = partial(power_cut, AT_ONCE)
-    for at in range(steps_of(AT_ONCE, batch), 0, -5):
-        sent = run(Fate(at=at), LotorError)
-        kinds -= {kind for kind in kinds if used_twice(sent, kind, ended_early=True)}
-        if not kinds:
-            return
-    pytest.fail(f"no place was used twice for {kinds}")
+    if not announced:
+        monkeypatch.setattr(QuestionLog, "once", unsettled)
+    found: set[type[Message]] = set()
+    for at in range(700, 2_000, 19):
+        sites = sites_of(AT_ONCE)
+        simulation = OneMachine(sites, Fickle(), Fate(at=at), seed=at)
+        with suppress(LotorError):
+            simulation.run()
+        closed(sites)
+        kinds = OF_INPUTS | OF_SERVERS
+        found |= {kind for kind in kinds if used_twice(simulation.sent, kind, ended_early=True)}
+    assert found & OF_INPUTS
+    assert bool(found & OF_SERVERS) != announced
 
 
 def test_every_step_announces_its_inputs_before_it_opens_anything() -> None:

@@ -93,6 +93,15 @@ def test_many_features(d: int) -> None:
     check(lotor.PPCB(epsilon=0.3), some_arms(3, rounds=8, k=3, d=d), 8, 5)
 
 
+@pytest.mark.parametrize("reciprocal", ["shares", "garbled"])
+def test_the_longest_contexts_that_are_accepted(reciprocal: Literal["shares", "garbled"]) -> None:
+    """Their squares are 1 + SLACK, and so is x·u the first time."""
+    arms = lotor.ContextualArms(np.zeros((8, 2)), np.tile([0.25, 1.0], (8, 1)))
+    # No environment has such contexts; of two owners neither knows that they are too long.
+    object.__setattr__(arms, "contexts", np.tile([1.0, 1 / 16], (8, 1)))
+    check(lotor.PPCB(epsilon=0.5, reciprocal=reciprocal), arms, 8, 3)
+
+
 @pytest.mark.parametrize(
     ("rounds", "bits", "reciprocal"),
     [

@@ -69,6 +69,17 @@ def test_what_servers_send_looks_uniform_whatever_is_brought(
     assert abs(bits.mean() - 0.5) < SIGMAS * 0.5 / np.sqrt(len(bits))
 
 
+def test_no_block_is_sent_twice(outcome: Outcome) -> None:
+    """Neither masks nor hashes ever repeat: of 16 bytes that would show."""
+    blocks: list[bytes] = []
+    for kind in (Choices, OfferedWords, PreparedTables, Labels):
+        for sender in SERVERS:
+            data = b"".join(sent(outcome, sender, kind))
+            blocks += [data[at : at + 16] for at in range(0, len(data) - 15, 16)]
+    assert len(blocks) > 10_000
+    assert len(set(blocks)) == len(blocks)
+
+
 @pytest.mark.parametrize(("sender", "kind"), [("owner-1", Features), ("receiver", Reward)])
 def test_shares_of_inputs_look_uniform(outcome: Outcome, sender: str, kind: type[Message]) -> None:
     bits = bits_of(sent(outcome, sender, kind))
@@ -162,6 +173,8 @@ LEARNT: Mapping[tuple[str, ...], set[type[Attack]]] = {
     ("server-1", "actor"): {ArmsFromShares},
     ("server-0", "receiver"): set(),
     ("server-1", "owner-1"): set(),
+    ("server-0", "actor", "receiver"): {ArmsFromShares},
+    ("server-1", "actor", "owner-1"): {ArmsFromShares},
     ("server-0", "server-1"): {ArmsFromShares, ContextsFromShares, RewardsFromShares},
 }
 

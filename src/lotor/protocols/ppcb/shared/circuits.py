@@ -3,7 +3,6 @@
 import numpy as np
 from msgspec.structs import replace as with_fields
 
-from lotor.core.errors import VersionError
 from lotor.crypto.garbling import ChoiceCircuit, ReciprocalCircuit
 from lotor.crypto.sharing import Circuit, Engine, SharedBits
 from lotor.protocols.dealerless.schedule import (
@@ -41,37 +40,31 @@ class PPCBSharedCircuits:
         self._shape = shape = terms.shape
         self.late = terms.delay > 0 or terms.predicts
         self.garbles_reciprocal = alone.reciprocal == GARBLED
-        first = terms.late + 1 if terms.learnt else terms.ends + 1
-        last = terms.late + terms.learnt
+        learning = range(terms.late + 1, terms.late + terms.learnt + 1)
         self.begin = SharesCircuit(_BEGIN, self._begin, 1, 1 if terms.continued else 0)
         self.choose = SharesCircuit(_CHOOSE, self._choose, 1, terms.steps)
-        self.learn = SharesCircuit(_LEARN, self._learn, first, last)
+        self.learn = SharesCircuit(_LEARN, self._learn, learning.start, learning.stop - 1)
         self.choice = GarbledCircuit(
             _CHOICE, ChoiceCircuit(shape.arms, shape.score_bits, shape.threshold), 4, 1, terms.steps
         )
-        self.reciprocal = GarbledCircuit(_RECIPROCAL, ReciprocalCircuit(), 1, first, last)
+        self.reciprocal = GarbledCircuit(
+            _RECIPROCAL, ReciprocalCircuit(), 1, learning.start, learning.stop - 1
+        )
         garbled = (self.choice, self.reciprocal) if self.garbles_reciprocal else (self.choice,)
-        gates = sum(each.circuit.ands for each in garbled)
-        if alone.gates not in (0, gates):
-            raise VersionError(
-                f"this run garbles {alone.gates} AND gates in a step, and this version of lotor "
-                f"{gates}, which would use labels a second time: finish the run with the version "
-                "that began it"
-            )
-        computed = (self.begin, self.choose, self.learn)
+        shares = (self.begin, self.choose, self.learn)
         self.schedule = PreparationSchedule(
             terms.ends,
-            [circuit for circuit in computed if circuit.last >= circuit.first],
-            garbled,
-            alone.batch or None,
+            [circuit for circuit in shares if circuit.last >= circuit.first],
+            [circuit for circuit in garbled if circuit.last >= circuit.first],
         )
-        self.gates = gates
+        if alone.prepared:
+            self.schedule.check(alone.prepared)
 
     @classmethod
     def ordered(cls, terms: PPCBTerms) -> PPCBTerms:
         """Terms with what follows from the rest, so that all parties derive the same."""
-        made, alone = cls(terms), terms.alone or Alone()
-        alone = Alone(alone.reciprocal, made.schedule.size, made.gates)
+        alone = terms.alone or Alone()
+        alone = Alone(alone.reciprocal, cls(terms).schedule.digest)
         return with_fields(terms, alone=alone)
 
     @property

@@ -48,6 +48,11 @@ class PPCBShared(PPCBForm):
                 "receiver sent an order for a run with a dealer, and this one has none: let the "
                 "receiver order it again"
             )
+        if not terms.alone.prepared:
+            raise ProtocolError(
+                "receiver sent an order that does not say what the servers make for each other: "
+                "let the receiver order it again"
+            )
         try:
             PPCBSharedCircuits(terms)
         except InputError as error:
