@@ -138,7 +138,7 @@ class PPCBOperations(Figure):
 
     def cells(self, size: Size, data: DataFiles) -> Sequence[AnyCell]:
         steps = STEPS[size]
-        arms, ppcb = digits(data.mnist, steps), PPCB()
+        arms, ppcb = digits(data.mnist, steps), PPCB(form="dealt")
         whole: dict[str, Label] = {"data": called(data), "operation": STEP}
         return [
             *(

@@ -169,7 +169,7 @@ class PPCBPrecision(RewardByArithmetic):
             kinds[IGNORED, bits] = PaperArithmetic(EPSILON, bits)
             kinds[COUNTED, bits] = PaperArithmetic(EPSILON, bits, wraps="counted")
         for bits in SECURE_BITS:
-            kinds[SECURE, bits] = PPCB(epsilon=EPSILON, bits=bits)
+            kinds[SECURE, bits] = PPCB(form="dealt", epsilon=EPSILON, bits=bits)
         return kinds
 
     def found(self, table: Columns) -> Sequence[str]:
@@ -223,7 +223,7 @@ class PPCBNewton(RewardByArithmetic):
     def kinds(self) -> Kinds:
         return {
             (PLAIN, ANY): LinearEpsilonGreedy(EPSILON),
-            (SECURE, ANY): PPCB(epsilon=EPSILON),
+            (SECURE, ANY): PPCB(form="dealt", epsilon=EPSILON),
             **{
                 (IGNORED, iterations): PaperArithmetic(EPSILON, iterations=iterations)
                 for iterations in ITERATIONS

@@ -62,7 +62,7 @@ class PPCBReward(Figure):
                 for seed, order in enumerate(orders)
             ]
             rounds = SECURE_ROUNDS[size]
-            found.append(RunCell(secure, PPCB(policy), orders[0], rounds, 0, at=at))
+            found.append(RunCell(secure, PPCB(policy, form="dealt"), orders[0], rounds, 0, at=at))
         return found
 
     def setting(self, size: Size, data: DataFiles) -> str:

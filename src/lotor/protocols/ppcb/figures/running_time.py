@@ -48,7 +48,7 @@ class RunningTime(Figure):
         found: list[RunCell] = []
         for k in ARMS[size]:
             arms = clusters(contexts, k)
-            protocols = {parties: PPCB(owners=parties) for parties in PARTIES[size]}
+            protocols = {parties: PPCB(form="dealt", owners=parties) for parties in PARTIES[size]}
             for seed in range(REPEATS[size]):
                 labels: dict[str, Label] = {"data": called(data), "arms": k}
                 plain = PPCB().plain()
