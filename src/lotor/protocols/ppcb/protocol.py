@@ -67,8 +67,8 @@ class PPCB(SecureProtocol):
         "paper": "lotor.protocols.ppcb.paper.form:PPCBPaper",
     }
     form_notes: ClassVar[Mapping[str, str]] = {
-        "shared": "the two servers learn nothing unless they collude, and need nobody's help; about "
-        "4 ms of CPU and 1 MB a step with 20 features and 10 arms",
+        "shared": "the two servers learn nothing unless they collude, and need nobody's help; "
+        "about 4 ms of CPU and 1 MB a step with 20 features and 10 arms",
         "dealt": "they learn nothing unless two of them and a dealer collude; about 1.3 ms and "
         "0.3 MB",
         "paper": "as dealt, and every arm is updated in each step, as published; in one process "

@@ -71,11 +71,10 @@ def plain(protocol: lotor.PPCB) -> lotor.Result:
 @pytest.mark.parametrize(
     ("protocol", "every"),
     [
-        (AT_ONCE, 9),
-        (LATE, 11),
+        (LATE, 13),
         *(
             pytest.param(protocol, every, marks=pytest.mark.long)
-            for protocol, every in ((AT_ONCE, 2), (LATE, 3), (GARBLED, 4))
+            for protocol, every in ((AT_ONCE, 2), (AT_ONCE, 9), (LATE, 3), (GARBLED, 4))
         ),
     ],
 )
@@ -189,7 +188,7 @@ def test_a_power_cut_at_any_step_and_a_world_that_answers_otherwise(
     protocol: lotor.PPCB, every: bool, batch: int
 ) -> None:
     """Nobody may use a place for two values, whatever becomes of the result."""
-    for at in range(batch, steps_of(protocol, batch) + 1, 31 if every else 199):
+    for at in range(batch, steps_of(protocol, batch) + 1, 31 if every else 307):
         sent = power_cut(protocol, Fate(at=at))
         assert used_twice(sent, *ONE_USE, ended_early=True) == []
 

@@ -27,7 +27,7 @@ from mallory import Change, Mallory, altered, cut, flipped, replaced
 from protocols.ppcb.shared.stage import some_arms
 from protocols.ppcb.stage import Watched, play
 
-ARMS, BUDGET = some_arms(3, rounds=9, k=3, d=3), 9
+ARMS, BUDGET = some_arms(3, rounds=6, k=3, d=3), 6
 PPCB = lotor.PPCB(epsilon=0.3)
 FIELDS: dict[type[Message], str] = {
     Choices: "columns",
@@ -46,7 +46,7 @@ PLACED = [*FIELDS, Next, Acted, Due]
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lotor.protocols.dealerless.schedule.MOST_TOGETHER", 4)
+    monkeypatch.setattr("lotor.protocols.dealerless.schedule.MOST_TOGETHER", 3)
     for module in (owner, computing):
         monkeypatch.setattr(module, "TOGETHER", 1)
     monkeypatch.setattr(owner, "AHEAD", 2)

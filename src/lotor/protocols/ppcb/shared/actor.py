@@ -20,7 +20,7 @@ class PPCBSharedActor(PPCBActing):
 
     def __init__(self, terms: PPCBTerms, *, snapshot: bytes | None = None) -> None:
         super().__init__(terms, snapshot=snapshot)
-        self._schedule = PPCBSharedCircuits(terms).schedule
+        self._schedule = PPCBSharedCircuits.of(terms).schedule
 
     def _read_arm(self, t: int) -> Steps[int]:
         evaluator = self._schedule.of(t).evaluator

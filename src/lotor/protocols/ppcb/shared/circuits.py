@@ -1,5 +1,7 @@
 """What a run computes in which steps: the same for both servers, from the terms."""
 
+from functools import lru_cache
+
 import numpy as np
 from msgspec.structs import replace as with_fields
 
@@ -22,7 +24,7 @@ from lotor.protocols.ppcb.chosen_arm import (
 from lotor.protocols.ppcb.protocol import GARBLED
 from lotor.protocols.ppcb.shape import Chance, zeros
 from lotor.protocols.ppcb.shared.gadgets import TracedGadgets
-from lotor.protocols.ppcb.terms import Alone, PPCBTerms
+from lotor.protocols.ppcb.terms import Alone, PPCBTerms, terms_from
 
 _BEGIN, _CHOOSE, _LEARN = range(3)
 _CHOICE, _RECIPROCAL = range(2)
@@ -61,6 +63,11 @@ class PPCBSharedCircuits:
             self.schedule.check(alone.prepared)
 
     @classmethod
+    def of(cls, terms: PPCBTerms) -> "PPCBSharedCircuits":
+        """Those of an order: it is read many times, and they take milliseconds to plan."""
+        return _of_order(terms.to_bytes())
+
+    @classmethod
     def ordered(cls, terms: PPCBTerms) -> PPCBTerms:
         """Terms with what follows from the rest, so that all parties derive the same."""
         alone = terms.alone or Alone()
@@ -97,3 +104,8 @@ class PPCBSharedCircuits:
         shape = self._shape
         table = zeros(shape.arms, shape.entries + shape.features)
         return LearntModel(table, zeros(shape.arms, shape.features))
+
+
+@lru_cache(maxsize=8)
+def _of_order(order: bytes) -> PPCBSharedCircuits:
+    return PPCBSharedCircuits(terms_from(order))

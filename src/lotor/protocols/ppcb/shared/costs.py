@@ -24,7 +24,7 @@ class PPCBSharedCosts:
 
     @classmethod
     def of(cls, terms: PPCBTerms) -> "PPCBSharedCosts":
-        return cls(terms, PPCBSharedCircuits(terms))
+        return cls(terms, PPCBSharedCircuits.of(terms))
 
     def operations(self) -> dict[str, int]:
         """Exact counts, as the parties count them."""

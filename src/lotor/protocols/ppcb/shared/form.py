@@ -54,7 +54,7 @@ class PPCBShared(PPCBForm):
                 "let the receiver order it again"
             )
         try:
-            PPCBSharedCircuits(terms)
+            PPCBSharedCircuits.of(terms)
         except InputError as error:
             raise ProtocolError(f"receiver ordered a run that cannot be: {error}") from None
         return terms

@@ -75,7 +75,7 @@ class PPCBSharedServer(PPCBComputing):
         snapshot: bytes | None = None,
     ) -> None:
         super().__init__(number, terms)
-        self._circuits = PPCBSharedCircuits(terms)
+        self._circuits = PPCBSharedCircuits.of(terms)
         self._memory: PPCBSharedServerMemory = (
             PPCBSharedServerMemory(
                 party=self._name,
