@@ -20,6 +20,7 @@ from lotor.protocols.contextual_draws import ContextualDraws
 from lotor.protocols.earlier import EndedRun
 from lotor.protocols.party import Party, Run
 from lotor.protocols.ppcb import owner, receiver
+from lotor.protocols.ppcb.computing import PPCBComputing
 from lotor.protocols.ppcb.dealt import server, sizes
 from lotor.protocols.ppcb.dealt.actor import PPCBActor
 from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits, cheapest_circuits
@@ -141,7 +142,7 @@ def weights_of(parties: Mapping[str, Party]) -> Floats:
     bits, total = 0, np.zeros(1, np.uint64)
     for name in SERVERS:
         party = parties[name]
-        assert isinstance(party, PPCBServer)
+        assert isinstance(party, PPCBComputing)
         shape = party._shape
         bits = shape.bits + INNER_BITS
         total = total + party._model.table.share[:, shape.entries :]

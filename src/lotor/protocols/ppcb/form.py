@@ -1,7 +1,6 @@
 """What all forms of PPCB have in common: everybody talks to two servers."""
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from lotor.protocols.form import (
 from lotor.protocols.party import Party, Run, draw_key
 from lotor.protocols.plain.contextual import contextual_arms
 from lotor.protocols.ppcb.demo import travel
-from lotor.protocols.ppcb.kept_model import KeptModel, check_continues, kept_model
+from lotor.protocols.ppcb.kept_model import check_continues, kept_model
 from lotor.protocols.ppcb.leakage import KEPT, PREDICTED
 from lotor.protocols.ppcb.owner import PPCBOwner
 from lotor.protocols.ppcb.protocol import PPCB
@@ -58,24 +57,10 @@ class PPCBForm(Form[PPCB]):
         "server": "its share of the model: random words, which tell nothing without the other's"
     }
 
-    @abstractmethod
-    def server(
-        self,
-        number: int,
-        terms: PPCBTerms,
-        draw_key: bytes | None,
-        kept: KeptModel | None,
-        snapshot: bytes | None,
-    ) -> Party:
-        """One of the two servers."""
-
-    @abstractmethod
-    def actor(self, terms: PPCBTerms, snapshot: bytes | None) -> Party:
-        """p'."""
-
-    def helper(self, seat: str, terms: PPCBTerms, snapshot: bytes | None) -> Party | None:  # noqa: ARG002
-        """Whoever else has a seat of that name."""
-        return None
+    server_kind: ClassVar[Callable[..., Party]]
+    actor_kind: ClassVar[Callable[..., Party]]
+    helper_kinds: ClassVar[Mapping[str, Callable[..., Party]]] = {}
+    """Whoever else has a seat."""
 
     def completed(self, terms: PPCBTerms) -> PPCBTerms:
         """With what the form itself adds to terms."""
@@ -175,15 +160,14 @@ class PPCBForm(Form[PPCB]):
             check_continues(terms, self.terms_of(assignment.earlier.order))
         if seat == "actor":
             _check_arms(terms, assignment)
-            return self.actor(terms, snapshot)
+            return self.actor_kind(terms, snapshot=snapshot)
         if seat in BOTH:
             number, seed = BOTH.index(seat), assignment.seed
             key = None if seed is None else draw_key(seed, SERVERS[number])
             kept = None if snapshot is not None else kept_model(seat, terms, assignment.earlier)
-            return self.server(number, terms, key, kept, snapshot)
-        helper = self.helper(seat, terms, snapshot)
-        if helper is not None:
-            return helper
+            return self.server_kind(number, terms, draw_key=key, kept=kept, snapshot=snapshot)
+        if seat in self.helper_kinds:
+            return self.helper_kinds[seat](terms, snapshot=snapshot)
         _check_features(terms, assignment)
         return PPCBOwner(seat, terms, snapshot=snapshot)
 

@@ -4,7 +4,7 @@ import pytest
 
 import lotor
 from lotor.core.errors import InputError
-from protocols.ppcb.shared.stage import some_arms
+from protocols.ppcb.stage import some_arms
 
 ARMS = some_arms(9, rounds=60, k=3, d=4)
 

@@ -29,8 +29,7 @@ from lotor.runtime.durable.questions import Question, QuestionLog
 from lotor.runtime.durable.record import Answer
 from one_use import Departure, used_twice
 from power import PowerCuts
-from protocols.ppcb.shared.stage import SERVERS, some_arms
-from protocols.ppcb.stage import watched
+from protocols.ppcb.stage import SERVERS, some_arms, watched
 from rebuilding import RestartingRun, rebuildable
 from restarting import Restarting
 

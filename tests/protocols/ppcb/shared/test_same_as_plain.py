@@ -1,6 +1,5 @@
 """Every decision without a dealer is that of floats, but where their scores all but tie."""
 
-from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -18,68 +17,20 @@ from lotor.protocols.dealerless.messages import (
 )
 from lotor.protocols.ppcb.messages import Features, Reward
 from lotor.protocols.two_server.messages import Opened
-from protocols.ppcb.shared.stage import some_arms, weights_of
-from protocols.ppcb.stage import judged, play
-
-# As in the form with a dealer: see ../test_same_as_plain.py.
-UNITS = 8
-
-
-def resolution(protocol: lotor.PPCB, t: int) -> float:
-    return UNITS * sqrt(t) * 2.0**-protocol.bits
-
-
-def check(protocol: lotor.PPCB, arms: lotor.ContextualArms, budget: int, seed: int) -> list[int]:
-    secure = play(protocol, arms, budget=budget, seed=seed)
-    decisions, weights = judged(protocol, arms, secure.arms, seed)
-    for decision in decisions:
-        least = resolution(protocol, decision.t)
-        if decision.explores or decision.gap > least:
-            assert decision.arm == decision.expected
-        else:
-            assert decision.short <= least
-    assert np.abs(weights_of(secure.parties) - weights).max() <= resolution(protocol, budget)
-    paid = arms.start(seed)
-    total = sum(paid(seen) for _, seen in secure.recorder.acts)
-    assert secure.seats["receiver"].output == pytest.approx(total, abs=1e-6)
-    return secure.arms
-
-
-@st.composite
-def instances(draw: st.DrawFn) -> tuple[lotor.PPCB, lotor.ContextualArms, int, int]:
-    d = draw(st.integers(1, 6))
-    budget = draw(st.integers(1, 20))
-    policy = lotor.LinearEpsilonGreedy(
-        draw(st.sampled_from([0.0, 0.05, 0.3, 1.0])), ridge=draw(st.sampled_from([1.0, 1.7, 30.0]))
-    )
-    protocol = lotor.PPCB(
-        policy,
-        bits=draw(st.integers(16, 24)),
-        owners=draw(st.integers(1, d)),
-        delay=draw(st.integers(0, min(4, budget))),
-        reciprocal=draw(st.sampled_from(["shares", "garbled"])),
-    )
-    seed = draw(st.integers(0, 2**32))
-    return protocol, some_arms(seed, rounds=budget, k=draw(st.integers(2, 7)), d=d), budget, seed
+from protocols.ppcb.agreement import Instance, check, instances, uneven_arms
+from protocols.ppcb.stage import play, some_arms
 
 
 @settings(max_examples=15)
-@given(instances())
-def test_every_decision_is_that_of_floats(
-    instance: tuple[lotor.PPCB, lotor.ContextualArms, int, int],
-) -> None:
+@given(instances("shared"))
+def test_every_decision_is_that_of_floats(instance: Instance) -> None:
     check(*instance)
 
 
 @settings(max_examples=4)
 @given(st.integers(0, 2**32), st.sampled_from([16, 24]), st.integers(0, 2))
 def test_any_rewards_and_contexts(seed: int, bits: int, delay: int) -> None:
-    """Short contexts, negative features and rewards in a range of their own."""
-    generator = np.random.default_rng(seed)
-    x = generator.normal(size=(12, 3))
-    x *= 10.0 ** generator.uniform(-4, 0, size=(12, 1)) / np.sqrt(np.square(x).sum(axis=1)).max()
-    rewards = generator.uniform(-3, 5, size=(12, 4))
-    arms = lotor.ContextualArms(x, rewards, reward_range=(-3, 5))
+    arms = uneven_arms(seed)
     check(lotor.PPCB(epsilon=0.2, bits=bits, delay=delay), arms, 12, seed)
 
 
@@ -123,7 +74,7 @@ def test_digits(rounds: int, bits: int, reciprocal: Literal["shares", "garbled"]
     arms, seed = lotor.ContextualArms.digits(), 1
     protocol = lotor.PPCB(bits=bits, reciprocal=reciprocal)
     plain = lotor.run(protocol.plain(), arms, budget=rounds, seed=seed)
-    assert check(protocol, arms, rounds, seed) == plain.arms
+    assert check(protocol, arms, rounds, seed).arms == plain.arms
 
 
 def test_two_runs_with_one_seed_have_equal_arms_and_other_shares() -> None:

@@ -24,8 +24,7 @@ from lotor.protocols.ppcb import computing, owner
 from lotor.protocols.ppcb.messages import Acted, Due, Features, Next, Reward
 from lotor.protocols.two_server.messages import Agreed, InputKey, Opened
 from mallory import Change, Mallory, altered, cut, flipped, replaced
-from protocols.ppcb.shared.stage import some_arms
-from protocols.ppcb.stage import Watched, play
+from protocols.ppcb.stage import Watched, play, some_arms
 
 ARMS, BUDGET = some_arms(3, rounds=6, k=3, d=3), 6
 PPCB = lotor.PPCB(epsilon=0.3)

@@ -24,8 +24,7 @@ from lotor.protocols.ppcb.attacks import ArmsFromShares, ContextsFromShares, Rew
 from lotor.protocols.ppcb.messages import Features, Reward
 from lotor.protocols.ppcb.shared.leakage import KEYS, MEASURED, MESSAGES
 from lotor.protocols.two_server.messages import Opened
-from protocols.ppcb.shared.stage import SERVERS, some_arms
-from protocols.ppcb.stage import play, terms_of
+from protocols.ppcb.stage import SERVERS, play, some_arms, terms_of
 
 BUDGET = 40
 # A mean of so many uniform bits is further away once in 10^9 times.

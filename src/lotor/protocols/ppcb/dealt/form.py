@@ -1,6 +1,6 @@
 """PPCB with a dealer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from lotor.environments.base import Environment
@@ -13,7 +13,6 @@ from lotor.protocols.ppcb.dealt.circuits import PPCBCircuits, cheapest_circuits
 from lotor.protocols.ppcb.dealt.dealer import PPCBDealer
 from lotor.protocols.ppcb.dealt.server import PPCBServer
 from lotor.protocols.ppcb.form import ATTACKS, MEMBERSHIP, ROLES, PPCBForm
-from lotor.protocols.ppcb.kept_model import KeptModel
 from lotor.protocols.ppcb.leakage import MEASURED
 from lotor.protocols.ppcb.messages import WIRE
 from lotor.protocols.ppcb.protocol import PPCB
@@ -27,6 +26,9 @@ class PPCBDealt(PPCBForm):
     """A third operator deals all correlated randomness."""
 
     name: ClassVar[str] = "dealt"
+    server_kind: ClassVar[Callable[..., Party]] = PPCBServer
+    actor_kind: ClassVar[Callable[..., Party]] = PPCBActor
+    helper_kinds: ClassVar[Mapping[str, Callable[..., Party]]] = {"dealer": PPCBDealer}
     wire: ClassVar[str] = WIRE.rstrip("/")
     roles: ClassVar[tuple[Role, ...]] = (*ROLES[:2], Role.one("dealer"), *ROLES[2:])
     apart: ClassVar[str] = "any two of the dealer and the two servers"
@@ -53,22 +55,6 @@ class PPCBDealt(PPCBForm):
     def circuits(terms: PPCBTerms) -> PPCBCircuits:
         """What the servers compute, and the dealer deals for."""
         return cheapest_circuits(terms)
-
-    def server(
-        self,
-        number: int,
-        terms: PPCBTerms,
-        draw_key: bytes | None,
-        kept: KeptModel | None,
-        snapshot: bytes | None,
-    ) -> Party:
-        return PPCBServer(number, terms, draw_key=draw_key, kept=kept, snapshot=snapshot)
-
-    def actor(self, terms: PPCBTerms, snapshot: bytes | None) -> Party:
-        return PPCBActor(terms, snapshot=snapshot)
-
-    def helper(self, seat: str, terms: PPCBTerms, snapshot: bytes | None) -> Party | None:
-        return PPCBDealer(terms, snapshot=snapshot) if seat == "dealer" else None
 
     def complexity(self, protocol: PPCB, environment: Environment, budget: int) -> Counts:
         circuits = self.circuits(self.counted_terms(protocol, environment, budget))

@@ -1,5 +1,6 @@
 """PPCB as Algorithm 1 has it: every arm is updated in each step."""
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from lotor.protocols.party import Party
@@ -7,7 +8,6 @@ from lotor.protocols.ppcb.dealt.circuits import AllArmsCircuits, PPCBCircuits
 from lotor.protocols.ppcb.dealt.dealer import PPCBDealer
 from lotor.protocols.ppcb.dealt.form import PPCBDealt
 from lotor.protocols.ppcb.dealt.server import PPCBServer
-from lotor.protocols.ppcb.kept_model import KeptModel
 from lotor.protocols.ppcb.terms import PPCBTerms
 
 
@@ -40,6 +40,8 @@ class PPCBPaper(PPCBDealt):
     """
 
     name: ClassVar[str] = "paper"
+    server_kind: ClassVar[Callable[..., Party]] = PPCBPaperServer
+    helper_kinds: ClassVar[Mapping[str, Callable[..., Party]]] = {"dealer": PPCBPaperDealer}
     in_process_only: ClassVar[str] = (
         "it is there to compare with, and updates every arm in each step; a federation runs the "
         "forms shared and dealt, which take the same decisions with less work"
@@ -48,16 +50,3 @@ class PPCBPaper(PPCBDealt):
     @staticmethod
     def circuits(terms: PPCBTerms) -> PPCBCircuits:
         return AllArmsCircuits(terms)
-
-    def server(
-        self,
-        number: int,
-        terms: PPCBTerms,
-        draw_key: bytes | None,
-        kept: KeptModel | None,
-        snapshot: bytes | None,
-    ) -> Party:
-        return PPCBPaperServer(number, terms, draw_key=draw_key, kept=kept, snapshot=snapshot)
-
-    def helper(self, seat: str, terms: PPCBTerms, snapshot: bytes | None) -> Party | None:
-        return PPCBPaperDealer(terms, snapshot=snapshot) if seat == "dealer" else None

@@ -1,6 +1,6 @@
 """PPCB by two servers alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from lotor.core.errors import InputError, ProtocolError
@@ -10,7 +10,6 @@ from lotor.protocols.form import Role
 from lotor.protocols.leakage import Finding
 from lotor.protocols.party import Party
 from lotor.protocols.ppcb.form import ROLES, PPCBForm
-from lotor.protocols.ppcb.kept_model import KeptModel
 from lotor.protocols.ppcb.protocol import PPCB
 from lotor.protocols.ppcb.shared.actor import PPCBSharedActor
 from lotor.protocols.ppcb.shared.circuits import PPCBSharedCircuits
@@ -26,6 +25,8 @@ class PPCBShared(PPCBForm):
     """The servers make all correlated randomness themselves, and take turns in who does more."""
 
     name: ClassVar[str] = "shared"
+    server_kind: ClassVar[Callable[..., Party]] = PPCBSharedServer
+    actor_kind: ClassVar[Callable[..., Party]] = PPCBSharedActor
     wire: ClassVar[str] = WIRE.rstrip("/")
     roles: ClassVar[tuple[Role, ...]] = ROLES
     apart: ClassVar[str] = "the two servers"
@@ -58,19 +59,6 @@ class PPCBShared(PPCBForm):
         except InputError as error:
             raise ProtocolError(f"receiver ordered a run that cannot be: {error}") from None
         return terms
-
-    def server(
-        self,
-        number: int,
-        terms: PPCBTerms,
-        draw_key: bytes | None,
-        kept: KeptModel | None,
-        snapshot: bytes | None,
-    ) -> Party:
-        return PPCBSharedServer(number, terms, draw_key=draw_key, kept=kept, snapshot=snapshot)
-
-    def actor(self, terms: PPCBTerms, snapshot: bytes | None) -> Party:
-        return PPCBSharedActor(terms, snapshot=snapshot)
 
     def _costs(self, protocol: PPCB, environment: Environment, budget: int) -> PPCBSharedCosts:
         return PPCBSharedCosts.of(self.counted_terms(protocol, environment, budget))
