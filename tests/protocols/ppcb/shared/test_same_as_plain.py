@@ -56,7 +56,7 @@ def test_the_longest_contexts_that_are_accepted(reciprocal: Literal["shares", "g
 @pytest.mark.parametrize(
     ("rounds", "bits", "reciprocal"),
     [
-        (120, 20, "shares"),
+        (60, 20, "shares"),
         (60, 16, "garbled"),
         *(
             pytest.param(1797, bits, reciprocal, marks=pytest.mark.long)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,6 +39,12 @@ def world(kind: str) -> lotor.ContextualArms:
     if kind == "largest":
         x[:, 0], rewards = 1.0, np.ones((BUDGET, 3))
     return lotor.ContextualArms(x, rewards)
+
+
+@cache
+def ordinary() -> Outcome:
+    """A run that is neither."""
+    return play(PPCB, some_arms(2, rounds=BUDGET, k=3, d=4), budget=BUDGET)
 
 
 @pytest.fixture(scope="module", params=["nothing", "largest"])
@@ -139,7 +146,7 @@ def test_each_servers_share_of_the_one_hot_vector_looks_uniform(outcome: Outcome
 
 def test_messages_have_lengths_that_the_terms_say(outcome: Outcome) -> None:
     """Others contexts and rewards change none, nor who sends what when."""
-    other = play(PPCB, some_arms(1, rounds=BUDGET, k=3, d=4), budget=BUDGET)
+    other = ordinary()
     lengths = [
         [
             (one.sender, one.to, type(one.message), len(one.payload))
@@ -180,7 +187,7 @@ LEARNT: Mapping[tuple[str, ...], set[type[Attack]]] = {
 
 @pytest.mark.parametrize("seats", LEARNT, ids="+".join)
 def test_who_reads_what_from_shares(seats: tuple[str, ...]) -> None:
-    outcome = play(PPCB, some_arms(2, rounds=BUDGET, k=3, d=4), budget=BUDGET)
+    outcome = ordinary()
     truth, view = truth_of(outcome), viewed(outcome, *seats)
     for kind in (ArmsFromShares, ContextsFromShares, RewardsFromShares):
         score = kind().score(view, truth)
